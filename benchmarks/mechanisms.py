@@ -7,9 +7,9 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
-from dpbayes.audit.reports import audit
+from dpbayes.audit.recalibration import audit
 from dpbayes.mechanisms import MapExponential, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.regression import printed_norm_bound
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

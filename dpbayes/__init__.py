@@ -3,9 +3,9 @@
 `import dpbayes as dp` has what a curator and a recipient need; the packages below have the rest.
 """
 
-from dpbayes.audit.reports import audit as audit_report
-from dpbayes.audit.reports import recalibrated
-from dpbayes.audit.statistical import audit_by_draws
+from dpbayes.audit.attacker.draws import audit_by_draws
+from dpbayes.audit.recalibration import audit as audit_report
+from dpbayes.audit.recalibration import recalibrated
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (

@@ -21,7 +21,7 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
-from dpbayes.mechanisms.structure_choice import MOST_PAIRS, StructureChoice, pair_count
+from dpbayes.mechanisms.structure.choice import MOST_PAIRS, StructureChoice, pair_count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.engines.clusters import clusters
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named

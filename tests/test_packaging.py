@@ -41,7 +41,7 @@ import sys, dpbayes
 print('scipy.stats' in sys.modules)
 """,
     "screen": """
-import sys, dpbayes.audit.reports, dpbayes.mechanisms, dpbayes.experiments.releases
+import sys, dpbayes.audit.recalibration, dpbayes.mechanisms, dpbayes.experiments.releases
 print({'streamlit', 'plotly'} & set(sys.modules))
 """,
     "tables": """

@@ -7,8 +7,8 @@ from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.laplace import noise_on_counts, report_on_counts
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.pictures import noisy_number
-from dpbayes.audit.report_types import AuditReport
+from dpbayes.audit.report.pictures import noisy_number
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import ConsistentLaplace

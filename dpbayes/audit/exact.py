@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms import Exact
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:

@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Bracket, Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
-from dpbayes.audit.pictures import noisy_number
-from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
+from dpbayes.audit.report.pictures import noisy_number
+from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.noise.sensitivity import walsh_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import walsh_sensitivity
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
-from dpbayes.audit.pictures import TwoLaws, gaussian_numbers
-from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.report.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianUpdates, Noise
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 
 
 def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:

@@ -6,14 +6,14 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.pictures import noisy_number
-from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
+from dpbayes.audit.report.pictures import noisy_number
+from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
 from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import count_sensitivity
 
 
 def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:

@@ -2,23 +2,13 @@
 
 from typing import Any
 
-from dpbayes.audit import (
-    consistent,
-    exact,
-    fourier,
-    gaussian,
-    hellinger,
-    laplace,
-    laplace_die,
-    map,
-    printed_map,
-    regression,
-    residual,
-    sampler,
-    weighted,
-)
+from dpbayes.audit import consistent, exact, fourier, gaussian, laplace, regression, residual, sampler, weighted
+from dpbayes.audit.die import hellinger
+from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.report_types import AuditReport
+from dpbayes.audit.map import exponential as map_exponential
+from dpbayes.audit.map import printed as map_printed
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.mechanisms.known import no_audit, oddity
 
 AUDITS: tuple[Audit, ...] = (
@@ -26,7 +16,7 @@ AUDITS: tuple[Audit, ...] = (
     laplace.AUDIT,
     fourier.AUDIT,
     sampler.AUDIT,
-    map.AUDIT,
+    map_exponential.AUDIT,
     consistent.AUDIT,
     weighted.AUDIT,
     gaussian.AUDIT,
@@ -34,7 +24,7 @@ AUDITS: tuple[Audit, ...] = (
     *hellinger.AUDITS,
     laplace_die.CELLS,
     laplace_die.ONE,
-    printed_map.AUDIT,
+    map_printed.AUDIT,
     regression.AUDIT,
 )
 

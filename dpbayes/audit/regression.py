@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibration, TablePair
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
-from dpbayes.audit.pictures import TwoLaws, loss_of_more
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
-from dpbayes.audit.pictures import TwoLaws, gaussian_numbers
-from dpbayes.audit.report_types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.noise import inverse
+from dpbayes.mechanisms.noise.law import inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges, WorstCharge
 

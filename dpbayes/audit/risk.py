@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.attacker import probability_ceiling
+from dpbayes.audit.attacker.odds import probability_ceiling
 from dpbayes.audit.loss.law import (
     MOST_PAIRS,
     Losses,
@@ -30,8 +30,8 @@ from dpbayes.audit.loss.law import (
     chance_above_at_most,
     loss_rarely_passed,
 )
+from dpbayes.audit.recalibration import audit
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.reports import audit
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import percent
 from dpbayes.base.types import FloatArray

@@ -16,9 +16,9 @@ from dpbayes.audit.loss.trimmed_network import (
     reached_loss,
     rows_alone,
 )
-from dpbayes.audit.pictures import Shares, loss_of_more
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
+from dpbayes.audit.report.pictures import Shares, loss_of_more
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler

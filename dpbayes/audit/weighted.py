@@ -5,13 +5,13 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.unequal import UnequalLoss
-from dpbayes.audit.pictures import TwoLaws, noisy_number
-from dpbayes.audit.report_types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.pictures import TwoLaws, noisy_number
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.noise import NoiseLaw, inverse
+from dpbayes.mechanisms.noise.law import NoiseLaw, inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges
 from dpbayes.model.fourier import coefficients

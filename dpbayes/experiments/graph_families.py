@@ -13,8 +13,8 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.best_noise import Promise, is_searched
-from dpbayes.mechanisms.sensitivity import count_sensitivity
-from dpbayes.mechanisms.shares import searched
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
 from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise

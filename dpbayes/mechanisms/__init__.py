@@ -6,7 +6,7 @@ from dpbayes.mechanisms.exact import Exact
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.gaussian import GaussianUpdates
 from dpbayes.mechanisms.laplace import LaplaceUpdates
-from dpbayes.mechanisms.map import MapEstimate, MapExponential
+from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.residual import GaussianResiduals

@@ -14,10 +14,10 @@ from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.noise import UNIT, NoiseLaw
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
+from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary

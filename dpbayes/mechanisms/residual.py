@@ -13,10 +13,10 @@ from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.noise import gaussian_noise, gaussian_shift_of
+from dpbayes.mechanisms.noise.law import gaussian_noise, gaussian_shift_of
+from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at

@@ -18,7 +18,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
 from dpbayes.mechanisms.known import described, oddity
-from dpbayes.mechanisms.noise import UNIT, NoiseLaw
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.elimination import Factor, eliminated, table_cells, widest_scope
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals

@@ -12,10 +12,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.noise import laplace_noise, laplace_sds
+from dpbayes.mechanisms.noise.law import laplace_noise, laplace_sds
+from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.mechanisms.shares import gap_text, require_shares
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.fourier import coefficients, marginals, require_binary

@@ -13,7 +13,7 @@ from fractions import Fraction
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal_text, fraction_text
 from dpbayes.releases.request import GraphChoice, ReleaseRequest

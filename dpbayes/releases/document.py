@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of

@@ -29,7 +29,7 @@ import numpy as np
 from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import Calibrated, calibrated, opendp, rounded_up
+from dpbayes.mechanisms.noise.confirmed import Calibrated, calibrated, opendp, rounded_up
 
 BLOCK = 4096
 """Values drawn in one step: 60 ms."""

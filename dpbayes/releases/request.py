@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
-from dpbayes.mechanisms.confirmed import Calibrated
-from dpbayes.mechanisms.structure_choice import MOST_PAIRS
+from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms.structure.choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.releases.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of

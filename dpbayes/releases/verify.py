@@ -14,12 +14,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dpbayes.audit.report_types import SLACK, AuditReport
-from dpbayes.audit.reports import audit
+from dpbayes.audit.recalibration import audit
+from dpbayes.audit.report.types import SLACK, AuditReport
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.confirmed import opendp
-from dpbayes.mechanisms.selection import confirmed_chooser
+from dpbayes.mechanisms.noise.confirmed import opendp
+from dpbayes.mechanisms.structure.selection import confirmed_chooser
 from dpbayes.releases.amounts import Rho, cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal_text, digest
 from dpbayes.releases.certificate import certificate_of, sentences_of

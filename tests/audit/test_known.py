@@ -7,19 +7,19 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker import attack_die, attack_network, log_ratios
-from dpbayes.audit.die_steps import law_at, law_steps
+from dpbayes.audit.attacker.draws import audit_by_draws
+from dpbayes.audit.attacker.odds import attack_die, attack_network, log_ratios
+from dpbayes.audit.die.hellinger import audit_die, die_epsilon
+from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
+from dpbayes.audit.die.steps import law_at, law_steps
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
-from dpbayes.audit.hellinger import audit_die, die_epsilon
 from dpbayes.audit.laplace import audit_laplace, laplace_noise
-from dpbayes.audit.laplace_die import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
-from dpbayes.audit.map import audit_map, map_epsilon
-from dpbayes.audit.printed_map import audit_printed_map
+from dpbayes.audit.map.exponential import audit_map, map_epsilon
+from dpbayes.audit.map.printed import audit_printed_map
+from dpbayes.audit.recalibration import audit, needed_epsilon, recalibrated
 from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon, regression_ratios
-from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
 from dpbayes.audit.sampler import audit_sampler, sampler_epsilon
-from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -32,10 +32,10 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.known import formula, oddity
-from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.map.exponential import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
 from dpbayes.model.counts import Counts

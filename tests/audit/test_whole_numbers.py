@@ -8,11 +8,11 @@ import pytest
 
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
-from dpbayes.audit.pictures import noisy_number
+from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.reports import AuditVerdict, audit, recalibrated
+from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.mechanisms.noise import NoiseLaw
+from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
+from dpbayes.audit.recalibration import AuditVerdict, audit
 from dpbayes.audit.regression import bad_tables
-from dpbayes.audit.reports import AuditVerdict, audit
 from dpbayes.base.analytic_gaussian import gaussian_epsilon
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
@@ -24,9 +24,9 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
     WeightedFourier,
 )
-from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.map.exponential import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.hellinger import Die

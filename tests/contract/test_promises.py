@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import log_expit
 
-from dpbayes.audit.statistical import SampledLoss, audit_by_draws, epsilon_lower_bound
+from dpbayes.audit.attacker.draws import SampledLoss, audit_by_draws, epsilon_lower_bound
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.zcdp import zcdp_delta
 from dpbayes.mechanisms import (
@@ -27,7 +27,7 @@ from dpbayes.mechanisms import (
     ReleasedPosterior,
     WeightedFourier,
 )
-from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

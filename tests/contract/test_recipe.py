@@ -36,7 +36,7 @@ from dpbayes.base.references import Reference
 from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
 from dpbayes.mechanisms.parameters import EPSILON, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 
@@ -104,12 +104,12 @@ from scipy import special
 
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.finite import exact_curve
-from dpbayes.audit.pictures import two_laws
-from dpbayes.audit.report_types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
-from dpbayes.audit.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.report.pictures import two_laws
+from dpbayes.audit.report.types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_geometric(mechanism, *, n, epsilons):
@@ -289,7 +289,7 @@ LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
-    "audit/printed_map.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
+    "audit/map/printed.py": "the mechanism is a wrong reading that only its audit is about: it is beside the right one",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
     "ui/pages/release/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
@@ -336,8 +336,9 @@ def named_in(path: Path) -> set[str]:
 
 
 def own_of(path: Path) -> set[str]:
-    """The mechanisms of the module of the same name: an audit is about those."""
-    return {kind.__name__ for kind in ALL_KINDS if kind.__module__ == f"dpbayes.mechanisms.{path.stem}"}
+    """The mechanisms of the module of the same name and folder: an audit is about those."""
+    name = ".".join(path.relative_to(ROOT / "dpbayes" / "audit").with_suffix("").parts)
+    return {kind.__name__ for kind in ALL_KINDS if kind.__module__ == f"dpbayes.mechanisms.{name}"}
 
 
 def test_no_page_no_experiment_and_no_other_s_audit_knows_a_mechanism_by_name_but_those_that_are_about_it() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.audit.reports import needed_epsilon
+from dpbayes.audit.recalibration import needed_epsilon
 from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, noisy_kinds
 from dpbayes.experiments.best_noise.answers import answer_error
@@ -22,7 +22,7 @@ from dpbayes.mechanisms import (
     LaplaceUpdates,
     WeightedFourier,
 )
-from dpbayes.mechanisms.shares import takes_weights, weights_of
+from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from tests.conftest import thorough

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker import attack_network
+from dpbayes.audit.attacker.odds import attack_network
+from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.reports import AuditVerdict, audit, recalibrated
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     ConsistentLaplace,

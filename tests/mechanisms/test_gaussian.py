@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.reports import AuditVerdict, audit, recalibrated
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
-from dpbayes.mechanisms.noise import GaussianLaw, gaussian_noise, gaussian_sds
+from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_noise, gaussian_sds
 from dpbayes.model.counts import Counts
 from tests.strategies import ASIA, V_STRUCTURE, chain, sd_of_cells
 

@@ -8,17 +8,17 @@ import pytest
 from scipy import special
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.attacker import attack_die, attack_network, probability_ceiling
+from dpbayes.audit.attacker.draws import audit_by_draws
+from dpbayes.audit.attacker.odds import attack_die, attack_network, probability_ceiling
+from dpbayes.audit.recalibration import audit, needed_epsilon, recalibrated
 from dpbayes.audit.regression import bad_tables
-from dpbayes.audit.reports import audit, needed_epsilon, recalibrated
-from dpbayes.audit.statistical import audit_by_draws
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
 from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.laplace_die import LaplaceCells
-from dpbayes.mechanisms.map import PrintedMap
+from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.laplace import LaplaceCells
+from dpbayes.mechanisms.map.exponential import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -302,7 +302,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.audit.die_steps.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die.steps.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch)
     at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "100"})
     assert seen == [[1], [2]]
@@ -317,7 +317,7 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.audit.hellinger.QUICK_DIE", 10)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger.QUICK_DIE", 10)
     seen = stopped_at_the_second_picture(monkeypatch)
     at = press(opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"}), "Find it")
     assert seen == [[1], [2]]

@@ -14,7 +14,7 @@ from dpbayes.experiments.best_noise.graphs import compared_graphs, compared_on
 from dpbayes.experiments.best_noise.residuals import residual_noise
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.mechanisms.shares import weights_of
+from dpbayes.mechanisms.noise.shares import weights_of
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.best_noise import answers, page
 from dpbayes.ui.session.graphs import Graph, code_of

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.mechanisms.structure_choice import StructureChoice, simulate_structure
+from dpbayes.mechanisms.structure.choice import StructureChoice, simulate_structure
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import learnt_graphs

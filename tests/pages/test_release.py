@@ -19,7 +19,7 @@ from dpbayes.experiments.calibration.study import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import PRIVATE, Calibration, LaplaceUpdates, Noise
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

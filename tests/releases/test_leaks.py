@@ -15,7 +15,7 @@ from dpbayes.commands.command import HOLDS, REFUSED
 from dpbayes.commands.releases import charged, view
 from dpbayes.commands.releases.main import main
 from dpbayes.commands.releases.view import VIEWS
-from dpbayes.mechanisms.confirmed import opendp
+from dpbayes.mechanisms.noise.confirmed import opendp
 from dpbayes.releases import ledger
 from dpbayes.releases import make as make_module
 from dpbayes.releases.document import read_document

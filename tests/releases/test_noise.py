@@ -19,8 +19,8 @@ from scipy import special, stats
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import Calibrated, calibrated
-from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.mechanisms.map.scores import cell_masses
+from dpbayes.mechanisms.noise.confirmed import Calibrated, calibrated
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases import noise

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.dependence import DISTANCE
-from dpbayes.mechanisms.structure_choice import StructureChoice, round_after
+from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
+from dpbayes.mechanisms.structure.dependence import DISTANCE
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.model.network import Network
 from dpbayes.releases import noise
 from dpbayes.releases import verify as module

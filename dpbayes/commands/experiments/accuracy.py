@@ -24,8 +24,8 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.mechanisms.parameters import Calibration, Noise
-from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
 from dpbayes.sources.edgelist import write_edges

@@ -25,8 +25,8 @@ from dpbayes.commands.releases.tables import (
     table_of_file,
     told_share,
 )
-from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT
-from dpbayes.mechanisms.structure_choice import StructureChoice
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
+from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger

@@ -18,10 +18,10 @@ from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
 from dpbayes.experiments.accuracy.size import Size, simulated_releases
-from dpbayes.mechanisms.map import CELLS
+from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.mechanisms.noise.shares import require_shares
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.sampler import MOST_DRAWS
-from dpbayes.mechanisms.shares import require_shares
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import PRIOR

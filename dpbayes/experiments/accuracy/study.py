@@ -30,7 +30,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.shares import weights_told
+from dpbayes.mechanisms.noise.shares import weights_told
 
 __all__ = [
     "ALL_METHODS",

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.audit.reports import recalibration_steps
+from dpbayes.audit.recalibration import recalibration_steps
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.types import BoolArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
-from dpbayes.mechanisms.shares import searched, takes_weights
+from dpbayes.mechanisms.noise.shares import searched, takes_weights
 from dpbayes.model.network import Network
 
 BASELINE = LaplaceUpdates

@@ -16,8 +16,8 @@ from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.mechanisms.enumeration import MOST_ENUMERATED
-from dpbayes.mechanisms.hellinger import HellingerEnumerated
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.compositions import is_listable

@@ -12,7 +12,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.search import crossing, ranks, sizes_at
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import Wish
-from dpbayes.mechanisms.shares import searched
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.network import Network
 
 MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000

@@ -29,9 +29,9 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Measure, Wish
 from dpbayes.mechanisms.base import Mechanism, simulated
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Outcome
-from dpbayes.mechanisms.shares import searched
 from dpbayes.model.counts import Counts
 
 CERTAINTY = 0.95

@@ -14,7 +14,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.confirmed import Calibrated
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets

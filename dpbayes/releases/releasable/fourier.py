@@ -5,9 +5,9 @@ import numpy as np
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.noise.sensitivity import walsh_sensitivity
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import walsh_sensitivity
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.releases.noise import laplace_answer, laplace_scale, with_laplace
 from dpbayes.releases.releasable.entry import DISCRETE_LAPLACE, PURE, Asked, Releasable, Sensitivity, reach, within

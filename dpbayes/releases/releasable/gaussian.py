@@ -6,9 +6,9 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import GaussianUpdates
+from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 from dpbayes.releases.amounts import PrivacyMeasure
 from dpbayes.releases.noise import gaussian_answer, gaussian_scale, with_gaussian
 from dpbayes.releases.releasable.entry import NINE_OF_TEN, SHOWN_DELTA, Asked, Releasable, Sensitivity, reach

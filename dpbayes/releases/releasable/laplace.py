@@ -4,9 +4,9 @@ import numpy as np
 
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.sensitivity import count_sensitivity
 from dpbayes.releases.noise import laplace_answer, laplace_scale, with_laplace
 from dpbayes.releases.releasable.entry import DISCRETE_LAPLACE, PURE, Asked, Releasable, Sensitivity, reach, within
 

@@ -10,9 +10,9 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import MapEstimate, MapExponential
-from dpbayes.mechanisms.confirmed import Calibrated
-from dpbayes.mechanisms.map import CELLS
-from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
+from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.mechanisms.map.scores import cell_masses, node_sensitivities
+from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.releases.noise import Scores, gumbel_answer, gumbel_choices, gumbel_scale, whole
 from dpbayes.releases.releasable.entry import Asked, Releasable, Sensitivity

@@ -10,7 +10,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import GaussianResiduals
-from dpbayes.mechanisms.noise import inverse
+from dpbayes.mechanisms.noise.law import inverse
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.network import Network

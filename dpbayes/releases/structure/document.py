@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.structure_choice import StructureChoice
+from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.network import Network
 from dpbayes.releases.canonical import canonical, decimal_text, digest, fraction, fraction_text
 from dpbayes.releases.certificate import Composed, Provenance, candidates_text, odds, total_text

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.confirmed import opendp
-from dpbayes.mechanisms.structure_choice import draw_structure
+from dpbayes.mechanisms.noise.confirmed import opendp
+from dpbayes.mechanisms.structure.choice import draw_structure
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.certificate import Composed
 from dpbayes.releases.make import provenance_at

@@ -5,8 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.dependence import DISTANCE
-from dpbayes.mechanisms.structure_choice import (
+from dpbayes.mechanisms.structure.choice import (
     CandidateFamily,
     Round,
     StructureChoice,
@@ -14,6 +13,7 @@ from dpbayes.mechanisms.structure_choice import (
     require_feasible_over,
     round_after,
 )
+from dpbayes.mechanisms.structure.dependence import DISTANCE
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases.amounts import Amount

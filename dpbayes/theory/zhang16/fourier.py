@@ -15,7 +15,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
-from dpbayes.mechanisms.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full

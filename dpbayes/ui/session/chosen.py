@@ -17,7 +17,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
-from dpbayes.mechanisms.shares import takes_weights, weights_of
+from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpbayes.mechanisms.shares import searched
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.ui.widgets.running import Running, progress, running
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
-from dpbayes.mechanisms.shares import weights_told
+from dpbayes.mechanisms.noise.shares import weights_told
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import change

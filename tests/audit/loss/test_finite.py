@@ -10,7 +10,7 @@ from scipy import special
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.posteriors.hellinger import Die
 
 BOTH = np.array([[0, 1], [1, 0]])

@@ -7,7 +7,7 @@ import pytest
 from dpbayes.audit.loss.finite import exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.hellinger import Die

@@ -18,7 +18,7 @@ from dpbayes.audit.loss.continuous import (
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from tests.strategies import V_STRUCTURE, chain, empty
 
 CLOSED = {1: (laplace_one_delta, laplace_one_epsilon), 2: (laplace_cells_delta, laplace_cells_epsilon)}

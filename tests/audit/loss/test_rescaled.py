@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from dpbayes.audit.loss.rescaled import log_atoms, log_density, log_law, rescaled_loss
-from dpbayes.mechanisms.laplace_die import LaplaceCells
+from dpbayes.mechanisms.die.laplace import LaplaceCells
 from dpbayes.posteriors.hellinger import Die
 
 CASES = [(1, 1, 2.0), (5, 1, 2.0), (5, 0, 0.4), (20, 7, 2.0), (7, 7, 0.3), (30, 10, 4.0)]

@@ -12,7 +12,7 @@ from dpbayes.audit.loss.trimmed import MOST_ROW, range_curve, row_curve
 from dpbayes.audit.loss.trimmed_network import largest_loss, network_loss
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
-from dpbayes.mechanisms.sensitivity import count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets

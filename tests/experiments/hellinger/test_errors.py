@@ -23,8 +23,8 @@ from dpbayes.experiments.hellinger.errors import (
 )
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun, proved_run
-from dpbayes.mechanisms.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.laplace_die import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (
     Die,
     distances,

@@ -41,8 +41,8 @@ from dpbayes.experiments.hellinger.study import (
     settings_text,
     with_settings,
 )
-from dpbayes.mechanisms.hellinger import HellingerSmooth
-from dpbayes.mechanisms.laplace_die import LaplaceCells
+from dpbayes.mechanisms.die.hellinger import HellingerSmooth
+from dpbayes.mechanisms.die.laplace import LaplaceCells
 
 MEDIAN = LEVELS.index(0.5)
 ODD = Scenario(

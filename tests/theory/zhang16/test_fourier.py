@@ -15,7 +15,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise
-from dpbayes.mechanisms.noise import NoiseLaw
+from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network

@@ -20,7 +20,7 @@ from dpbayes.theory.zhang16.map import (
     shortfall,
 )
 from dpbayes.theory.zhang16.trimmed_row import TrimmedRow
-from tests.mechanisms.grid_sensitivity import exact_sensitivity
+from tests.mechanisms.map.grid_sensitivity import exact_sensitivity
 
 
 def trimmed_density(theta, a, b, omega):

@@ -17,8 +17,8 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import NetworkMechanism, simulated
+from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.mechanisms.release import Outcome
-from dpbayes.mechanisms.shares import takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 

@@ -19,7 +19,7 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
-from dpbayes.mechanisms.shares import searched, takes_weights
+from dpbayes.mechanisms.noise.shares import searched, takes_weights
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_aware import noise_aware_cells
 

@@ -17,7 +17,7 @@ from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
-from dpbayes.mechanisms.noise import NoiseLaw, whole_noise
+from dpbayes.mechanisms.noise.law import NoiseLaw, whole_noise
 from dpbayes.model.fourier import cells_per_family, marginals
 
 

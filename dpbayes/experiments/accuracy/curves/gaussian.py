@@ -16,9 +16,9 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.noise import gaussian_shift_of
+from dpbayes.mechanisms.noise.law import gaussian_shift_of
+from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA
-from dpbayes.mechanisms.sensitivity import squared_count_sensitivity
 
 NEAR = f"δ = {numeral(DELTA.typical)}"
 """What stands beside epsilon wherever noise is Gaussian."""

@@ -9,7 +9,7 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import LaplaceUpdates, Noise
-from dpbayes.mechanisms.noise import whole_noise
+from dpbayes.mechanisms.noise.law import whole_noise
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:

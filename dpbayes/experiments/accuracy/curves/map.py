@@ -11,8 +11,8 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, MapExponential
-from dpbayes.mechanisms.map import choose
-from dpbayes.mechanisms.map_scores import cell_masses
+from dpbayes.mechanisms.map.exponential import choose
+from dpbayes.mechanisms.map.scores import cell_masses
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:

@@ -16,8 +16,8 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import GaussianResiduals, Noise
+from dpbayes.mechanisms.noise.shares import counted, searched
 from dpbayes.mechanisms.parameters import DELTA
-from dpbayes.mechanisms.shares import counted, searched
 
 _MOST_SETS = 4096
 """With as many the best variances take ten seconds at most; with 16,000, half a minute."""

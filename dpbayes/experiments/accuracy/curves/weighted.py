@@ -13,8 +13,8 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Noise, WeightedFourier
-from dpbayes.mechanisms.noise import whole_noise
-from dpbayes.mechanisms.shares import counted, searched
+from dpbayes.mechanisms.noise.law import whole_noise
+from dpbayes.mechanisms.noise.shares import counted, searched
 from dpbayes.model.fourier import marginals
 
 _MOST_SETS = 2048

@@ -1,7 +1,8 @@
 """Gaussian noise of whole numbers at many parameters from the same normal draws: luck is shared, and none is rejected.
 
-`dpbayes.mechanisms.noise.gaussian_noise` draws the exact law, but how many numbers it takes depends on the parameter.
-Here the distribution function is exact to 1e-6, which an average over thousands of simulated releases does not notice.
+`dpbayes.mechanisms.noise.law.gaussian_noise` draws the exact law, but how many numbers it takes depends on the
+parameter. Here the distribution function is exact to 1e-6, which an average over thousands of simulated releases does
+not notice.
 """
 
 import numpy as np

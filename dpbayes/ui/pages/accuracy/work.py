@@ -17,7 +17,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration, Noise
-from dpbayes.mechanisms.shares import takes_weights
+from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
+from dpbayes.audit.attacker.odds import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.reports import AuditReport
+from dpbayes.audit.recalibration import AuditReport
 from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream

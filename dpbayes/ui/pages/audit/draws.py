@@ -5,8 +5,8 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.statistical import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
 from dpbayes.model.network import Network

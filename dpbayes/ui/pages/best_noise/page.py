@@ -13,7 +13,7 @@ import streamlit as st
 from dpbayes.base.text import escaped, numeral, times
 from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
-from dpbayes.mechanisms.shares import takes_weights, weights_told
+from dpbayes.mechanisms.noise.shares import takes_weights, weights_told
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import answers
 from dpbayes.ui.pages.best_noise.details import formulas, remark_1

@@ -14,7 +14,7 @@ from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, DieNoise, ErrorL
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
-from dpbayes.mechanisms.enumeration import MOST_ENUMERATED, neighbour_count
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, neighbour_count
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
 from dpbayes.ui.pages.hellinger.sweeps import sweeps
 from dpbayes.ui.session.chosen import Chosen

@@ -20,7 +20,7 @@ from dpbayes.experiments.hellinger.errors import (
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
-from dpbayes.mechanisms.enumeration import MOST_ENUMERATED
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name

@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.structure_choice import (
+from dpbayes.mechanisms.structure.choice import (
     ChosenStructure,
     StructureChoice,
     cards_of,

@@ -10,9 +10,9 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
-from dpbayes.mechanisms.die import DieMechanism
-from dpbayes.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.shares import searched
+from dpbayes.mechanisms.die.base import DieMechanism
+from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.release.averages import LEVEL, Averages, averages
 from dpbayes.ui.pages.release.readings import Readings, Simulated

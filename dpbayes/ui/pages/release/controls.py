@@ -9,7 +9,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.mechanisms.shares import takes_weights
+from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called

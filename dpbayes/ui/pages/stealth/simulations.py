@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.agreement import Noticed, noticed, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
-from dpbayes.mechanisms.noise import NoiseLaw
+from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.stealth import (
     LeastNoise,
     Needed,

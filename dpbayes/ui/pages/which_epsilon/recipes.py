@@ -8,7 +8,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
 from dpbayes.commands.experiments.least_epsilon import ANSWERS as WORDS
 from dpbayes.commands.experiments.least_epsilon import NAMES
-from dpbayes.mechanisms.shares import takes_weights
+from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking

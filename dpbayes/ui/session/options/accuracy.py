@@ -20,7 +20,7 @@ from dpbayes.experiments.accuracy.plan import (
     TESTING,
     TRAINING,
 )
-from dpbayes.mechanisms.map import CELLS
+from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.sources.named_networks import MAX_FEATURES
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.mechanisms.shares import LEAST_WEIGHT, MOST_WEIGHT
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.posteriors.noise_aware import POINTS
 from dpbayes.posteriors.noise_model import Reading
 

@@ -1,0 +1,1 @@
+"""The audits of the mechanisms for one die: every table, every neighbour."""

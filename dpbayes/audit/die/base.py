@@ -1,0 +1,57 @@
+"""What the audits of the mechanisms for one die share: throws that a person makes up, and two of them as neighbours."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dpbayes.audit.entry import Hypothetical, Numbers, TablePair
+from dpbayes.audit.report.types import WorstCase
+from dpbayes.audit.report.words import counts_text
+from dpbayes.base.text import many
+from dpbayes.mechanisms.die.base import DieMechanism
+from dpbayes.posteriors.hellinger import Die
+
+TABLES = "A table is how often every side came up."
+"""What is told of tables."""
+
+
+def die_of(numbers: Numbers) -> Die:
+    """Return the die that the numbers describe. Errors: InputError."""
+    return Die((numbers["prior"],) * numbers["sides"], numbers["n"])
+
+
+def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: str) -> Hypothetical:
+    """Return the tables of a mechanism for a die, of which a person may set `more` numbers than of every one."""
+    return Hypothetical(
+        title=f"{label} (one die)",
+        asked=("epsilon", "n", "sides", "prior", *more),
+        caption="A hypothetical die: no table is used.",
+        mechanism_at=mechanism_at,
+        where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
+        chosen=("first",),
+        attacked=_attacked,
+        drawn=_drawn,
+    )
+
+
+def sides(mechanism: DieMechanism, *, n: int) -> int:
+    """Return how many numbers a release hands over."""
+    return mechanism.die.sides
+
+
+def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first: int) -> TablePair:
+    """The other throws as even as they can be, and one of them to side 1 where that has none."""
+    die = mechanism.die
+    rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
+    rest[: (die.n - first) % (die.sides - 1)] += 1
+    truth = np.concatenate([[first], rest])
+    other = truth.copy()
+    other[:2] += (-1, 1) if first else (1, -1)
+    told = f"Throws of every side: {counts_text(truth)} (true) against {counts_text(other)}."
+    return TablePair(truth, other, told, "of the true throws", ("throws", first))
+
+
+def _drawn(mechanism: DieMechanism, *, n: int) -> TablePair:
+    rest = [0] * (mechanism.die.sides - 2)
+    one, none = (np.array([k, n - k, *rest]) for k in (1, 0))
+    return TablePair(one, none, f"Throws of every side: {counts_text(one)}, and {counts_text(none)}.")

@@ -1,0 +1,180 @@
+"""The audit of the exponential mechanisms for one die: every table, every neighbour, every output."""
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.audit.die.base import TABLES, die_of, sides, throws
+from dpbayes.audit.die.steps import (
+    blocks_of_pairs,
+    die_neighbours_up_to_symmetry,
+    is_large,
+    law_at,
+    law_steps,
+)
+from dpbayes.audit.entry import Audit, Keeps, Numbers, Recalibration, Stepwise
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.report.pictures import TwoLaws, two_laws
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
+from dpbayes.audit.report.words import counts_text, require_size
+from dpbayes.base.steps import Work, finished, part_of
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms.die.base import FiniteDieMechanism, ReleasedDie
+from dpbayes.mechanisms.die.hellinger import (
+    EXPONENTIAL,
+    Hellinger,
+    HellingerEnumerated,
+    HellingerGlobal,
+    HellingerLocal,
+    HellingerSmooth,
+)
+from dpbayes.mechanisms.known import require_known
+from dpbayes.model.compositions import ranks
+from dpbayes.posteriors.hellinger import MOST_PAIRED
+
+QUICK_DIE = 300
+"""Up to so many candidates a die is recalibrated at once, else when asked."""
+
+_LAW_SHARE = 0.5
+"""Share of an audit's time that goes into the laws."""
+
+
+def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
+    """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
+
+    Errors: InputError for any but the four exponential mechanisms, for dice with too many candidates to pair them all,
+    and bad epsilons.
+    """
+    grid = checked_grid(epsilons)
+    return finished(audit_die_steps(mechanism, epsilons=lambda exact: grid))
+
+
+def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float], ArrayLike]) -> Work[AuditReport]:
+    """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, return the report.
+
+    `epsilons` is called with the exact pure epsilon as soon as that is known, and returns the curve's grid (E,).
+    """
+    die = mechanism.die
+    pairs = die_neighbours_up_to_symmetry(die)
+    table = yield from part_of(law_steps(mechanism), 0.0, _LAW_SHARE)
+    masses = special.logsumexp(table, axis=1)
+    loss = exact_pure_epsilon(table, pairs=pairs, log_masses=masses)
+    grid = checked_grid(epsilons(loss.epsilon))
+    delta, needed = mechanism.claimed.delta, 0.0
+    deltas = np.zeros(len(grid))
+    for block in blocks_of_pairs(pairs, die.size):
+        yield _LAW_SHARE + (1 - _LAW_SHARE) * block.start / len(pairs)
+        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[block], epsilons=grid, log_masses=masses).deltas)
+        if delta:
+            needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses).epsilon)
+    labels = tuple(map(counts_text, die.candidates.tolist()))
+    scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
+    report = pure_report(
+        mechanism,
+        exact=loss.epsilon,
+        at_least=loss.epsilon,
+        curve=DeltaCurve(grid, deltas, deltas),
+        worst=worst_case(table - masses[:, None], loss, labels, labels),
+        scope=scope,
+    )
+    return replace(report, needed=needed, needed_at_least=needed) if delta else report
+
+
+def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
+    """Return the exact epsilon at delta, over every pair and every output."""
+    require_known(mechanism, *EXPONENTIAL)
+    table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
+    masses = special.logsumexp(table, axis=1)
+    if delta == 0:
+        return exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon
+    return exact_epsilon(table, pairs=pairs, delta=delta, log_masses=masses).epsilon
+
+
+def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float, delta: float) -> bool:
+    """Return whether a mechanism with these weights (R, R) has delta(target) <= delta: it then loses no more."""
+    pairs, masses = die_neighbours_up_to_symmetry(mechanism.die), special.logsumexp(table, axis=1)
+    if exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon <= target:
+        return True
+    curve = exact_curve(table, pairs=pairs, epsilons=[target] if delta else [], log_masses=masses)
+    return bool(delta) and bool(curve.deltas[0] <= delta)
+
+
+def _report(mechanism: FiniteDieMechanism, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    require_size(mechanism.die.n, n)
+    return audit_die(mechanism, epsilons=epsilons)
+
+
+def _needed(mechanism: FiniteDieMechanism, *, n: int, delta: float) -> float:
+    require_size(mechanism.die.n, n)
+    return die_epsilon(mechanism, delta=delta)
+
+
+def _keeping(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Generator[float, None, Keeps]:
+    """Compute the law once: that at another epsilon follows from it."""
+    require_size(mechanism.die.n, n)
+    table = yield from part_of(law_steps(mechanism), 0.0, 0.0)
+    return lambda turned: die_keeps(turned, law_at(turned, mechanism, table), target=target, delta=delta)
+
+
+def _log_ratios(
+    mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
+    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
+
+
+def _picture(mechanism: FiniteDieMechanism, worst: WorstCase, *, n: int) -> TwoLaws | None:
+    return two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2)
+
+
+def _mechanism_at(kind: type[Hellinger], *more: str) -> Callable[[Numbers], Hellinger]:
+    def mechanism_at(numbers: Numbers) -> Hellinger:
+        die = die_of(numbers)
+        die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
+        return kind(die=die, **{name: numbers[name] for name in ("epsilon", *more)})
+
+    return mechanism_at
+
+
+def _audit(kind: type[Hellinger], *asked: str) -> Audit:
+    return Audit(
+        kind=kind,
+        report=_report,
+        log_ratios=_log_ratios,
+        picture=_picture,
+        tables=TABLES,
+        numbers=sides,
+        recalibration=Recalibration(
+            needed=_needed, keeping=_keeping, is_quick=lambda mechanism, n: mechanism.die.size <= QUICK_DIE
+        ),
+        steps=Stepwise(
+            are_needed=lambda mechanism: is_large(mechanism.die),
+            steps=audit_die_steps,
+            told=lambda mechanism: (
+                f"Auditing {mechanism.die.size:,} tables and all their neighbours, each over {mechanism.die.size:,} "
+                "outputs."
+            ),
+        ),
+        hypothetical=throws(kind.label.removesuffix(" (not private)"), _mechanism_at(kind, *asked), *asked),
+    )
+
+
+AUDITS = (
+    _audit(HellingerGlobal),
+    replace(
+        _audit(HellingerLocal),
+        doubts=("The noise does not depend on the data: it does, and so tells of them itself.",),
+        cases={
+            "Local sensitivity at prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1, "first": 2}
+        },
+    ),
+    _audit(HellingerSmooth, "delta"),
+    replace(
+        _audit(HellingerEnumerated, "delta"),
+        recalibration=None,
+        not_recalibrated="It is not recalibrated: its internal ε is the largest found at which its promise holds.",
+    ),
+)

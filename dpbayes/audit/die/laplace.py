@@ -1,0 +1,138 @@
+"""The audits of Laplace noise on the counts of one die, in closed form."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.die.base import TABLES, die_of, sides, throws
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.continuous import (
+    laplace_cells_delta,
+    laplace_cells_epsilon,
+    laplace_one_delta,
+    laplace_one_epsilon,
+)
+from dpbayes.audit.loss.rescaled import log_law, rescaled_loss
+from dpbayes.audit.report.pictures import TwoLaws, one_noisy_number
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import counts_text, nothing_to_lose, require_size
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.die.base import ReleasedDie
+from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.known import require_known
+
+_EVEN = 1e-12
+"""Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""
+
+
+def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
+    require_known(mechanism, LaplaceOne)
+    require_size(mechanism.die.n, n)
+    grid, die = checked_grid(epsilons), mechanism.die
+    if die.n == 0:
+        return nothing_to_lose(mechanism, grid)
+    deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
+    worst = WorstCase(counts_text((1, die.n - 1)), counts_text((0, die.n)), "a first count of 1 or more")
+    exact = 1 / mechanism.noise_scale
+    scope = f"All tables of {die.n:,} throws and all their neighbours: every pair moves the count by one."
+    return pure_report(
+        mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
+    )
+
+
+def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled.
+
+    What they lose at least is found in the law of the ratio of two counts, which rescaling keeps; see `rescaled`.
+    """
+    require_known(mechanism, LaplaceCells)
+    require_size(mechanism.die.n, n)
+    grid, die = checked_grid(epsilons), mechanism.die
+    if die.n == 0:
+        return nothing_to_lose(mechanism, grid)
+    b = mechanism.noise_scale
+    deltas = laplace_cells_delta(grid, scale=b) + 0.0  # no negative zeros
+    scope = (
+        f"All tables of {die.n:,} throws and all their neighbours, before the counts are rescaled; "
+        "rescaling can only lower the loss."
+    )
+    least, first, share = rescaled_loss(n=die.n, scale=b)
+    output = f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}"
+    # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
+    atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
+    if atom > least:
+        least, first, output = atom, die.n, "all throws on the first side"
+    rest = (0,) * (die.sides - 2)
+    worst = WorstCase(
+        counts_text((first, die.n - first, *rest)), counts_text((first - 1, die.n - first + 1, *rest)), output
+    )
+    curve = DeltaCurve(grid, deltas, np.zeros(len(grid)))
+    return pure_report(mechanism, exact=2 / b, at_least=min(least, 2 / b), curve=curve, worst=worst, scope=scope)
+
+
+def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, n: int, delta: float) -> float:
+    """Return the epsilon at delta in closed form; for `LaplaceCells` that of the counts before they are rescaled."""
+    require_known(mechanism, LaplaceOne, LaplaceCells)
+    require_size(mechanism.die.n, n)
+    needed = laplace_one_epsilon if type(mechanism) is LaplaceOne else laplace_cells_epsilon
+    return needed(delta, scale=mechanism.noise_scale) if mechanism.die.n else 0.0
+
+
+def _log_ratios_one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
+    seen = released.alpha[..., 0] - mechanism.die.prior[0]
+    return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale
+
+
+def _log_ratios_cells(
+    mechanism: LaplaceCells, released: ReleasedDie, *, first: IntArray, second: IntArray
+) -> FloatArray:
+    die = mechanism.die
+    if die.sides > 2:
+        raise InputError(
+            f"How probable rescaled counts of {die.sides} sides are, is not known here; choose a die with two sides."
+        )
+    updates = released.alpha - np.asarray(die.prior)
+    # Shares of n: both numbers are exact where one count is zero, and equal where both were clipped to the same end.
+    share = np.where(updates[..., 1] == 0, 1.0, np.where(updates[..., 0] == 0, 0.0, updates[..., 0] / die.n))
+    share = np.where(np.abs(share - 0.5) < _EVEN, 0.5, share)
+    laws = [log_law(share, first=int(counts[0]), n=die.n, scale=mechanism.noise_scale) for counts in (first, second)]
+    return laws[0] - laws[1]
+
+
+def _picture(mechanism: LaplaceOne | LaplaceCells, worst: WorstCase, *, n: int) -> TwoLaws:
+    return one_noisy_number(mechanism.noise_scale, step=1.0, what="counts")
+
+
+def _not_attacked(mechanism: LaplaceCells) -> str:
+    if mechanism.die.sides == 2:
+        return ""
+    return "No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two."
+
+
+CELLS = Audit(
+    kind=LaplaceCells,
+    report=audit_laplace_cells,
+    log_ratios=_log_ratios_cells,
+    picture=_picture,
+    tables=TABLES,
+    numbers=sides,
+    not_attacked=_not_attacked,
+    recalibration=Recalibration(needed=laplace_die_epsilon),
+    hypothetical=throws(
+        LaplaceCells.label, lambda numbers: LaplaceCells(die=die_of(numbers), epsilon=numbers["epsilon"])
+    ),
+)
+ONE = Audit(
+    kind=LaplaceOne,
+    report=audit_laplace_one,
+    log_ratios=_log_ratios_one,
+    picture=_picture,
+    tables=TABLES,
+    numbers=sides,
+    recalibration=Recalibration(needed=laplace_die_epsilon),
+    hypothetical=throws(LaplaceOne.label, lambda numbers: LaplaceOne(die=die_of(numbers), epsilon=numbers["epsilon"])),
+)

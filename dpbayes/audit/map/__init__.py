@@ -1,0 +1,1 @@
+"""The audits of the private MAP estimate and of its printed form."""

@@ -1,0 +1,144 @@
+"""The audit of the private MAP estimate. [Zhang16] Algorithm 3, scored by mass."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.finite import exact_curve
+from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.trimmed import range_epsilon
+from dpbayes.audit.loss.trimmed_network import (
+    Suspects,
+    cells_of,
+    decisions_of,
+    moved_rows,
+    rows_alone,
+    suspicious_tables,
+    tables_are_few,
+)
+from dpbayes.audit.report.pictures import two_laws
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import (
+    MOST_NAMED,
+    all_tables_text,
+    checked_records,
+    dots,
+    nothing_to_lose,
+    range_only_curve,
+    rows_texts,
+)
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import MapEstimate, MapExponential
+from dpbayes.mechanisms.known import require_known
+
+_MOST_MASSES = 2_000_000
+"""Most masses of cells computed for one audit."""
+
+
+def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of the private MAP estimate: exact where all tables can be listed, otherwise between two values.
+
+    Its decisions are drawn independently, so the loss of an output is a sum, and the worst one is found decision by
+    decision. An exponential mechanism's loss has a range of epsilon at most, which bounds the curve.
+    """
+    require_known(mechanism, MapExponential)
+    grid, prior = checked_grid(epsilons), mechanism.prior
+    n = checked_records(n)
+    most = mechanism.certified.epsilon
+    if n == 0 or most == 0:
+        return nothing_to_lose(mechanism, grid)
+    listed = _every_table(mechanism, n)
+    suspects = Suspects(np.arange(prior.network.row_count), *listed) if listed else _some_tables(mechanism, n)
+    pairs, laws = suspects.pairs, mechanism.log_pmf_of_rows(rows_alone(prior, suspects.rows), suspects.counts)
+    losses = _summed_losses(laws, pairs)
+    x, y = pairs[int(np.argmax(losses))]
+    least = max(0.0, float(losses.max()))
+    exact = least if listed else most
+    curve, shown = range_only_curve(grid, width=most, most=exact), None
+    if listed and laws.shape[-2] == 1:
+        deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid).deltas
+        curve = DeltaCurve(grid, deltas, deltas)
+        shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
+    places = np.nanargmax(_losses(laws, x, y), axis=-1)
+    output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:MOST_NAMED]) + dots(len(places))
+    scope = all_tables_text(n) + ("" if listed else " The value is what is proved for every n.")
+    tables = [suspects.whole(prior.network, suspects.counts[place]) for place in (x, y)]
+    first, second = rows_texts(prior.network, *tables)
+    worst = WorstCase(first, second, output, shown)
+    return pure_report(mechanism, exact=exact, at_least=least, curve=curve, worst=worst, scope=scope)
+
+
+def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
+    """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
+    require_known(mechanism, MapExponential)
+    most = mechanism.certified.epsilon if checked_records(n) else 0.0
+    listed = _every_table(mechanism, n)
+    if listed is not None and most:
+        most = max(0.0, float(_summed_losses(mechanism.log_pmf(listed[0]), listed[1]).max()))
+    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
+
+
+def _every_table(mechanism: MapExponential, n: int) -> tuple[IntArray, IntArray] | None:
+    """All tables (T, K) and pairs (N, 2) of them, or None where there are too many."""
+    if not tables_are_few(mechanism.prior.network, n=n):
+        return None
+    tables = all_tables(mechanism.prior.network, n=n)
+    return None if len(tables.counts) * _masses_each(mechanism) > _MOST_MASSES else (tables.counts, tables.pairs)
+
+
+def _some_tables(mechanism: MapExponential, n: int) -> Suspects:
+    every = suspicious_tables(mechanism.prior.network, n=n)
+    most = max(1, _MOST_MASSES // (2 * mechanism.cells * (every.counts.shape[-1] - len(every.rows))))
+    kept = np.linspace(0, len(every.pairs) - 1, min(len(every.pairs), most)).astype(np.int64)
+    return Suspects(every.rows, every.counts[every.pairs[kept].ravel()], np.arange(2 * len(kept)).reshape(-1, 2))
+
+
+def _masses_each(mechanism: MapExponential) -> int:
+    network = mechanism.prior.network
+    return max(1, (network.cell_count - network.row_count) * mechanism.cells)
+
+
+def _summed_losses(laws: FloatArray, pairs: IntArray) -> FloatArray:
+    """The largest loss over all outputs of every pair: the sum over decisions of each one's largest. (N,)."""
+    losses = np.empty(len(pairs))
+    step = max(1, _MOST_MASSES // laws[0].size)
+    for start in range(0, len(pairs), step):
+        x, y = pairs[start : start + step].T
+        losses[start : start + step] = np.nanmax(_losses(laws, x, y), axis=-1).sum(axis=-1)
+    return losses
+
+
+def _losses(laws: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
+    """The loss of every cell between tables x and y; NaN for a cell that the prior excludes, whatever the table."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(laws[x] - laws[y])
+
+
+def _cell_labels(cells: int) -> tuple[str, ...]:
+    return tuple(f"[{g / cells:.4g}, {(g + 1) / cells:.4g}]" for g in range(cells))
+
+
+def _log_ratios(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
+    network = mechanism.prior.network
+    rows = moved_rows(network, first, second)
+    ends = np.stack([first, second])[:, cells_of(network, rows)]
+    laws = mechanism.log_pmf_of_rows(rows_alone(mechanism.prior, rows), ends)
+    *batch, decisions = released.places.shape
+    drawn = released.places.reshape(math.prod(batch), decisions)  # none where all nodes have one state
+    places = drawn[:, decisions_of(network, rows)]
+    each = laws[:, np.arange(places.shape[-1]), places]
+    return (each[0] - each[1]).sum(axis=-1).reshape(batch)
+
+
+AUDIT = Audit(
+    kind=MapExponential,
+    report=audit_map,
+    log_ratios=_log_ratios,
+    picture=lambda mechanism, worst, n: two_laws(worst, x="released cell"),
+    tables="Of each table, the counts of every state in those CPT rows where the two differ.",
+    recalibration=Recalibration(
+        needed=map_epsilon, is_quick=lambda mechanism, n: not tables_are_few(mechanism.prior.network, n=n)
+    ),
+)

@@ -1,0 +1,117 @@
+"""The audit of [Zhang16] Algorithm 3 to the letter, for one binary node: it does not keep its promise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
+from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
+from dpbayes.audit.report.pictures import TwoLaws, columns_of, told_of_laws
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
+from dpbayes.audit.report.words import counts_text, require_size
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.text import many, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.map.exponential import PrintedMap
+from dpbayes.model.compositions import neighbour_pairs
+
+_TINY = np.finfo(np.float64).tiny
+
+
+def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the exact audit of [Zhang16] Algorithm 3 as printed, for one binary root node on its grid of outputs.
+
+    Nothing is certified. Errors: InputError for bad epsilons.
+    """
+    require_known(mechanism, PrintedMap)
+    require_size(mechanism.n, n)
+    table = mechanism.log_pmf_table()
+    # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).
+    pairs = neighbour_pairs(mechanism.n, sides=2)
+    inputs = tuple(counts_text((k, mechanism.n - k)) for k in range(mechanism.n + 1))
+    outputs = tuple(numeral(value, 4) for value in mechanism.theta)
+    words = "record" if mechanism.n == 1 else "records"
+    scope = f"All tables of {mechanism.n:,} {words}, all their neighbours and all {mechanism.points:,} outputs."
+    grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
+    deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
+    return pure_report(
+        _Printed(mechanism.claimed),
+        exact=loss.epsilon,
+        at_least=loss.epsilon,
+        curve=DeltaCurve(grid, deltas, deltas),
+        worst=worst_case(table, loss, inputs, outputs),
+        scope=scope,
+    )
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A claim that nothing is proved of."""
+
+    claimed: Guarantee
+    certified: Guarantee = NON_PRIVATE
+
+
+def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | None:
+    """The same laws as densities: the outputs lie closer to each other at the ends."""
+    laws, wide = worst.laws, np.diff(mechanism.theta)
+    if laws is None:
+        return None
+    widths = (np.append(wide, 0.0) + np.append(0.0, wide)) / 2
+    return TwoLaws(
+        places=mechanism.theta,
+        first=laws.first / widths,
+        second=laws.second / widths,
+        x="released estimate θ",
+        y="density",
+        is_logarithmic=True,
+        told=told_of_laws("density", worst),
+        columns=columns_of(laws),
+    )
+
+
+def _mechanism_at(numbers: Numbers) -> PrintedMap:
+    prior = (numbers["prior"], numbers["prior"])
+    return PrintedMap(prior=prior, n=numbers["n"], epsilon=numbers["epsilon"], omega=numbers["omega"])
+
+
+def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> TablePair:
+    if worst is None or worst.laws is None:
+        raise InputError("No record changes what is released: there is nothing to attack.")
+    told = f"The worst pair: {worst.first} against {worst.second}."
+    return TablePair(worst.laws.first, worst.laws.second, told, key=("worst", worst.first, worst.second))
+
+
+def _attack(mechanism: PrintedMap, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    cumulative = np.cumsum(pair.first)
+    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    places = np.minimum(places, len(cumulative) - 1)
+    # Probabilities below the smallest float are that: such a loss of 700 nats is shown as too small, not as infinite.
+    first, second = (np.log(np.maximum(law[places], _TINY)) for law in (pair.first, pair.second))
+    return np.asarray(first - second)
+
+
+AUDIT = Audit(
+    kind=PrintedMap,
+    report=audit_printed_map,
+    picture=_densities,
+    tables="A table is how many records are in the first state, and how many in the second.",
+    numbers=lambda mechanism, n: 1,
+    not_recalibrated=(
+        "It is not recalibrated: nothing bounds its loss for every n. The private MAP scores by mass instead, and "
+        "keeps to its ε."
+    ),
+    hypothetical=Hypothetical(
+        title="Density-scored MAP, as printed (one node)",
+        asked=("epsilon", "n", "prior", "omega"),
+        caption="A hypothetical node: no table is used.",
+        mechanism_at=_mechanism_at,
+        where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",
+        attacked=_worst_laws,
+        attack=_attack,
+    ),
+    cases={"The density-scored MAP": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
+)

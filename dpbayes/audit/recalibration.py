@@ -1,0 +1,115 @@
+"""One audit for every mechanism, and the internal epsilon that an audit allows.
+
+What is known of each class is in `registry`, and what an audit finds in `report` of this package.
+"""
+
+import math
+from typing import Any, TypeVar
+
+from numpy.typing import ArrayLike
+
+from dpbayes.audit.entry import Keeps, Recalibration
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.report.types import AuditReport, AuditVerdict, DeltaCurve, Exactness, Laws, WorstCase
+from dpbayes.base.steps import Work, finished
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.mechanisms.known import described
+
+__all__ = [
+    "AuditReport",
+    "AuditVerdict",
+    "DeltaCurve",
+    "Exactness",
+    "Laws",
+    "WorstCase",
+    "audit",
+    "needed_epsilon",
+    "recalibrated",
+    "recalibration_steps",
+]
+
+_LEAST, _MOST = 1e-3, 1e3
+_CLOSE = 1e-4
+"""Relative width at which bisection stops."""
+
+_TRIES = 18
+"""About how many settings are tried."""
+
+MechanismT = TypeVar("MechanismT")
+
+
+def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
+    """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
+
+    `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
+    takes it. Where there is no exact audit, `audit_by_draws` bounds the loss from below.
+
+    An audit is of the law that a class's own `release` draws from: a subclass has none, nor has a mechanism with a
+    part of another class than declared; see `dpbayes.mechanisms.known`.
+
+    Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
+    number of features, and for a die or a printed MAP estimate of another number of records than n.
+    """
+    sizes = {"n": n} if features is None else {"n": n, "features": features}
+    return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
+
+
+def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
+    """Return the smallest epsilon that suffices at `delta` for tables of n records: exact, or an upper value of it.
+
+    Errors: InputError where there is no audit for such a mechanism, and for bad numbers.
+    """
+    return _recalibration(mechanism).needed(mechanism, n=n, delta=delta)
+
+
+def _recalibration(mechanism: Any) -> Recalibration:
+    how = audit_of(mechanism).recalibration
+    if how is None:
+        raise InputError(f"No epsilon is known to be enough for {described(mechanism)}, so it cannot be recalibrated.")
+    return how
+
+
+# Recalibration
+
+
+def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:
+    """Return the mechanism with its internal epsilon so chosen that at `delta` it loses no more than `target`.
+
+    Of a regression sampler, which has none, it is the norm bound that is chosen. It is a bisection between settings
+    that were audited, and the one returned was found to keep to the target; that no larger setting does is not proved.
+    n, the parameters and the target decide, never the data. Errors: those of `needed_epsilon`; InputError where no
+    internal epsilon in range keeps to the target.
+    """
+    return finished(recalibration_steps(mechanism, n=n, target=target, delta=delta))
+
+
+def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> Work[MechanismT]:
+    """Do `recalibrated` in steps: yield roughly what share is done, return the mechanism."""
+    wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
+    delta = finite_number("delta", delta, low=0, high=1)
+    how = _recalibration(mechanism)
+    low, high = min(max(wanted, _LEAST), _MOST), math.inf
+    tried, known = 0, False
+
+    def suffices(turned: Any) -> bool:
+        return needed_epsilon(turned, n=n, delta=delta) <= wanted
+
+    keeps: Keeps = suffices
+    if how.keeping is not None:
+        keeps = yield from how.keeping(mechanism, n=n, target=wanted, delta=delta)
+    while not (known and (low >= _MOST or high - low <= _CLOSE * min(high, _MOST))):
+        # Until one is known that keeps to the target it is halved, then doubled until one does not, then bisected.
+        middle = low if not known else min(2 * low, _MOST) if math.isinf(high) else (low + high) / 2
+        is_kept = keeps(how.knob.turned(mechanism, middle))
+        tried += 1
+        yield min(tried / _TRIES, 0.99)
+        if is_kept:
+            low, known = middle, True
+        elif known:
+            high = middle
+        elif low <= _LEAST:
+            raise InputError("Even the smallest internal epsilon loses more than the target; choose a larger target.")
+        else:
+            low, high = max(low / 2, _LEAST), low
+    turned: MechanismT = how.knob.turned(mechanism, low)
+    return turned

@@ -1,0 +1,1 @@
+"""What an audit finds: in numbers, in words, and as a picture."""

@@ -1,0 +1,173 @@
+"""The worst pair of neighbours as data to be drawn: two laws over the same places, or what every row adds."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpbayes.audit.report.types import Laws, WorstCase
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms import Noise
+from dpbayes.mechanisms.noise.law import NoiseLaw
+
+MOST_SHOWN = 60
+"""Outputs without an order: only the most probable ones are drawn."""
+
+UNLIKELY = 1e-4
+"""Outputs at either end that have less than this share of the largest probability are cut off."""
+
+_POINTS = 401
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TwoLaws:
+    """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
+
+    `told` is the picture in words and `caption` what else is to be said; `columns` are the numbers to take away.
+    """
+
+    places: FloatArray | list[str]
+    first: FloatArray
+    second: FloatArray
+    x: str
+    y: str
+    told: str
+    caption: str = ""
+    is_logarithmic: bool = False
+    columns: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shares:
+    """What every row of the CPTs adds to the loss of the worst pair: `rows`, and `losses` (rows,).
+
+    The `most` largest are drawn.
+    """
+
+    rows: tuple[str, ...]
+    losses: FloatArray
+    most: int
+    told: str
+    caption: str
+
+
+Picture = TwoLaws | Shares
+
+
+def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | None:
+    """Return the worst pair's probabilities of its outputs, of many only the likely ones; None where they are unknown.
+
+    `ordered` outputs are a range around the mass.
+    """
+    laws = worst.laws
+    if laws is None:
+        return None
+    shown = shown_outputs(laws, ordered=ordered)
+    few = len(shown) < len(laws.first)
+    return TwoLaws(
+        places=[laws.outputs[k] for k in shown],
+        first=laws.first[shown],
+        second=laws.second[shown],
+        x=x,
+        y="probability",
+        told=told_of_laws("probability", worst),
+        caption=f"{len(shown):,} of {len(laws.first):,} outputs, the most probable ones." if few else "",
+        columns=columns_of(laws),
+    )
+
+
+def told_of_laws(what: str, worst: WorstCase) -> str:
+    """Return the picture of two laws over outputs in words."""
+    return (
+        f"The {what} of every output under both tables, and the loss, the logarithm of their ratio. "
+        f"It is largest at {worst.output}."
+    )
+
+
+def columns_of(laws: Laws) -> dict[str, Any]:
+    """Return all outputs of two laws as columns, with their losses."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.log(laws.first) - np.log(laws.second)
+    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "loss (nats)": loss}
+
+
+def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
+    """Return the places of the outputs to draw: a range around the mass if they are `ordered`, else the likely ones."""
+    most = np.maximum(laws.first, laws.second)
+    if not ordered:
+        return np.sort(np.argsort(-most, kind="stable")[:MOST_SHOWN])
+    likely = np.flatnonzero(most >= UNLIKELY * most.max())
+    return np.arange(likely[0], likely[-1] + 1)
+
+
+def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
+    """Return the laws of one number that moves by `step`, in densities or in probabilities of whole numbers."""
+    if law.noise is Noise.WHOLE:
+        return one_noisy_whole_number(law.scale, step=int(step), what=what)
+    return one_noisy_number(law.scale, step=step, what=what)
+
+
+def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
+    """Return the laws of one whole number that moves by `step`, at evenly spaced values where there are too many."""
+    reach = math.ceil(6 * scale)
+    stride = max(1, (2 * reach + step) // _POINTS)
+    value = np.arange(-reach, reach + step + 1, stride, dtype=np.float64)
+    first, second = (math.tanh(0.5 / scale) * np.exp(-np.abs(value - at) / scale) for at in (step, 0))
+    return TwoLaws(
+        places=[f"{int(k):,}" for k in value],
+        first=first,
+        second=second,
+        x=f"noisy value less the second table's ({what})",
+        y="probability",
+        told=(
+            f"Two laws of whole numbers, Laplace of scale {numeral(scale, 4)}, {step} apart, and the loss between them."
+        ),
+        caption=(
+            f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all "
+            "add up."
+        )
+        + (f" Every {stride:,}th value is drawn." if stride > 1 else ""),
+    )
+
+
+def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
+    """Return the Laplace laws of one number that moves by `step`: it loses step/scale at most, and all add up."""
+    value = np.linspace(-6 * scale, 6 * scale + step, _POINTS)
+    first, second = (np.exp(-np.abs(value - at) / scale) / (2 * scale) for at in (step, 0.0))
+    return TwoLaws(
+        places=value,
+        first=first,
+        second=second,
+        x=f"noisy value less the second table's ({what})",
+        y="density",
+        told=(
+            f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and the loss between them."
+        ),
+        caption=(
+            f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all "
+            "add up."
+        ),
+    )
+
+
+def gaussian_numbers(shift: float) -> TwoLaws:
+    """Return the laws of all noisy numbers along the way that the tables are apart, in standard deviations of that."""
+    value = np.linspace(-5, 5 + shift, _POINTS)
+    first, second = (np.exp(-((value - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
+    return TwoLaws(
+        places=value,
+        first=first,
+        second=second,
+        x="noisy numbers along the line between both tables (standard deviations)",
+        y="density",
+        told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and the loss between them.",
+        caption="All numbers together: across this line they say nothing of the tables.",
+    )
+
+
+def loss_of_more(draws: int) -> str:
+    """Return what more draws than the one in the picture lose, as a sentence to add."""
+    return "" if draws == 1 else f" {draws:,} draws lose {draws:,} times as much."

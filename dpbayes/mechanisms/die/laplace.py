@@ -1,0 +1,116 @@
+"""Laplace noise on the counts of one die, beside the exponential mechanisms. [Notes] Section 3.2."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.parameters import check_parameters
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.die.base import ReleasedDie, count_throws
+from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.posteriors.hellinger import Die
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceCells:
+    """Counts + Lap(2/epsilon) on every side, clipped to [0, n] and rescaled to n. The baseline of [Notes] Section 3.2.
+
+    One replaced record moves two counts by one, whatever m. Clipping and rescaling are post-processing; when every
+    count is clipped to zero the throws are shared equally.
+    """
+
+    label: ClassVar[str] = "Laplace on every count"
+    named: ClassVar[str] = "Laplace on every count"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _noise(self.label, self.noise_scale)
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 2/epsilon, in counts."""
+        return 2 / self.epsilon
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, by the Laplace mechanism."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: exact for the clipped counts, and rescaling them cannot raise it."""
+        return self.claimed
+
+    statistic = count_throws
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw posteriors (*size, m)."""
+        values = self.die.checked(counts)
+        noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
+        noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
+        updates = self.die.n * noisy / noisy.sum(axis=-1, keepdims=True)
+        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceOne:
+    """The first of two counts + Lap(1/epsilon), clipped to [0, n]; n is public and gives the second one.
+
+    The sensitivity is one, so there is half the noise of `LaplaceCells`. Errors: InputError for other than two sides.
+    """
+
+    label: ClassVar[str] = "Laplace on one count"
+    named: ClassVar[str] = "Laplace on one count"
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        if self.die.sides != 2:
+            raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
+
+    @property
+    def formula(self) -> str:
+        """The law, with its numbers."""
+        return _noise(self.label, self.noise_scale)
+
+    @property
+    def noise_scale(self) -> float:
+        """b = 1/epsilon, in counts."""
+        return 1 / self.epsilon
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, by the Laplace mechanism."""
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon; it is attained."""
+        return self.claimed
+
+    statistic = count_throws
+
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw posteriors (*size, m)."""
+        noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
+        first = np.clip(noisy, 0.0, self.die.n)
+        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        alpha = self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
+        return ReleasedDie(alpha, self.certified, self.label, public)
+
+
+def _noise(label: str, scale: float) -> str:
+    return f"{label}: noise of scale $b = {latex(scale)}$, then clipped to $[0, n]$."

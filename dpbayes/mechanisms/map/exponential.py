@@ -1,0 +1,321 @@
+"""A private MAP estimate by the exponential mechanism, and its printed form. [Zhang16] Section 4.2, Algorithm 3."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.base.looks import BROWN
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.map.scores import MOST_CELLS, cell_masses, node_sensitivities
+from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.mechanisms.release import Release
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.trimmed import distinct_pairs, log_mass, log_odds_bound
+
+CELLS = Parameter(
+    "G",
+    low=2,
+    high=MOST_CELLS,
+    typical=20,
+    log=True,
+    whole=True,
+    title="Cells",
+    description="Into how many equal cells the estimates are rounded; the promise does not depend on it.",
+)
+
+_BLOCK = 1 << 20
+"""Masses held at once."""
+
+_MOST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class MapEstimate:
+    """Point estimates of all CPTs: `places` (..., K - m) of the cells drawn for every decision, among `cells` each."""
+
+    network: Network
+    places: IntArray
+    cells: int
+
+    @property
+    def numbers(self) -> FloatArray:
+        """All that is handed over, as CPTs (..., K)."""
+        return self.probabilities
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """The log-odds of the cells' midpoints (g + 1/2) / G: (..., K - m)."""
+        doubled = 2 * self.places
+        return np.log(doubled + 1) - np.log(2 * self.cells - doubled - 1)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """CPTs (..., K)."""
+        return Decisions(self.network).probabilities(self.log_odds)
+
+    def part(self, releases: int | slice | IntArray) -> "MapEstimate":
+        """Return some of a batch (releases, K - m)."""
+        return MapEstimate(self.network, self.places[releases], self.cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapExponential:
+    """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), u the posterior masses of cells. [Zhang16] Algorithm 3.
+
+    Every decision of every CPT row (see `dpbayes.posteriors.decisions`; a binary row is one) is given one of G equal
+    cells of (0, 1). The score u of an output is the sum over the decisions of their cells' posterior masses, and Delta
+    = sum_i Delta_i bounds how far one replaced record moves that sum, for every n (see
+    `dpbayes.mechanisms.map.scores`). The law is a product: all decisions are drawn on their own, at the same rate
+    epsilon / (2 Delta).
+
+    Printed: u is the posterior density and Delta = sqrt(L r). That Delta bounds the change of a set's probability, not
+    of a density, and the promise fails (see `PrintedMap`); masses of cells are probabilities of sets.
+
+    The base measure prior(g) is the cell's prior mass, as printed. It is public and positive for every prior, so it
+    costs nothing, and the draw tends to the prior, rounded to cells, as epsilon vanishes. A prior that gives a cell
+    less than 1e-308 excludes it, whatever the data.
+    """
+
+    label: ClassVar[str] = "Private MAP"
+    named: ClassVar[str] = "private MAP"
+    colour: ClassVar[str] = BROWN
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    cells: Annotated[int, CELLS] = 20
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+
+    @property
+    def formula(self) -> str:
+        """The law of a cell, and how far one record moves the scores."""
+        return (
+            f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
+            f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
+            f"all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
+            "All nodes share $\\varepsilon$: large networks need a large one."
+        )
+
+    @cached_property
+    def _decisions(self) -> Decisions:
+        return Decisions(self.prior.network)
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """Delta = sum_i Delta_i: the most that one replaced record moves the score of any output."""
+        return float(node_sensitivities(self.prior).sum())
+
+    @property
+    def rate(self) -> float:
+        """epsilon / (2 Delta), in nats per unit of posterior mass; zero where nothing depends on the data."""
+        return self.epsilon / (2 * self.sensitivity) if self.sensitivity else 0.0
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Zhang16] Corollary 4 states, with records one apart."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: scores and the normalisers' logarithms both move by epsilon/2 at most."""
+        proved = self.epsilon if self.sensitivity else 0.0
+        return Guarantee(proved, reference=Reference("dpbayes", "Corollary 4 of Zhang16, scored by mass"))
+
+    def statistic(self, data: Dataset) -> Counts:
+        """Count the table under the prior's network."""
+        return count(self.prior.network, data)
+
+    def utilities(self, counts: ArrayLike) -> FloatArray:
+        """Return the posterior mass of every cell of every decision after `counts` (..., K): (..., K - m, G)."""
+        a, b = self._decisions.parameters(self.prior.updated(counts).alpha)
+        return cell_masses(a, b, cells=self.cells)
+
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[g | counts] for every decision, all independent, after `counts` (..., K): (..., K - m, G)."""
+        masses, kinds = self._log_base
+        return special.log_softmax(self.rate * self.utilities(counts) + masses[kinds], axis=-1)
+
+    def log_pmf_of_rows(self, rows: Dirichlets, counts: ArrayLike) -> FloatArray:
+        """Return `log_pmf` of some rows alone, at this mechanism's rate: `rows` are their priors, as nodes (..., C)."""
+        a, b = Decisions(rows.network).parameters(rows.alpha)
+        masses, kinds = self._log_masses(a, b)
+        a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)
+        return special.log_softmax(self.rate * cell_masses(a, b, cells=self.cells) + masses[kinds], axis=-1)
+
+    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
+        """Draw one cell for every decision: CPTs (*size, ..., K)."""
+        a, b, kinds = self._decided(statistic)
+        return self._released(statistic, rng, size, (a, b, kinds, np.arange(a.size)))
+
+    def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
+        """Return `release`, digit for digit, faster: its run time betrays the data, so it is for the curator alone.
+
+        Most rows of a wide table have few records or none, and follow one law.
+        """
+        a, b, kinds = self._decided(statistic)
+        first, second, pairs = distinct_pairs(a, b)
+        pair, kind, laws = distinct_pairs(pairs.astype(np.float64), kinds.astype(np.float64))
+        distinct = pair.astype(np.int64)
+        return self._released(statistic, rng, size, (first[distinct], second[distinct], kind.astype(np.int64), laws))
+
+    def _decided(self, statistic: Counts) -> tuple[FloatArray, FloatArray, IntArray]:
+        """The posterior's parameters of all decisions of all tables, and the kinds of their priors: in one row each."""
+        require_own_counts(self.prior, statistic)
+        a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
+        return a.ravel(), b.ravel(), np.broadcast_to(self._log_base[1], a.shape).ravel()
+
+    def _released(
+        self,
+        statistic: Counts,
+        rng: np.random.Generator,
+        size: tuple[int, ...],
+        laws: tuple[FloatArray, FloatArray, IntArray, IntArray],
+    ) -> Release[MapEstimate]:
+        network = self.prior.network
+        shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
+        levels = rng.random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
+        places = self._draw(levels, *laws).reshape(*size, *shape)
+        public = {"n": statistic.n, "epsilon": self.epsilon, "cells": self.cells, "sensitivity": self.sensitivity}
+        return Release(MapEstimate(network, places, self.cells), self.certified, self.label, public)
+
+    @cached_property
+    def _log_base(self) -> tuple[FloatArray, IntArray]:
+        """ln prior mass (kinds, G) for every kind of decision there is, and the kind (..., K - m) of each."""
+        return self._log_masses(*self._decisions.parameters(self.prior.alpha))
+
+    def _log_masses(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, IntArray]:
+        first, second, kinds = distinct_pairs(a.ravel(), b.ravel())
+        with np.errstate(divide="ignore"):
+            return np.log(cell_masses(first, second, cells=self.cells)), kinds.reshape(a.shape)
+
+    def _draw(self, uniforms: FloatArray, a: FloatArray, b: FloatArray, kinds: IntArray, laws: IntArray) -> IntArray:
+        """Choose a cell for every level (draws, rows); each row follows one of the `laws` of these parameters."""
+        places = np.empty(uniforms.shape, dtype=np.int64)
+        order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
+        for start in range(0, len(a), step):
+            part = slice(start, start + step)
+            scores = self.rate * cell_masses(a[part], b[part], cells=self.cells) + self._log_base[0][kinds[part]]
+            rows = order[slice(*np.searchsorted(laws[order], (start, start + step)))]
+            places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - start)
+        return places
+
+
+def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
+    """Return for every level in [0, 1) the cell that holds it: (draws, rows), from weights exp(.) of (rows, G).
+
+    The inverse distribution function by bisection; cells of weight zero are never returned.
+    """
+    return choose_by_law(uniforms, log_weights=log_weights, laws=np.arange(len(log_weights)))
+
+
+def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
+    """Return `choose` for rows of which each follows one of some laws: `laws` (rows,) are places in weights (L, G)."""
+    kinds, cells = log_weights.shape
+    cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
+    cumulative /= cumulative[:, -1:].copy()
+    width = 1 << (cells - 1).bit_length()
+    starts = np.full((kinds, width), np.inf)
+    starts[:, 0], starts[:, 1:cells] = 0.0, cumulative[:, :-1]
+    flat, first = starts.ravel(), laws * width
+    cell = np.broadcast_to(first, uniforms.shape).copy()
+    step = width // 2
+    while step:
+        cell += step * (flat[cell + step] <= uniforms)
+        step //= 2
+    return cell - first
+
+
+# As printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedMap:
+    """[Zhang16] Algorithm 3 to the letter for one binary root node, on a grid: not private at the printed epsilon.
+
+    The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with
+    L = ln((1 - omega)/omega); records are at distance r = 1, and Delta = sqrt(L r). The score is the posterior density,
+    the base measure the prior's. The outputs are `points` places of the interval, ends included, that crowd towards the
+    ends as cosines do, weighted by the trapezoidal rule: a finite law that an exact audit can take, and as they become
+    many, the printed one. Errors: InputError for numbers out of range and tables that are too large.
+    """
+
+    named: ClassVar[str] = "the density-scored MAP"
+    prior: tuple[float, float]
+    n: int
+    epsilon: float
+    omega: float
+    points: int = 2001
+
+    def __post_init__(self) -> None:
+        prior = tuple(finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR) for a in self.prior)
+        if len(prior) != 2:
+            raise InputError(f"The prior of one binary node needs two numbers, not {len(prior)}.")
+        object.__setattr__(self, "prior", prior)
+        finite_number("epsilon", self.epsilon, low=EPSILON.low, high=EPSILON.high)
+        log_odds_bound(self.omega)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=0, high=_MOST_TABLE))
+        object.__setattr__(self, "points", whole_number("points", self.points, low=2, high=_MOST_TABLE))
+        if (self.n + 1) * self.points > _MOST_TABLE:
+            raise InputError(
+                f"A table of {self.n + 1:,} laws over {self.points:,} points is too large; use fewer records or points."
+            )
+
+    @property
+    def formula(self) -> str:
+        """The printed law, and what its Delta bounds."""
+        return (
+            "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
+            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
+            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(self.sensitivity)}$. That bounds "
+            f"how much a set's *probability* moves; a density moves by more. On a grid of {self.points:,} values."
+        )
+
+    @property
+    def sensitivity(self) -> float:
+        """Delta = sqrt(L r), as printed; a density may move by much more."""
+        return float(np.sqrt(log_odds_bound(self.omega)))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Zhang16] Corollary 4 states."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+
+    @property
+    def theta(self) -> FloatArray:
+        """The outputs, from omega to 1 - omega: (points,)."""
+        turn = np.linspace(0, np.pi / 2, self.points)
+        return self.omega + (1 - 2 * self.omega) * np.sin(turn) ** 2
+
+    def log_density_table(self) -> FloatArray:
+        """Return the log posterior density of the outputs, for 0 .. n records in the first state: (n + 1, points)."""
+        first = np.arange(self.n + 1, dtype=np.float64)
+        return self._log_density(self.prior[0] + first, self.prior[1] + self.n - first)
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[theta | k records of n in the first state] for k = 0 .. n: (n + 1, points)."""
+        theta = self.theta
+        widths = np.diff(theta)
+        weights = (np.append(widths, 0.0) + np.append(0.0, widths)) / 2
+        log_base = self._log_density(*np.array(self.prior)[:, None])[0] + np.log(weights)
+        scores = self.epsilon / (2 * self.sensitivity) * np.exp(self.log_density_table())
+        return special.log_softmax(scores + log_base, axis=-1)
+
+    def _log_density(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        log_theta = np.log(self.theta)  # the outputs lie evenly about 1/2
+        log_kernel = (a[:, None] - 1) * log_theta + (b[:, None] - 1) * log_theta[::-1]
+        return log_kernel - log_mass(a, b, self.omega)[:, None]

@@ -1,0 +1,1 @@
+"""A network's graph chosen from a private table."""

@@ -1,0 +1,159 @@
+"""Smooth Hellinger noise certified by enumeration: the promise by definition, what it wins, and what is refused."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dpbayes.audit.die.hellinger import audit_die, die_epsilon
+from dpbayes.audit.loss.finite import exact_curve
+from dpbayes.audit.loss.neighbours import die_neighbours
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta, neighbour_count
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerSmooth
+from dpbayes.posteriors.hellinger import Die, all_distances
+from tests.conftest import thorough
+
+SETTINGS = [
+    (Die((1.0, 1.0), 12), 1.0, 1e-5),
+    (Die((0.3, 2.0), 9), 0.2, 1e-3),
+    (Die((1.0, 0.5, 0.5), 4), 2.0, 1e-4),
+    (Die((1.0,) * 4, 3), 0.7, 0.2),
+]
+
+
+def made(die: Die, epsilon: float, delta: float) -> HellingerEnumerated:
+    return HellingerEnumerated(die=die, epsilon=epsilon, delta=delta)
+
+
+def delta_by_definition(die: Die, *, inner: float, epsilon: float, delta: float) -> float:
+    """The least delta at epsilon over all ordered pairs of tables, with log-gamma functions and loops."""
+    tables = [tuple(row) for row in die.candidates.tolist()]
+
+    def log_beta(counts: tuple[float, ...]) -> float:
+        alpha = [a + c for a, c in zip(die.prior, counts, strict=True)]
+        return float(special.gammaln(alpha).sum() - special.gammaln(sum(alpha)))
+
+    def distance(x: tuple[int, ...], r: tuple[int, ...]) -> float:
+        between = tuple((i + j) / 2 for i, j in zip(x, r, strict=True))
+        return math.sqrt(max(0.0, -math.expm1(log_beta(between) - (log_beta(x) + log_beta(r)) / 2))) if x != r else 0.0
+
+    def replaced(x: tuple[int, ...], y: tuple[int, ...]) -> int:
+        return sum(abs(i - j) for i, j in zip(x, y, strict=True)) // 2
+
+    local = {x: max(distance(x, y) for y in tables if replaced(x, y) == 1) for x in tables}
+    decay = 1 + inner / (2 * math.log(2 * len(tables) / delta))
+    law = {}
+    for x in tables:
+        smooth = max(local[y] / decay ** replaced(x, y) for y in tables)
+        weights = np.array([math.exp(-inner * distance(x, r) / (2 * smooth)) for r in tables])
+        law[x] = weights / weights.sum()
+    near = [(x, y) for x, y in product(tables, tables) if replaced(x, y) == 1]
+    return max(float(np.maximum(law[x] - math.exp(epsilon) * law[y], 0).sum()) for x, y in near)
+
+
+@pytest.mark.parametrize(("die", "epsilon", "delta"), SETTINGS)
+def test_the_promise_holds_by_definition_and_would_not_with_less_noise(die: Die, epsilon: float, delta: float) -> None:
+    inner = made(die, epsilon, delta).inner_epsilon
+    assert delta_by_definition(die, inner=inner, epsilon=epsilon, delta=delta) <= delta
+    assert delta_by_definition(die, inner=inner * (1 + 1e-4), epsilon=epsilon, delta=delta) > delta
+
+
+@pytest.mark.parametrize(("die", "epsilon", "delta"), SETTINGS)
+def test_the_audit_finds_all_of_the_promise_and_nothing_above(die: Die, epsilon: float, delta: float) -> None:
+    report = audit_die(made(die, epsilon, delta), epsilons=[epsilon])
+    assert report.needed <= epsilon
+    assert report.needed == pytest.approx(epsilon, rel=1e-4)
+    assert report.curve.deltas[0] <= delta
+
+
+@pytest.mark.parametrize(
+    ("die", "inner"),
+    [
+        (Die((1.0, 1.0), 50), 1.7627),
+        (Die((1.0, 1.0), 200), 1.8372),
+        (Die((0.1, 0.1), 200), 1.7849),
+        (Die((1.0,) * 3, 20), 1.7459),
+    ],
+)
+def test_more_than_the_claim_of_one_and_the_proved_two_thirds(die: Die, inner: float) -> None:
+    mechanism = made(die, 1.0, 1e-5)
+    assert mechanism.inner_epsilon == pytest.approx(inner, abs=1e-4)
+    assert mechanism.certified == mechanism.claimed
+    assert (mechanism.certified.epsilon, mechanism.certified.delta) == (1.0, 1e-5)
+
+
+def test_the_promise_fails_and_holds_again_below_what_is_found() -> None:
+    die = Die((1.0, 1.0), 200)
+    lost = [die_epsilon(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), delta=1e-5) for inner in (1.805, 1.811)]
+    assert lost[0] < 1 < lost[1]
+    assert made(die, 1.0, 1e-5).inner_epsilon > 1.83
+
+
+@pytest.mark.parametrize(("n", "errors"), [(50, (0.688, 0.315)), (200, (0.617, 0.155))])
+def test_the_mean_error_over_all_tables_is_halved_or_better(n: int, errors: tuple[float, float]) -> None:
+    die = Die((1.0, 1.0), n)
+    distance = all_distances(die)
+    proved = HellingerSmooth(die=die, epsilon=2 / 3, delta=1e-5)
+    found = [float((np.exp(m.log_pmf_table()) * distance).sum(axis=1).mean()) for m in (proved, made(die, 1.0, 1e-5))]
+    assert found == pytest.approx(errors, abs=6e-4)
+    assert found[1] < found[0] / 2
+
+
+def test_it_is_the_law_of_the_smooth_mechanism_at_the_internal_epsilon() -> None:
+    enumerated = made(Die((0.5, 2.0), 20), 1.0, 1e-3)
+    smooth = HellingerSmooth(die=enumerated.die, epsilon=enumerated.inner_epsilon, delta=1e-3)
+    assert np.array_equal(enumerated.log_pmf_table(), smooth.log_pmf_table())
+    assert enumerated.beta == smooth.beta
+    assert enumerated.sensitivity([3, 17]) == smooth.sensitivity([3, 17])
+    assert str(round(enumerated.inner_epsilon, 2)) in enumerated.formula
+
+
+EDGES = [
+    (die, epsilon, delta)
+    for die in (Die((1.0, 1.0), 1), Die((1e-3, 1e9), 5), Die((1e9, 1e9, 1e9), 2), Die((1.0,) * 6, 2))
+    for epsilon in (1e-3, 1.0, 1000.0)
+    for delta in (1e-12, 0.5)
+]
+
+
+@pytest.mark.parametrize(("die", "epsilon", "delta"), thorough(EDGES, sample=EDGES[::5]))
+def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) -> None:
+    mechanism = made(die, epsilon, delta)
+    assert 0 < mechanism.inner_epsilon < math.inf
+    assert die_epsilon(mechanism, delta=delta) <= epsilon
+    table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
+    assert exact_curve(table, pairs=pairs, epsilons=[epsilon]).deltas[0] <= delta
+
+
+def test_one_candidate_needs_no_noise_and_no_comparison() -> None:
+    assert made(Die((1.0, 2.0), 0), 0.3, 1e-5).inner_epsilon == 0.3
+
+
+def test_the_least_delta_is_that_of_the_auditor() -> None:
+    rng = np.random.default_rng(1)
+    weights = -rng.exponential(3.0, size=(6, 40))
+    weights -= weights.max(axis=1, keepdims=True)
+    pairs = np.array([(x, y) for x in range(6) for y in range(6) if x != y])
+    law = special.log_softmax(weights, axis=1)
+    for epsilon in (0.0, 0.5, 2.0, 50.0):
+        known = exact_curve(law, pairs=pairs, epsilons=[epsilon])
+        found, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
+        assert found == pytest.approx(known.deltas[0], rel=1e-12)
+        assert epsilon == 50.0 or pairs[place].tolist() == known.worst[0].tolist()
+
+
+@pytest.mark.parametrize("die", [Die((1.0, 1.0), 0), Die((1.0, 1.0), 7), Die((1.0, 2.0, 3.0), 4), Die((1.0,) * 5, 3)])
+def test_the_cost_is_the_number_of_pairs_of_neighbours(die: Die) -> None:
+    assert neighbour_count(die) == len(die_neighbours(die))
+
+
+def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed() -> None:
+    assert made(Die((1.0, 1.0), MOST_ENUMERATED - 1), 1.0, 1e-5).die.size == MOST_ENUMERATED
+    for attempt in (made, lambda die, epsilon, delta: enumerated_epsilon(die, epsilon=epsilon, delta=delta)):
+        with pytest.raises(InputError, match=r"501 possible posteriors, and at most 500 .* use at most 499 throws"):
+            attempt(Die((1.0, 1.0), MOST_ENUMERATED), 1.0, 1e-5)
+    with pytest.raises(InputError, match="use at most 30 throws or fewer sides"):
+        made(Die((1.0,) * 3, 10**6), 1.0, 1e-5)

@@ -1,0 +1,310 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.mechanisms.fourier import coefficient_noise, needed_increments
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw, whole_noise
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, least_noise, simulate
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.fourier import cells_per_family, coefficients
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from tests.strategies import ASIA, V_STRUCTURE, chain, empty, random_table, sd_of_cells
+
+ALARM = 1e-9
+"""How improbable a false alarm of one statistical check is."""
+
+SCALES = [0.002, 0.1, 0.5, 1.0, 2.0, 16.0, 34.5, 2e3]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20261122)
+
+
+def whole(scale: float) -> NoiseLaw:
+    return NoiseLaw(Noise.WHOLE, scale)
+
+
+def pmf(k: np.ndarray | int, scale: float) -> np.ndarray:
+    """P[k] = (1 - q)/(1 + q) q^|k|, q = exp(-1/b)."""
+    return -np.expm1(-1 / scale) / (1 + np.exp(-1 / scale)) * np.exp(-np.abs(k) / scale)
+
+
+# The law
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0, 16.0, 34.5])
+def test_the_standard_deviation_is_that_of_the_sum_over_all_whole_numbers(scale):
+    with mpmath.workdps(40):
+        q = mpmath.exp(-1 / mpmath.mpf(scale))
+        mass = mpmath.nsum(lambda k: q ** abs(k), [-mpmath.inf, mpmath.inf])
+        variance = 2 * mpmath.nsum(lambda k: k**2 * q**k, [1, mpmath.inf]) / mass
+        assert mass == pytest.approx(float(1 / mpmath.tanh(1 / (2 * mpmath.mpf(scale)))))
+        assert whole(scale).sd == pytest.approx(float(mpmath.sqrt(variance)), rel=1e-13)
+
+
+def test_the_standard_deviation_has_its_limits():
+    assert whole(1e8).sd == pytest.approx(math.sqrt(2) * 1e8, rel=1e-15), "that of real noise where steps are small"
+    for scale in (0.1, 0.05, 0.002):  # nearly always zero, else 1 or -1: 2 q to first order
+        assert whole(scale).sd == pytest.approx(math.sqrt(2) * math.exp(-0.5 / scale), rel=1e-4)
+    assert whole(0.0).sd == 0
+    assert whole(1e-6).sd == 0, "no overflow"
+
+
+@given(st.floats(1e-3, 1e9))
+def test_whole_noise_never_spreads_wider_than_real_noise_of_the_same_scale(scale):
+    assert whole(scale).sd <= NoiseLaw(Noise.REAL, scale).sd * (1 + 1e-15)
+
+
+def pvalue(draws: np.ndarray, scale: float) -> float:
+    """Chi-squared of draws against the law of this scale, the tails joined where fewer than 30 are expected."""
+    reach = max(0, math.floor(scale * math.log(len(draws) * pmf(0, scale) / 30)))
+    width = max(1, reach // 100)
+    edges = np.arange(-reach, reach + 1, width)  # left ends of the cells; what lies outside is one cell at each side
+    cells = np.clip(np.searchsorted(edges, draws, side="right"), 0, len(edges))
+    q = np.exp(-1 / scale)
+
+    def below(k: np.ndarray) -> np.ndarray:
+        """P[D < k]."""
+        tail = np.exp(-np.abs(np.where(k <= 0, 1 - k, k)) / scale) / (1 + q)
+        return np.where(k <= 0, tail, 1 - tail)
+
+    cumulative = np.concatenate([[0.0], below(edges), [1.0]])
+    expected = np.diff(cumulative) * len(draws)
+    kept = expected > 5
+    seen = np.bincount(cells, minlength=len(expected))
+    rest = [seen[~kept].sum()], [expected[~kept].sum()]
+    pairs = [(o, e) for o, e in zip([*seen[kept], *rest[0]], [*expected[kept], *rest[1]], strict=True) if e > 0]
+    statistic = sum((o - e) ** 2 / e for o, e in pairs)
+    return float(stats.chi2.sf(statistic, len(pairs) - 1))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0, 16.0, 34.5, 2e3])
+def test_draws_follow_the_law_of_their_scale_and_of_none_ten_percent_off(scale):
+    """A false alarm has probability 1e-9 in each; the seed is fixed."""
+    draws = whole(scale).drawn(rng(), (200_000,))
+    assert np.array_equal(draws, np.round(draws))
+    assert pvalue(draws, scale) > ALARM
+    for wrong in (1.1, 1 / 1.1):
+        assert pvalue(draws, wrong * scale) < ALARM
+    # Real noise whose fraction is cut off is another law, and is told from it where steps are not small.
+    if scale < 5:
+        cut = np.trunc(rng().laplace(scale=scale, size=200_000))
+        assert pvalue(cut, scale) < ALARM
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_draws_are_whole_numbers_of_mean_zero_and_of_the_stated_spread(scale):
+    draws = whole(scale).drawn(rng(), (50_000, 4))
+    assert draws.shape == (50_000, 4)
+    assert draws.dtype == np.float64
+    assert np.array_equal(draws, np.round(draws))
+    error = 6.2 * whole(scale).sd / math.sqrt(draws.size)
+    assert abs(draws.mean()) <= error
+    if scale >= 0.5:  # the fourth moment is at most 12 times the square of the variance here
+        assert draws.var() == pytest.approx(whole(scale).sd ** 2, rel=6.2 * math.sqrt(12 / draws.size))
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_draws_go_on_from_batch_to_batch(noise):
+    """Where work is cut into blocks does not show in the numbers."""
+    law, generator = NoiseLaw(noise, 3.0), rng()
+    blocks = [law.drawn(generator, (size, 4)) for size in (2, 1, 3)]
+    assert np.array_equal(np.concatenate(blocks), law.drawn(rng(), (6, 4)))
+
+
+def test_noise_of_many_scales_from_the_same_draws_has_each_scales_law():
+    pairs, scales = rng().standard_exponential((100_000, 2)), np.array([0.5, 3.0, 40.0])
+    for scale, drawn in zip(scales, whole_noise(pairs, scales[:, None]), strict=True):
+        assert pvalue(drawn, scale) > ALARM
+        assert pvalue(drawn, 1.1 * scale) < ALARM
+
+
+def test_no_scale_means_no_noise():
+    for noise in Noise:
+        assert not NoiseLaw(noise, 0.0).drawn(rng(), (5,)).any()
+
+
+def test_large_scales_lose_no_digits():
+    """P[|D| >= k] = 2 q^k/(1 + q) at k = b ln 2 is 1/2 for large b; 1 - q would be 1e-9 from its difference."""
+    scale, draws = 1e9, 400_000
+    beyond = np.abs(whole(scale).drawn(rng(), (draws,))) >= scale * math.log(2)
+    assert abs(beyond.mean() - 0.5) < 6.2 * 0.5 / math.sqrt(draws)
+
+
+def test_real_noise_may_be_scaled_and_whole_noise_may_not():
+    assert UNIT.scaled_to(NoiseLaw(Noise.REAL, 3.0)) == 3.0
+    assert whole(3.0).scaled_to(whole(3.0)) == 1.0
+    assert whole(3.0).drawn_once == whole(3.0)
+    assert NoiseLaw(Noise.REAL, 3.0).drawn_once == UNIT
+    for first, second in [(whole(1.0), whole(3.0)), (UNIT, whole(1.0)), (whole(1.0), UNIT)]:
+        with pytest.raises(InputError, match="draw it of that law"):
+            first.scaled_to(second)
+
+
+# The mechanisms
+
+
+def mechanisms(network: Network, epsilon: float = 1.0, noise: Noise = Noise.WHOLE) -> list:
+    fourier = [
+        LaplaceFourier(prior=network, epsilon=epsilon, calibration=calibration, noise=noise)
+        for calibration in Calibration
+    ]
+    return [LaplaceUpdates(prior=network, epsilon=epsilon, noise=noise), *fourier]
+
+
+def middle(network: Network) -> Counts:
+    """Counts so far inside [0, n] that nothing is clipped."""
+    return Counts(network, np.full(network.cell_count, 10**6), 2 * 10**6)
+
+
+@pytest.mark.parametrize("mechanism", mechanisms(V_STRUCTURE), ids=lambda m: m.named)
+@pytest.mark.parametrize("epsilon", [0.3, 4.0, 30.0])
+def test_the_stated_standard_deviation_is_that_of_real_releases(mechanism, epsilon):
+    draws = 40_000
+    mechanism = type(mechanism)(**{**vars(mechanism), "epsilon": epsilon})
+    updates = mechanism.release(middle(V_STRUCTURE), rng(), (draws,)).outcome.updates
+    kurtosis = 6 + 2 / mechanism.noise_law.sd**2  # of one number; that of a sum is nearer to 3
+    assert updates.std(axis=0) == pytest.approx(sd_of_cells(mechanism), rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
+
+
+def test_noisy_counts_are_whole_numbers_of_their_law():
+    mechanism = mechanisms(V_STRUCTURE, 2.0)[0]
+    exact = middle(V_STRUCTURE)
+    noise = mechanism.release(exact, rng(), (50_000,)).outcome.updates - exact.values
+    assert pvalue(noise.ravel(), 6 / 2.0) > ALARM
+    assert pvalue(noise.ravel(), 1.1 * 6 / 2.0) < ALARM
+    small = count(V_STRUCTURE, random_table(V_STRUCTURE, rng(), 7))
+    updates = mechanism.release(small, rng(), (500,)).outcome.updates
+    assert set(np.unique(updates)) == set(range(8)), "clipped to [0, n]"
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+def test_noisy_coefficients_are_whole_numbers_of_their_law(calibration):
+    mechanism = LaplaceFourier(prior=V_STRUCTURE, epsilon=2.0, calibration=calibration, noise=Noise.WHOLE)
+    exact = count(V_STRUCTURE, random_table(V_STRUCTURE, rng(), 40))
+    updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates
+    noise = coefficients(V_STRUCTURE, updates) - coefficients(V_STRUCTURE, exact.values)
+    noise[:, 0] -= mechanism.lift
+    assert (np.abs(noise - np.round(noise)) <= 1e-9).all()
+    if calibration is Calibration.CERTIFIED:
+        assert not np.round(noise[:, 0]).any(), "n is public and gets no noise"
+    for gamma in range(calibration is Calibration.CERTIFIED, noise.shape[1]):
+        assert pvalue(np.round(noise[:, gamma]), mechanism.noise_scale) > ALARM
+        assert pvalue(np.round(noise[:, gamma]), 1.1 * mechanism.noise_scale) < ALARM
+
+
+@pytest.mark.parametrize("mechanism", mechanisms(ASIA), ids=lambda m: m.named)
+def test_what_is_promised_is_what_is_promised_of_real_numbers(mechanism):
+    real = type(mechanism)(**{**vars(mechanism), "noise": Noise.REAL})
+    assert mechanism.certified == real.certified
+    assert mechanism.claimed == real.claimed
+    assert mechanism.noise_scale == real.noise_scale
+    assert r"\mathrm{Lap}_{\mathbb{Z}}" in mechanism.formula
+    assert r"\mathbb{Z}" not in real.formula
+    released = [each.release(middle(ASIA), rng()) for each in (mechanism, real)]
+    assert [release.public["noise"] for release in released] == ["whole numbers", "real numbers"]
+
+
+def test_a_huge_epsilon_leaves_the_exact_counts():
+    exact = count(ASIA, random_table(ASIA, rng(), 100))
+    for mechanism in mechanisms(ASIA, 1e3):
+        updates = mechanism.release(exact, rng(), (100,)).outcome.updates
+        lifted = exact.values + getattr(mechanism, "lift", 0.0) / cells_per_family(ASIA)
+        assert updates == pytest.approx(np.broadcast_to(lifted, updates.shape), abs=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["whole numbers", None, 1, "whole"])
+def test_a_bad_noise_is_refused_and_the_options_are_named(noise):
+    with pytest.raises(InputError, match="one of: real numbers, whole numbers"):
+        LaplaceUpdates(prior=ASIA, epsilon=1.0, noise=noise)
+
+
+# Digit for digit
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_the_noise_of_real_numbers_is_drawn_as_ever(shape):
+    """Laplace: from the generator at its scale; Fourier: at scale one, then scaled. As ever."""
+    exact = count(ASIA, random_table(ASIA, rng(), 50))
+    laplace = LaplaceUpdates(prior=ASIA, epsilon=0.7)
+    expected = np.clip(exact.values + rng().laplace(scale=16 / 0.7, size=(*shape, 36)), 0, 50)
+    assert np.array_equal(laplace.release(exact, rng(), shape).outcome.updates, expected)
+    for calibration in Calibration:
+        fourier = LaplaceFourier(prior=ASIA, epsilon=0.7, calibration=calibration)
+        noise = rng().laplace(size=(*shape, 21))
+        if calibration is Calibration.CERTIFIED:
+            noise[..., 0] = 0
+        drawn = coefficient_noise(ASIA, calibration, rng(), shape, law=fourier.noise_law)
+        assert np.array_equal(drawn, fourier.noise_scale * noise)
+        assert np.array_equal(coefficient_noise(ASIA, calibration, rng(), shape), noise)
+
+
+# Stealth
+
+
+def fourier(network: Network, epsilon: float, calibration: Calibration, **more) -> LaplaceFourier:
+    prior = Dirichlets.symmetric(network, more.pop("prior", 1.0))
+    return LaplaceFourier(prior=prior, epsilon=epsilon, calibration=calibration, noise=Noise.WHOLE, **more)
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+@pytest.mark.parametrize(("n", "epsilon", "prior"), [(0, 8.0, 1.0), (60, 2.0, 5.0), (500, 40.0, 0.5)])
+@pytest.mark.parametrize("t", [0.0, 0.15, 0.6])
+def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n, epsilon, prior, t):
+    counts = count(ASIA, random_table(ASIA, rng(), n))
+    mechanism, draws = fourier(ASIA, epsilon, calibration, prior=prior, t=t), 2_000
+    updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
+    noise = UnitNoise.draw(ASIA, calibration, rng(), draws=draws, law=mechanism.noise_law)
+    tables = simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+    assert tables.probability(t) == pytest.approx((updates >= -1e-9).all(axis=-1).mean(), abs=1e-12)
+    positive = simulate(Sense.PARAMETERS, noise, mechanism, counts.values)
+    assert positive.probability(t) == pytest.approx((updates + prior >= -1e-9).all(axis=-1).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("calibration", Calibration)
+def test_at_zero_counts_all_ways_to_the_increments_agree(calibration):
+    mechanism = fourier(ASIA, 3.0, calibration)
+    law = mechanism.noise_law
+    noise = UnitNoise.draw(ASIA, calibration, rng(), draws=2_000, law=law)
+    tables = simulate(Sense.MARGINALS, noise, mechanism).increments
+    needed = needed_increments(ASIA, calibration, rng(), draws=2_000, law=law)
+    assert np.array_equal(tables, np.sort(needed))
+    assert np.array_equal(least_noise(noise).needed().increments, tables)
+    parameters = simulate(Sense.PARAMETERS, noise, mechanism).increments
+    assert np.array_equal(least_noise(noise).needed(1.0).increments, parameters)
+    assert np.all(simulate(Sense.TABLE, noise, mechanism).increments >= tables)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.2, 0.7])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_one_binary_node_is_exact_by_hand(t, epsilon):
+    """Certified: both cells are lift +- D, so that P = P[|D| <= 2 t |N_I| b], |N_I| = 2, b = 2/epsilon."""
+    scale, draws = 2 / epsilon, 100_000
+    needed = needed_increments(empty(1), Calibration.CERTIFIED, rng(), draws=draws, law=whole(scale))
+    most = math.floor(4 * t * scale + 1e-9)
+    exact = float(pmf(np.arange(-most, most + 1), scale).sum())
+    kept = int(np.count_nonzero(needed <= t + 1e-12))
+    assert min(stats.binom.cdf(kept, draws, exact), stats.binom.sf(kept - 1, draws, exact)) > ALARM
+    real = float(-math.expm1(-4 * t))
+    if abs(real - exact) < 0.03:  # real numbers have this share, too, at some t
+        return
+    assert min(stats.binom.cdf(kept, draws, real), stats.binom.sf(kept - 1, draws, real)) < ALARM, "another law"
+
+
+def test_noise_of_another_law_or_scale_is_refused():
+    mechanism = fourier(chain(2), 1.0, Calibration.CERTIFIED)
+    for law in (UNIT, whole(1.0)):
+        noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=law)
+        with pytest.raises(InputError, match="draw it of that law"):
+            simulate(Sense.MARGINALS, noise, mechanism)
+    drawn = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=mechanism.noise_law)
+    with pytest.raises(InputError, match="draw it of that law"):
+        simulate(Sense.MARGINALS, drawn, LaplaceFourier(prior=chain(2), epsilon=1.0))
