@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
-from dpbayes.audit.recalibration import audit
+from dpbayes.audit.registry import audit
 from dpbayes.mechanisms import MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.regression import printed_norm_bound

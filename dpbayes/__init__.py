@@ -4,8 +4,8 @@
 """
 
 from dpbayes.audit.attacker.draws import audit_by_draws
-from dpbayes.audit.recalibration import audit as audit_report
 from dpbayes.audit.recalibration import recalibrated
+from dpbayes.audit.registry import audit as audit_report
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (

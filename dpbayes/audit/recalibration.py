@@ -1,32 +1,13 @@
-"""One audit for every mechanism, and the internal epsilon that an audit allows.
-
-What is known of each class is in `registry`, and what an audit finds in `report` of this package.
-"""
+"""The internal epsilon at which a mechanism loses no more than a target, as its audit allows."""
 
 import math
 from typing import Any, TypeVar
 
-from numpy.typing import ArrayLike
-
 from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.report.types import AuditReport, AuditVerdict, DeltaCurve, Exactness, Laws, WorstCase
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.known import described
-
-__all__ = [
-    "AuditReport",
-    "AuditVerdict",
-    "DeltaCurve",
-    "Exactness",
-    "Laws",
-    "WorstCase",
-    "audit",
-    "needed_epsilon",
-    "recalibrated",
-    "recalibration_steps",
-]
 
 _LEAST, _MOST = 1e-3, 1e3
 _CLOSE = 1e-4
@@ -36,22 +17,6 @@ _TRIES = 18
 """About how many settings are tried."""
 
 MechanismT = TypeVar("MechanismT")
-
-
-def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
-    """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
-
-    `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
-    takes it. Where there is no exact audit, `audit_by_draws` bounds the loss from below.
-
-    An audit is of the law that a class's own `release` draws from: a subclass has none, nor has a mechanism with a
-    part of another class than declared; see `dpbayes.mechanisms.known`.
-
-    Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
-    number of features, and for a die or a printed MAP estimate of another number of records than n.
-    """
-    sizes = {"n": n} if features is None else {"n": n, "features": features}
-    return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
 
 
 def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
@@ -67,9 +32,6 @@ def _recalibration(mechanism: Any) -> Recalibration:
     if how is None:
         raise InputError(f"No epsilon is known to be enough for {described(mechanism)}, so it cannot be recalibrated.")
     return how
-
-
-# Recalibration
 
 
 def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:

@@ -1,6 +1,8 @@
-"""The audits that there are; the tuple AUDITS is the only registry."""
+"""The audits that there are, and one function that asks them; the tuple AUDITS is the only registry."""
 
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from dpbayes.audit import consistent, exact, fourier, gaussian, laplace, regression, residual, sampler, weighted
 from dpbayes.audit.die import hellinger
@@ -32,7 +34,7 @@ AUDITS: tuple[Audit, ...] = (
 def audit_of(mechanism: Any) -> Audit:
     """Return what is known of exactly this mechanism; UNKNOWN for a subclass, or one with a replaced part."""
     kind = type(mechanism)
-    return next((audit for audit in AUDITS if audit.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
+    return next((entry for entry in AUDITS if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
@@ -41,3 +43,19 @@ def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
 
 UNKNOWN = Audit(kind=object, report=_refused)
 """What is known of a mechanism without an audit: nothing, but that releases of it can be counted."""
+
+
+def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
+    """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
+
+    `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
+    takes it. Where there is no exact audit, `audit_by_draws` bounds the loss from below.
+
+    An audit is of the law that a class's own `release` draws from: a subclass has none, nor has a mechanism with a
+    part of another class than declared; see `dpbayes.mechanisms.known`.
+
+    Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
+    number of features, and for a die or a printed MAP estimate of another number of records than n.
+    """
+    sizes = {"n": n} if features is None else {"n": n, "features": features}
+    return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)

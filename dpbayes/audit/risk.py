@@ -30,8 +30,7 @@ from dpbayes.audit.loss.law import (
     chance_above_at_most,
     loss_rarely_passed,
 )
-from dpbayes.audit.recalibration import audit
-from dpbayes.audit.registry import audit_of
+from dpbayes.audit.registry import audit, audit_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import percent
 from dpbayes.base.types import FloatArray

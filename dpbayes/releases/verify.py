@@ -14,7 +14,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dpbayes.audit.recalibration import audit
+from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import SLACK, AuditReport
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief

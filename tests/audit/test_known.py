@@ -17,7 +17,8 @@ from dpbayes.audit.fourier import audit_fourier, fourier_noise
 from dpbayes.audit.laplace import audit_laplace, laplace_noise
 from dpbayes.audit.map.exponential import audit_map, map_epsilon
 from dpbayes.audit.map.printed import audit_printed_map
-from dpbayes.audit.recalibration import audit, needed_epsilon, recalibrated
+from dpbayes.audit.recalibration import needed_epsilon, recalibrated
+from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon, regression_ratios
 from dpbayes.audit.sampler import audit_sampler, sampler_epsilon
 from dpbayes.base.validation import InputError

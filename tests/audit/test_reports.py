@@ -14,16 +14,10 @@ from dpbayes.audit.loss import finite
 from dpbayes.audit.loss.continuous import laplace_cells_delta
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
-from dpbayes.audit.recalibration import (
-    AuditReport,
-    AuditVerdict,
-    Exactness,
-    audit,
-    needed_epsilon,
-    recalibrated,
-    recalibration_steps,
-)
+from dpbayes.audit.recalibration import needed_epsilon, recalibrated, recalibration_steps
+from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
+from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth

@@ -8,9 +8,10 @@ import pytest
 
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
-from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
-from dpbayes.audit.registry import audit_of
+from dpbayes.audit.recalibration import recalibrated
+from dpbayes.audit.registry import audit, audit_of
 from dpbayes.audit.report.pictures import noisy_number
+from dpbayes.audit.report.types import AuditVerdict
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.counts import count

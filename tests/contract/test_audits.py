@@ -5,8 +5,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
-from dpbayes.audit.recalibration import AuditVerdict, audit
+from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
+from dpbayes.audit.report.types import AuditVerdict
 from dpbayes.base.analytic_gaussian import gaussian_epsilon
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.recalibration import audit
+from dpbayes.audit.registry import audit
 from dpbayes.base.looks import BOUND
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.attacker.odds import attack_network
-from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
-from dpbayes.audit.registry import audit_of
+from dpbayes.audit.recalibration import recalibrated
+from dpbayes.audit.registry import audit, audit_of
+from dpbayes.audit.report.types import AuditVerdict
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     ConsistentLaplace,

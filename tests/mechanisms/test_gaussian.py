@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.recalibration import AuditVerdict, audit, recalibrated
-from dpbayes.audit.registry import audit_of
+from dpbayes.audit.recalibration import recalibrated
+from dpbayes.audit.registry import audit, audit_of
+from dpbayes.audit.report.types import AuditVerdict
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_noise, gaussian_sds

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.attacker.draws import audit_by_draws
 from dpbayes.audit.attacker.odds import attack_die, attack_network, probability_ceiling
-from dpbayes.audit.recalibration import audit, needed_epsilon, recalibrated
+from dpbayes.audit.recalibration import needed_epsilon, recalibrated
+from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream

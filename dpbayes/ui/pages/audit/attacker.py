@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.audit.attacker.odds import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.recalibration import AuditReport
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream

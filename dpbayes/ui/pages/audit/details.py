@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.audit.entry import Recalibration
-from dpbayes.audit.recalibration import AuditReport, Exactness
+from dpbayes.audit.report.types import AuditReport, Exactness
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral

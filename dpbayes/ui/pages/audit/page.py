@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpbayes.audit.recalibration import AuditReport, AuditVerdict, Exactness
 from dpbayes.audit.registry import AUDITS, UNKNOWN
+from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.entry import Audit, Hypothetical
-from dpbayes.audit.recalibration import AuditReport, audit
-from dpbayes.audit.registry import AUDITS, audit_of
+from dpbayes.audit.registry import AUDITS, audit, audit_of
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import escaped, many, numeral

@@ -3,7 +3,8 @@
 from typing import Any, TypeVar
 
 from dpbayes.audit.entry import Recalibration
-from dpbayes.audit.recalibration import AuditReport, recalibration_steps
+from dpbayes.audit.recalibration import recalibration_steps
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, report_of

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.audit.recalibration import AuditReport, WorstCase
 from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
+from dpbayes.audit.report.types import AuditReport, WorstCase
 from dpbayes.base.text import escaped
 from dpbayes.figures.audit import laws_figure, shares_figure
 from dpbayes.figures.style import distinct_labels, titled
