@@ -22,7 +22,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map.exponential import PrintedMap
+from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets

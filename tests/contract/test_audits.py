@@ -27,7 +27,7 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map.exponential import PrintedMap
+from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.hellinger import Die

@@ -19,7 +19,7 @@ from dpbayes.figures.audit import LEAST_DELTA, probability_text
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells
-from dpbayes.mechanisms.map.exponential import PrintedMap
+from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -15,7 +15,7 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.known import require_known
-from dpbayes.mechanisms.map.exponential import PrintedMap
+from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 
 _TINY = np.finfo(np.float64).tiny

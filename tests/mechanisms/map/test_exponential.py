@@ -2,18 +2,15 @@ import math
 from dataclasses import dataclass
 from itertools import combinations
 
-import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpbayes.audit.loss.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.map import exponential as map_exponential
-from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, PrintedMap, choose
+from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, choose
 from dpbayes.mechanisms.map.scores import (
     MOST_CELLS,
     added_bound,
@@ -26,7 +23,6 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.trimmed import log_mass
 from tests.mechanisms.map.grid_sensitivity import exact_sensitivity
 from tests.strategies import (
     ASIA,
@@ -56,144 +52,6 @@ def mechanism(network=ASIA, epsilon=1.0, cells=20, prior=1.0) -> MapExponential:
 
 def counts_of(network: Network, n: int) -> Counts:
     return count(network, random_table(network, rng(), n))
-
-
-# Masses of cells
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "cells"),
-    [(1, 1, 20), (3.5, 0.2, 7), (1e-3, 1e-3, 5), (1000.5, 3, 10), (3, 1000.5, 10), (40, 60, 1000), (300, 450, 20)],
-)
-def test_masses_are_those_of_mpmath_however_small(a, b, cells):
-    masses = cell_masses(a, b, cells=cells)
-    places = sorted({0, 1, cells // 3, cells // 2, cells - 2, cells - 1})
-    with mpmath.workdps(300):
-
-        def below(k: int) -> mpmath.mpf:
-            return mpmath.betainc(a, b, 0, mpmath.mpf(k) / cells, regularized=True)
-
-        known = [float(below(k + 1) - below(k)) for k in places]
-    assert masses[places] == pytest.approx(known, rel=1e-10, abs=1e-300)
-
-
-@given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9), st.integers(2, 200))
-def test_masses_are_a_distribution_and_mirror_when_the_states_are_exchanged(a, b, cells):
-    masses = cell_masses(a, b, cells=cells)
-    assert masses.shape == (cells,)
-    assert masses.min() >= 0
-    assert masses.sum() == pytest.approx(1, abs=1e-14)
-    assert cell_masses(b, a, cells=cells)[::-1] == pytest.approx(masses, rel=1e-6, abs=1e-9)
-
-
-def test_masses_broadcast():
-    a, b = np.array([1.0, 2.0, 30.0]), np.array([[1.0], [5.0]])
-    masses = cell_masses(a, b, cells=4)
-    assert masses.shape == (2, 3, 4)
-    assert np.array_equal(masses[1, 2], cell_masses(30.0, 5.0, cells=4))
-
-
-# Bounds for every n
-
-
-@pytest.mark.parametrize("a", [1e-3, 0.3, 1.0, 2.0, 9.99, 10.0, 10.01, 137.0, 1e5, 1e9])
-def test_what_one_more_count_moves_has_its_closed_form(a):
-    with mpmath.workdps(40):
-        known = mpmath.exp(a * mpmath.log(a) - a - mpmath.loggamma(mpmath.mpf(a) + 1))
-    assert float(added_bound(a)) == pytest.approx(float(known), rel=1e-13)
-
-
-def test_known_bounds_of_a_uniform_prior():
-    assert float(added_bound(1.0)) == pytest.approx(math.exp(-1), rel=1e-15)
-    assert float(replaced_bound(1.0, 1.0)) == pytest.approx(0.5, rel=1e-15)
-
-
-@pytest.mark.parametrize("a", [0.02, 1.0, 4.5])
-@pytest.mark.parametrize("b", [0.05, 1.0, 30.0, 1e5])
-def test_the_bounds_are_total_variation_distances_found_by_quadrature(a, b):
-    def distance(a1, b1, a2, b2):  # in log-odds, where the integrand decays at both ends
-        z, step = np.linspace(-2000, 2000, 600_001, retstep=True)
-        low, high = special.log_expit(z), special.log_expit(-z)
-        density = [np.exp(p * low + q * high - special.betaln(p, q)) for p, q in ((a1, b1), (a2, b2))]
-        return np.abs(density[0] - density[1]).sum() * step / 2
-
-    assert distance(a + 1, b, a, b + 1) == pytest.approx(float(replaced_bound(a, b)), rel=1e-5)
-    shorter = float(replaced_bound(a, b)) * b / (a + b)
-    assert distance(a, b, a + 1, b) == pytest.approx(shorter, rel=1e-5)
-    assert shorter <= float(added_bound(a)) * (1 + 1e-12)
-
-
-def test_the_bound_for_one_more_count_is_reached_as_the_other_count_grows():
-    rising = replaced_bound(1.0, 10.0 ** np.arange(9)) * 10.0 ** np.arange(9) / (1 + 10.0 ** np.arange(9))
-    assert np.all(np.diff(rising) > 0)
-    assert rising[-1] == pytest.approx(math.exp(-1), rel=1e-8)
-    assert rising[-1] < math.exp(-1)
-
-
-def test_the_bounds_fall_in_every_parameter():
-    grid = np.geomspace(1e-3, 1e6, 181)
-    assert np.all(np.diff(added_bound(grid)) < 0)
-    table = replaced_bound(grid[:, None], grid)
-    assert np.all(np.diff(table, axis=0) < 0)
-    assert np.all(np.diff(table, axis=1) < 0)
-
-
-@given(
-    st.tuples(st.floats(0.01, 20), st.floats(0.01, 20)),
-    st.tuples(st.integers(0, 10**5), st.integers(0, 10**5)),
-    st.integers(2, 300),
-)
-def test_no_cell_moves_further_than_the_bounds_whatever_the_counts(prior, held, cells):
-    a, b = np.add(prior, held)
-    before, one, other = (cell_masses(p, q, cells=cells) for p, q in ((a, b), (a + 1, b), (a, b + 1)))
-    assert np.abs(one - before).max() <= added_bound(prior[0]) + 1e-11
-    assert np.abs(other - before).max() <= added_bound(prior[1]) + 1e-11
-    assert np.abs(one - other).max() <= replaced_bound(*prior) + 1e-11
-
-
-# Sensitivities for one n
-
-
-@pytest.mark.parametrize(
-    ("cells", "n", "root", "worst"),
-    [
-        (2, 1, 0.500, 0.500),
-        (2, 10, 0.226, 0.500),
-        (2, 100, 0.0788, 0.500),
-        (10, 1, 0.180, 0.180),
-        (10, 10, 0.384, 0.387),
-        (10, 100, 0.132, 0.387),
-        (100, 10, 0.0995, 0.0995),
-        (100, 50, 0.309, 0.309),
-        (100, 100, 0.370, 0.370),
-    ],
-)
-def test_exact_sensitivities_have_their_known_values(cells, n, root, worst):
-    sensitivity = exact_sensitivity(1, 1, n=n, cells=cells)
-    assert sensitivity.root == pytest.approx(root, abs=5e-4)
-    assert max(sensitivity.replaced, sensitivity.added) == pytest.approx(worst, abs=5e-4)
-    assert sensitivity.root <= sensitivity.replaced <= replaced_bound(1, 1)
-    assert sensitivity.added <= added_bound(1) < 0.387, "the worst of a row is a replacement among few records"
-
-
-@pytest.mark.parametrize("cells", [2, 3, 10, 37])
-@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.3, 2.0), (5.0, 0.05)])
-def test_exact_sensitivities_are_those_of_all_posteriors(a, b, cells):
-    n = 13
-    totals = [cell_masses(a + np.arange(m + 1.0), b + np.arange(m, -1.0, -1.0), cells=cells) for m in range(n + 1)]
-    replaced = [np.abs(np.diff(masses, axis=0)).max(initial=0) for masses in totals]
-    sensitivity = exact_sensitivity(a, b, n=n, cells=cells)
-    added = 0.0
-    for m in range(n):
-        added = max(added, np.abs(totals[m + 1][1:] - totals[m]).max(), np.abs(totals[m + 1][:-1] - totals[m]).max())
-    assert (sensitivity.root, sensitivity.replaced, sensitivity.added) == pytest.approx(
-        (replaced[-1], max(replaced), added), abs=1e-12
-    )
-
-
-def test_many_records_on_many_cells_come_close_to_the_bound_for_one_more_count():
-    assert exact_sensitivity(1, 1, n=1000, cells=100).added == pytest.approx(0.366, abs=5e-4)
-    assert exact_sensitivity(1, 1, n=0, cells=100).replaced == 0
 
 
 # Sensitivities of networks
@@ -359,73 +217,6 @@ def test_the_audit_catches_an_epsilon_that_is_not_shared(network):
 def test_the_audit_catches_a_sensitivity_that_holds_for_full_rows_only():
     mechanism = build(TrustsFullRows, chain(2), 1.0, 2)
     assert audit_network(mechanism, 2) > 1.0
-
-
-# As printed
-
-
-@pytest.mark.parametrize(
-    ("n", "epsilon", "density", "loss"),
-    [
-        (1, 1, 2.0, 0.675),
-        (5, 1, 4.44, 1.34),
-        (50, 1, 9.44, 3.22),
-        (1000, 1, 11.0, 4.20),
-        (5, 0.1, 4.44, 0.149),
-        (50, 0.1, 9.44, 0.312),
-        (1000, 0.1, 11.0, 0.402),
-    ],
-)
-def test_an_exact_audit_refutes_the_printed_promise(n, epsilon, density, loss):
-    printed = PrintedMap(prior=(1, 1), n=n, epsilon=epsilon, omega=0.1, points=4001)
-    assert printed.sensitivity == pytest.approx(1.482, abs=5e-4)
-    assert printed.claimed.epsilon == epsilon
-    densities = np.exp(printed.log_density_table())
-    assert np.abs(np.diff(densities, axis=0)).max() == pytest.approx(density, abs=0.02)
-    worst = exact_pure_epsilon(printed.log_pmf_table(), pairs=neighbour_pairs(n, sides=2))
-    assert worst.epsilon == pytest.approx(loss, rel=0.003)
-    assert (worst.epsilon > printed.claimed.epsilon) is (n > 1)
-
-
-@pytest.mark.parametrize(("n", "k"), [(5, 4), (50, 0), (1000, 0)])
-def test_the_printed_law_is_that_of_the_density_between_the_points(n, k):
-    # Its loss by quadrature on points that crowd geometrically at both ends, where the density is a spike.
-    offset = np.concatenate([[0], np.geomspace(1e-12, 0.4, 200_001)])
-    theta = np.concatenate([0.1 + offset, (0.9 - offset[:-1])[::-1]])
-    scores = []
-    for first in (k, k + 1):
-        log_mass_here = float(log_mass(1 + first, 1 + n - first, 0.1))
-        density = np.exp(special.xlogy(first, theta) + special.xlog1py(n - first, -theta) - log_mass_here)
-        scores.append(density / (2 * math.sqrt(math.log(9))))
-    weights = np.convolve(np.diff(theta), [0.5, 0.5])
-    loss = np.abs(np.diff([s - special.logsumexp(s, b=weights) for s in scores], axis=0)).max()
-    table = PrintedMap(prior=(1, 1), n=n, epsilon=1, omega=0.1, points=4001).log_pmf_table()
-    assert np.abs(table[k] - table[k + 1]).max() == pytest.approx(loss, rel=5e-4)
-
-
-def test_the_printed_law_of_one_row_sums_to_one_at_every_edge():
-    for omega in (1e-300, 1e-9, 0.4999999):
-        printed = PrintedMap(prior=(0.5, 2.0), n=3, epsilon=2, omega=omega, points=101)
-        table = printed.log_pmf_table()
-        assert table.shape == (4, 101)
-        assert special.logsumexp(table, axis=1) == pytest.approx(np.zeros(4), abs=1e-9)
-
-
-def test_printed_laws_refuse_what_makes_no_sense():
-    good = {"prior": (1, 1), "n": 5, "epsilon": 1, "omega": 0.1}
-    for bad, sentence in [
-        ({"omega": 0.5}, "below 1/2"),
-        ({"omega": 0}, "omega must be"),
-        ({"epsilon": math.nan}, "epsilon must be"),
-        ({"n": 1.5}, "whole number"),
-        ({"points": 1}, "points must be"),
-        ({"prior": (0, 1)}, "The prior must be"),
-        ({"prior": (1, 1, 1)}, "two numbers"),
-        ({"prior": ((1, 1), (2, 2))}, "The prior must be"),
-        ({"n": 10**5}, "too large"),
-    ]:
-        with pytest.raises(InputError, match=sentence):
-            PrintedMap(**{**good, **bad})
 
 
 # Releases

@@ -1,0 +1,96 @@
+"""[Zhang16] Algorithm 3 to the letter, for one binary node: it does not keep its promise."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+
+_MOST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedMap:
+    """[Zhang16] Algorithm 3 to the letter for one binary root node, on a grid: not private at the printed epsilon.
+
+    The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with
+    L = ln((1 - omega)/omega); records are at distance r = 1, and Delta = sqrt(L r). The score is the posterior density,
+    the base measure the prior's. The outputs are `points` places of the interval, ends included, that crowd towards the
+    ends as cosines do, weighted by the trapezoidal rule: a finite law that an exact audit can take, and as they become
+    many, the printed one. Errors: InputError for numbers out of range and tables that are too large.
+    """
+
+    named: ClassVar[str] = "the density-scored MAP"
+    prior: tuple[float, float]
+    n: int
+    epsilon: float
+    omega: float
+    points: int = 2001
+
+    def __post_init__(self) -> None:
+        prior = tuple(finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR) for a in self.prior)
+        if len(prior) != 2:
+            raise InputError(f"The prior of one binary node needs two numbers, not {len(prior)}.")
+        object.__setattr__(self, "prior", prior)
+        finite_number("epsilon", self.epsilon, low=EPSILON.low, high=EPSILON.high)
+        log_odds_bound(self.omega)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=0, high=_MOST_TABLE))
+        object.__setattr__(self, "points", whole_number("points", self.points, low=2, high=_MOST_TABLE))
+        if (self.n + 1) * self.points > _MOST_TABLE:
+            raise InputError(
+                f"A table of {self.n + 1:,} laws over {self.points:,} points is too large; use fewer records or points."
+            )
+
+    @property
+    def formula(self) -> str:
+        """The printed law, and what its Delta bounds."""
+        return (
+            "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
+            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
+            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(self.sensitivity)}$. That bounds "
+            f"how much a set's *probability* moves; a density moves by more. On a grid of {self.points:,} values."
+        )
+
+    @property
+    def sensitivity(self) -> float:
+        """Delta = sqrt(L r), as printed; a density may move by much more."""
+        return float(np.sqrt(log_odds_bound(self.omega)))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Zhang16] Corollary 4 states."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+
+    @property
+    def theta(self) -> FloatArray:
+        """The outputs, from omega to 1 - omega: (points,)."""
+        turn = np.linspace(0, np.pi / 2, self.points)
+        return self.omega + (1 - 2 * self.omega) * np.sin(turn) ** 2
+
+    def log_density_table(self) -> FloatArray:
+        """Return the log posterior density of the outputs, for 0 .. n records in the first state: (n + 1, points)."""
+        first = np.arange(self.n + 1, dtype=np.float64)
+        return self._log_density(self.prior[0] + first, self.prior[1] + self.n - first)
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[theta | k records of n in the first state] for k = 0 .. n: (n + 1, points)."""
+        theta = self.theta
+        widths = np.diff(theta)
+        weights = (np.append(widths, 0.0) + np.append(0.0, widths)) / 2
+        log_base = self._log_density(*np.array(self.prior)[:, None])[0] + np.log(weights)
+        scores = self.epsilon / (2 * self.sensitivity) * np.exp(self.log_density_table())
+        return special.log_softmax(scores + log_base, axis=-1)
+
+    def _log_density(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        log_theta = np.log(self.theta)  # the outputs lie evenly about 1/2
+        log_kernel = (a[:, None] - 1) * log_theta + (b[:, None] - 1) * log_theta[::-1]
+        return log_kernel - log_mass(a, b, self.omega)[:, None]
