@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.commands.command import HOLDS
 from dpbayes.commands.releases.tables import (
     add_data_or_source,
@@ -16,7 +17,6 @@ from dpbayes.commands.releases.tables import (
     network_of,
     table_of,
 )
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.model.counts import Counts
 
 NOT_PRIVATE = "These counts are exact and not private: they are for the curator alone. A release is made by `release`."

@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading

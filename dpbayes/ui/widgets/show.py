@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.references import PAPERS, Reference
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes

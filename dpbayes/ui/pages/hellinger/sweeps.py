@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.commands.experiments.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
@@ -21,7 +22,6 @@ from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod,
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
 from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
-from dpbayes.mechanisms.export import safe_csv
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
 

@@ -15,7 +15,6 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms.export import release_json
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -24,6 +23,7 @@ from dpbayes.ui.pages.release.comparison import comparison
 from dpbayes.ui.pages.release.controls import ask, question
 from dpbayes.ui.pages.release.coverage import coverage
 from dpbayes.ui.pages.release.exact import check_against_exact
+from dpbayes.ui.pages.release.file import release_json
 from dpbayes.ui.pages.release.person import one_person
 from dpbayes.ui.pages.release.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen

@@ -1,39 +1,22 @@
-"""Files that a person takes away, safe to open in a spreadsheet."""
+"""A simulated release as a file: what its recipient would get, and nothing else."""
 
 import json
 import math
 
 import numpy as np
-import pandas as pd
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
 
-_FORMULA_STARTS = ("=", "+", "-", "@")
-
 _MOST_READ = 10_000
 """Cells of a network whose release is still written for a person to read."""
-
 
 _MOST_CONCLUDED = 1_500
 """Cells of a network whose intervals are in the file: those of more take seconds."""
 
 LEVEL = 0.95
-
-
-def safe_csv(frame: pd.DataFrame) -> bytes:
-    """Return the frame as CSV whose texts cannot run as spreadsheet formulas: they get a leading apostrophe."""
-
-    def guard(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        text = value.replace("\r", " ")  # a bare carriage return opens a new line, and a new cell, in a spreadsheet
-        return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA_STARTS) else text
-
-    guarded = frame.rename(columns=guard).map(guard)
-    return guarded.to_csv(index=False).encode()
 
 
 def release_json(release: Release[Outcome], network: Network) -> bytes:
