@@ -309,7 +309,6 @@ ABOUT = {
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/structure/page.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "ui/pages/regression/page.py": "the page is about the regression sampler",
-    "ui/widgets/chart/saving.py": "the page Posterior sampling is about the sampler, whatever is chosen elsewhere",
     "experiments/accuracy/curves/laplace.py": "its faster curve",
     "experiments/accuracy/curves/fourier.py": "its faster curves",
     "experiments/accuracy/curves/sampler.py": "its faster curves",

@@ -36,6 +36,10 @@ WITHOUT_FILES = {"home", "ledger"}
 """Pages that have a file of their own only once something is opened there."""
 
 
+WITHOUT_FACTS = {"home", "ledger", "learn", "papers"}
+"""Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
+
+
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of all files that a page offers, wherever on it; what opens on the page is open."""
@@ -63,7 +67,8 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings(
     page = path.removeprefix("pages/").removesuffix(".py")
     if page != "accuracy":  # whose first look has no numbers
         request.getfixturevalue("first_look")
-    open_page(path, **SMALL)
+    at = open_page(path, **SMALL)
+    assert ("facts" in at.session_state and at.session_state["facts"][0] == page) == (page not in WITHOUT_FACTS)
     names = {name for name in offered if name not in READ_BACK}
     assert bool(names) == (page not in WITHOUT_FILES)
     for name in names:

@@ -4,10 +4,18 @@ from typing import Any
 
 import pytest
 
+from dpbayes.ui.pages.audit import page as audit
+from dpbayes.ui.pages.hellinger import page as hellinger
+from dpbayes.ui.pages.regression import page as regression
+from dpbayes.ui.pages.release import page as release
+from dpbayes.ui.pages.robustness import page as robustness
+from dpbayes.ui.pages.structure import page as structure
+from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Present, Seat, Settings
+from dpbayes.ui.widgets.chart.facts import Facts, facts_of, pictures_tell
 from dpbayes.ui.widgets.chart.saving import (
     LONGEST_NAME,
     LONGEST_VALUE,
@@ -56,8 +64,20 @@ def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder()
     assert not name.startswith(".")
 
 
+FACTS: dict[str, Facts] = {
+    "audit": audit.FACTS,
+    "hellinger": hellinger.FACTS,
+    "regression": regression.FACTS,
+    "release": release.FACTS,
+    "robustness": robustness.FACTS,
+    "structure": structure.FACTS,
+    "which_epsilon": which_epsilon.FACTS,
+}
+
+
 def told(page: str, *, simulates: bool = False, **fields: Any) -> str:
-    return settings_told(page, Chosen(Settings(seat=Seat.RECIPIENT, **fields)), simulates=simulates)
+    chosen = Chosen(Settings(seat=Seat.RECIPIENT, **fields))
+    return settings_told(page, chosen, FACTS.get(page, {}), simulates=simulates)
 
 
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
@@ -66,7 +86,13 @@ def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> N
     assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
     assert told("structure") == "dpbayes, page structure: epsilon = 1. A picture, not a release."
     assert told("papers") == "dpbayes, page papers. A picture, not a release."
-    assert told("ledger") == "dpbayes, page ledger."
+
+
+def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:
+    show_place("release")
+    pictures_tell(release.FACTS)
+    assert facts_of("release") == release.FACTS
+    assert facts_of("bounds") == {}
 
 
 def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
@@ -108,7 +134,7 @@ def test_a_table_that_is_not_here_leaves_out_n() -> None:
 
 
 def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
-    curator = settings_told("release", Chosen(Settings(seat=Seat.CURATOR)))
+    curator = settings_told("release", Chosen(Settings(seat=Seat.CURATOR)), release.FACTS)
     assert curator.endswith("Drawn for the curator: it may show what is not private.")
     assert "curator" not in told("release")
     assert len(told("network", row="x" * 5000)) < 250

@@ -28,6 +28,7 @@ from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions
 from dpbayes.ui.session.settings import called, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
@@ -36,8 +37,22 @@ from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
+def _table(chosen: Chosen) -> str:
+    scene = chosen.options("accuracy").scene
+    return chosen.data_title if scene is Scene.TABLE else str(scene.value)
+
+
+def _n(chosen: Chosen) -> str:
+    options = chosen.options("accuracy")
+    return records_told(chosen) if options.scene is Scene.TABLE else f"{options.records:,}"
+
+
+FACTS: Facts = EPSILON | {"table": _table, "n": _n}
+
+
 def accuracy_page(chosen: Chosen) -> bool:
     """Show the curves first: they move with the number of records; then the controls and what lies behind."""
+    pictures_tell(FACTS)
     page = places()
     nearby, recipe, work = page.first(_moving, chosen) or (None, None, None)
     with page.controls:

@@ -40,6 +40,7 @@ from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
@@ -62,8 +63,25 @@ SLOTS = 40
 """More than the elements that follow the curve."""
 
 
+def _mechanism(chosen: Chosen) -> str:
+    kind = network_kind(chosen.settings)
+    return hypothetical_of(chosen.settings).title if kind is None else kind.label
+
+
+def _table(chosen: Chosen) -> str:
+    return chosen.data_title if network_kind(chosen.settings) else ""
+
+
+def _n(chosen: Chosen) -> str:
+    return records_told(chosen) if network_kind(chosen.settings) else f"{chosen.options('audit').n:,}"
+
+
+FACTS: Facts = {"mechanism": _mechanism} | EPSILON | {"table": _table, "n": _n}
+
+
 def audit_page(chosen: Chosen) -> bool:
     """Show the curve first: it moves with the main parameter, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     nearby, subject, report = page.first(_moving, chosen) or (None, None, None)
     with page.controls:

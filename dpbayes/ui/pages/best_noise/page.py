@@ -22,6 +22,7 @@ from dpbayes.ui.pages.best_noise.residuals import residuals
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
@@ -33,8 +34,12 @@ AT_ONCE, AT_MOST = 40, 4_000
 nodes within its families up to which it is searched at all."""
 
 
+FACTS: Facts = EPSILON | TABLE
+
+
 def best_noise_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     work = page.first(_moving, chosen)
     with page.controls:

@@ -22,15 +22,19 @@ from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
+FACTS: Facts = EPSILON | TABLE | N
+
 
 def bounds_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the claim's first parameter, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     net, page = chosen.network, places()
     nearby, evaluation = page.first(_moving, chosen) or (None, None)
     with page.controls:

@@ -22,6 +22,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import CONNECTED, Cpts, change
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart.facts import TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -39,8 +40,12 @@ MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
+FACTS: Facts = TABLE | N
+
+
 def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
     """Say in its place what the table is, and show what it looks like."""
+    pictures_tell(FACTS)
     if chosen.is_connected:
         with place:
             headline(about_connected(chosen))

@@ -21,6 +21,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import remark
@@ -47,8 +48,12 @@ def scenario_of(settings: Settings) -> Scenario:
     return Scenario(epsilon=settings.parameter("epsilon"), **own)
 
 
+FACTS: Facts = EPSILON | {"n": lambda chosen: f"{chosen.options('hellinger').n:,}"}
+
+
 def hellinger_page(chosen: Chosen) -> None:
     """Show the errors first: they move with epsilon, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     moving = page.first(_moving, chosen)
     possible = _possible(chosen)

@@ -28,15 +28,19 @@ from dpbayes.ui.pages.network.exchange import exchange
 from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import sentence_instead
 
+FACTS: Facts = EPSILON | TABLE | N
+
 
 def network_page(chosen: Chosen) -> bool:
     """Show the drawing; noise moves with epsilon, all else follows when the hand rests; return whether it goes on."""
+    pictures_tell(FACTS)
     page = places()
     with page.controls:
         start_from(chosen)

@@ -35,14 +35,29 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import Facts, as_set, pictures_tell
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 
+def _n(chosen: Chosen) -> str:
+    """Return how many records are made up; of a table, that is told on the page alone."""
+    asked: RegressionScenario = chosen.options("regression")
+    return f"{asked.n:,}" if asked.records is Records.SYNTHETIC else ""
+
+
+FACTS: Facts = {
+    "epsilon": lambda chosen: as_set(chosen.options("regression").epsilon),
+    "table": lambda chosen: str(chosen.options("regression").records.value),
+    "n": _n,
+}
+
+
 def regression_page(chosen: Chosen) -> bool:
     """Show the errors first: they move with the precision looked at, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     asked: RegressionScenario = chosen.options("regression")
     page = places(_own_table(chosen, asked))
     nearby, work = page.first(_moving, chosen) or (None, None)

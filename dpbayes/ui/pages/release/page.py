@@ -32,6 +32,7 @@ from dpbayes.ui.pages.release.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, blank
@@ -44,8 +45,12 @@ SLOTS = 40
 """More than the elements that follow the picture."""
 
 
+FACTS: Facts = MECHANISM | EPSILON | TABLE | N
+
+
 def release_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     readings = page.first(_moving, chosen)
     with page.controls:

@@ -18,6 +18,7 @@ from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import program, same_from_python, value_in_python
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
@@ -33,8 +34,12 @@ PRIORS = {
 }
 
 
+FACTS: Facts = {"n": lambda chosen: f"{chosen.options('robustness').records:,}"}
+
+
 def robustness_page(chosen: Chosen) -> None:
     """Show the picture first: it moves with the prior, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     shown = page.first(_moving, chosen)
     possible = _possible(chosen)

@@ -20,6 +20,7 @@ from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -35,8 +36,12 @@ GRID = 201
 """Points of the density inside the region, and half as many outside."""
 
 
+FACTS: Facts = {"mechanism": lambda chosen: PosteriorSampler.label} | EPSILON | TABLE | N
+
+
 def sampling_page(chosen: Chosen) -> None:
     """Show the picture first: it moves with epsilon; then what draws buy, where there is a release."""
+    pictures_tell(FACTS)
     page = places()
     shown = page.first(_moving, chosen)
     with page.controls:

@@ -33,6 +33,7 @@ from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
 from dpbayes.ui.session.settings import Settings, set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
@@ -45,8 +46,12 @@ KEEPS = {
 }
 
 
+FACTS: Facts = EPSILON | TABLE | N
+
+
 def stealth_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     require_binary(chosen.network)
     page, options = places(), chosen.options("stealth")
     shown = page.first(_moving, chosen)

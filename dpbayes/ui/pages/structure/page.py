@@ -34,6 +34,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
@@ -75,8 +76,12 @@ class Costs:
         return mean_crossing(self.arrows, noise / self.random.laplace)
 
 
+FACTS: Facts = EPSILON
+
+
 def structure_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with the number of nodes, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     epsilon, page = chosen.epsilon, places()
     moving = page.first(_moving, chosen)
     with page.controls:

@@ -31,6 +31,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import MECHANISM, Facts, pictures_tell
 from dpbayes.ui.widgets.counting import count_connected
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
@@ -49,8 +50,12 @@ Answered = LeastEpsilon | str
 """The least epsilon, or the sentence that says why there is none."""
 
 
+FACTS: Facts = MECHANISM | {"n": lambda chosen: f"{chosen.options('which_epsilon').records:,}"}
+
+
 def which_epsilon_page(chosen: Chosen) -> bool:
     """Show the error's curve first: it moves with the tolerance, all else follows when the hand rests."""
+    pictures_tell(FACTS)
     page = places()
     with page.controls:
         ask(chosen)

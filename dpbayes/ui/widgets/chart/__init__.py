@@ -9,6 +9,7 @@ import streamlit as st
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.widgets.chart.facts import facts_of
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_told, settings_told
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
@@ -48,7 +49,7 @@ def chart(
     page, chosen = shown_place(), Chosen.now()
     if release is None:
         name = file_name(page, key, chosen.settings, simulates=simulates)
-        told = settings_told(page, chosen, simulates=simulates)
+        told = settings_told(page, chosen, facts_of(page), simulates=simulates)
     else:
         name, told = plain_name(page, key, release), release_told(page, release)
     saved = {"file": name, "told": told}

@@ -1,20 +1,12 @@
 """What a file of a page is called, and what a saved chart says of its settings."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.scenario import Records
-from dpbayes.mechanisms import PRIVATE, PosteriorSampler
-from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.connected import records_of
-from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.session.settings import Seat, Settings, current, query_of
-
-REAL = "ledger"
-"""The page whose charts are of real releases and their budgets."""
+from dpbayes.ui.widgets.chart.facts import Facts
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120
 """Characters of a setting, such as a drawn network's text, and of the name of a file."""
@@ -58,15 +50,15 @@ def _words(name: str) -> list[str]:
 # The line below a chart
 
 
-def settings_told(page: str, chosen: Chosen, *, simulates: bool = False) -> str:
-    """Return the line below a saved chart: page, mechanism, epsilon, table and n, where they apply, and what differs.
+def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = False) -> str:
+    """Return the line below a saved chart: its page, the facts that this tells, and what else differs.
 
     It says whether releases were simulated, and for whom the chart was drawn.
     """
-    facts = {name: _cut(fact) for name in _FACTS.get(page, ()) if (fact := _TELLERS[name](page, chosen))}
+    facts = {name: _cut(value) for name, fact in told.items() if (value := fact(chosen))}
     spoken_for = {key.format(page=page) for name in facts for key in _KEYS[name]}
     others = {key: value for key, value in _short(page, chosen.settings).items() if key not in spoken_for}
-    kind = "" if page == REAL else f" A {'simulation' if simulates else 'picture'}, not a release."
+    kind = f" A {'simulation' if simulates else 'picture'}, not a release."
     private = " Drawn for the curator: it may show what is not private." if chosen.is_curator else ""
     return f"{_line(page, facts | others)}{kind}{private}"
 
@@ -81,96 +73,13 @@ def _line(page: str, told: Mapping[str, str]) -> str:
     return f"dpbayes, page {page or 'home'}{f': {values}' if values else ''}."
 
 
-_FACTS: dict[str, tuple[str, ...]] = {
-    "data": ("table", "n"),
-    "network": ("epsilon", "table", "n"),
-    "which_epsilon": ("mechanism", "n"),
-    "release": ("mechanism", "epsilon", "table", "n"),
-    "audit": ("mechanism", "epsilon", "table", "n"),
-    "sampling": ("mechanism", "epsilon", "table", "n"),
-    "hellinger": ("epsilon", "n"),
-    "bounds": ("epsilon", "table", "n"),
-    "stealth": ("epsilon", "table", "n"),
-    "structure": ("epsilon",),
-    "best_noise": ("epsilon", "table"),
-    "robustness": ("n",),
-    "accuracy": ("epsilon", "table", "n"),
-    "regression": ("epsilon", "table", "n"),
-}
-"""What the pictures of a page depend on."""
-
 _KEYS = {
-    "mechanism": ("mechanism", "audit.subject"),
-    "epsilon": ("epsilon", "regression.epsilon"),
+    "mechanism": ("mechanism", "{page}.subject"),
+    "epsilon": ("epsilon", "{page}.epsilon"),
     "table": ("data",),
     "n": ("records", "{page}.n", "{page}.records"),
 }
 """The settings that a fact speaks for."""
-
-
-def _mechanism(page: str, chosen: Chosen) -> str:
-    if page == "sampling":
-        return PosteriorSampler.label
-    subject = chosen.options("audit").subject
-    if page == "audit" and subject is not AuditSubject["RELEASE"]:
-        return str(subject.value)
-    return kind_called(chosen.settings.mechanism).label
-
-
-def _epsilon(page: str, chosen: Chosen) -> str:
-    epsilon = chosen.parameter("regression.epsilon" if page == "regression" else "epsilon")
-    return str(epsilon).removesuffix(".0")
-
-
-def _table(page: str, chosen: Chosen) -> str:
-    if page == "regression":
-        return str(chosen.options("regression").records.value)
-    if page == "accuracy" and not _is_of_table(chosen):
-        return str(chosen.options(page).scene.value)
-    return "" if _is_hypothetical(page, chosen) else chosen.data_title
-
-
-def _n(page: str, chosen: Chosen) -> str:
-    if page in ("robustness", "which_epsilon") or (page == "accuracy" and not _is_of_table(chosen)):
-        return f"{chosen.options(page).records:,}"
-    if page == "hellinger" or _is_hypothetical(page, chosen):
-        return f"{chosen.options(page).n:,}"
-    if page == "regression":
-        options = chosen.options(page)
-        return f"{options.n:,}" if options.records is Records.SYNTHETIC else ""
-    n = _records(chosen)
-    return "" if n is None else f"{n:,}"
-
-
-def _is_of_table(chosen: Chosen) -> bool:
-    """Whether Accuracy shows the table at hand, and not records that it makes up."""
-    return chosen.options("accuracy").scene is Scene.TABLE
-
-
-def _is_hypothetical(page: str, chosen: Chosen) -> bool:
-    """Whether the page shows an audit of tables that belong to no network."""
-    subject = chosen.options("audit").subject
-    known = (AuditSubject["RELEASE"], *(AuditSubject[kind.__name__] for kind in PRIVATE))
-    return page == "audit" and subject not in known
-
-
-def _records(chosen: Chosen) -> int | None:
-    """Return the public number of records as far as it is known by now: a line below a chart counts no table."""
-    if chosen.settings.data == "synthetic":
-        return chosen.settings.records
-    try:
-        return records_of(chosen.connected) if chosen.is_connected else chosen.n
-    except InputError:
-        return None
-
-
-_TELLERS: dict[str, Callable[[str, Chosen], str]] = {
-    "mechanism": _mechanism,
-    "epsilon": _epsilon,
-    "table": _table,
-    "n": _n,
-}
-"""What tells a fact of a page as it stands in the line; "" where the page has none as it is set."""
 
 
 def _short(page: str, settings: Settings) -> dict[str, str]:

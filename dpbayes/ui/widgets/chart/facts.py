@@ -1,0 +1,50 @@
+"""What the pictures of a page depend on: the page says so where it begins, and a saved picture tells their values."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.connected import records_of
+from dpbayes.ui.session.place import shown_place
+
+Fact = Callable[[Chosen], str]
+"""The value of what pictures depend on, as it stands below them; "" where there is none as the page is set."""
+
+Facts = dict[str, Fact]
+
+_SHOWN = "facts"
+
+
+def pictures_tell(facts: Facts) -> None:
+    """Say what the pictures of the page that is shown depend on."""
+    st.session_state[_SHOWN] = (shown_place(), facts)
+
+
+def facts_of(page: str) -> Facts:
+    """Return what the pictures of a page depend on, where it has said so."""
+    place, facts = st.session_state.get(_SHOWN, ("", {}))
+    return facts if place == page else {}
+
+
+def as_set(number: float) -> str:
+    """Return a number as a person types it."""
+    return str(number).removesuffix(".0")
+
+
+def records_told(chosen: Chosen) -> str:
+    """Return the public number of records as far as it is known by now: a line below a picture counts no table."""
+    if chosen.settings.data == "synthetic":
+        return f"{chosen.settings.records:,}"
+    try:
+        n = records_of(chosen.connected) if chosen.is_connected else chosen.n
+    except InputError:
+        return ""
+    return "" if n is None else f"{n:,}"
+
+
+MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
+EPSILON: Facts = {"epsilon": lambda chosen: as_set(chosen.epsilon)}
+TABLE: Facts = {"table": lambda chosen: chosen.data_title}
+N: Facts = {"n": records_told}
