@@ -7,7 +7,7 @@ from types import ModuleType
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit
-from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
+from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import metric_spaces, sensitivities
@@ -15,6 +15,7 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
     figures,
     fourier,
+    largest_noise,
     map,
     regression,
     reruns,
@@ -30,6 +31,7 @@ from dpbayes.theory.zhang16.posterior_kl import exhibits as posterior_kl_exhibit
 MODULES: tuple[ModuleType, ...] = (
     posterior_kl_exhibits,
     updates,
+    largest_noise,
     posterior_kl_bounds,
     fourier,
     stealth,
@@ -44,6 +46,7 @@ MODULES: tuple[ModuleType, ...] = (
     robustness,
     draws,
     answers,
+    guess,
     constants,
     empirical,
     families,

@@ -20,7 +20,7 @@ from dpbayes.theory.claims.text import number
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import sampling
-from dpbayes.theory.zhang16.counts import proposition_1
+from dpbayes.theory.zhang16.largest_noise import proposition_1
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import query_of, settings_from

@@ -13,7 +13,7 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, families
+from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, families, guess
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from dpbayes.ui.session.options.bounds import BoundClaim, BoundsOptions
 from tests.conftest import crossed
@@ -123,7 +123,7 @@ KNOWN: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[[],
     ),
     BoundClaim.ALT_LEMMA_8: (
         100,
-        lambda: (normal_variation(_pair(), answers=1), 1 - answers.overlap_at_least(_pair(), answers=100)),
+        lambda: (normal_variation(_pair(), answers=1), 1 - guess.overlap_at_least(_pair(), answers=100)),
         lambda: 2 * stats.norm.cdf(5 / math.sqrt(21)) - 1,
         "exact distance",
     ),

@@ -251,8 +251,8 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 SIMULATORS = (
     "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
     "dpbayes.theory.zhang16.stealth.UnitNoise.draw",
-    "dpbayes.theory.zhang16.counts.largest_noise",
-    "dpbayes.theory.zhang16.counts.largest_change",
+    "dpbayes.theory.zhang16.largest_noise.largest_noise",
+    "dpbayes.theory.zhang16.largest_noise.largest_change",
     "dpbayes.theory.zhang16.fourier.simulated_table_error",
 )
 

@@ -9,16 +9,15 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
+from dpbayes.base.validation import finite_number
+from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit, Says
 from dpbayes.theory.claims.setting import At, Axis, Subject
-from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.text import number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
 from dpbayes.theory.dimitrakakis14.game import (
@@ -27,11 +26,9 @@ from dpbayes.theory.dimitrakakis14.game import (
     GammaPair,
     NormalPair,
     Pair,
-    checked_counts,
     gamma_variation,
     necessary_answers,
     needed_answers_bracket,
-    normal_variation,
     printed_answers,
     printed_answers_tail,
 )
@@ -237,83 +234,7 @@ def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-# How near a guess can come
-
-LEMMA_8 = Claim(
-    Reference("Dimitrakakis14", "Lemma 8"),
-    "How near a guess at the table can come (Le Cam)",
-    r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
-    Verdict.HOLDS,
-    "It is for one draw; with N draws the overlap is that of the product laws.",
-)
-
-
-def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
-    """Return the total variation distance of the laws of k = `answers` (...) draws. [Dimitrakakis14] Lemma 8.
-
-    Printed the exact distance after one answer, which is all that the lemma's overlap allows for. Certified
-    sqrt(1 - BC^(2k)), 1 less `overlap_at_least`; `le_cam` turns either into how far a guess is off.
-    """
-    k = checked_counts(answers)
-    return Bound(
-        claim=LEMMA_8,
-        printed=normal_variation(pair, answers=np.ones(k.shape)),
-        certified=1 - overlap_at_least(pair, answers=k),
-        unit="total variation distance",
-        assumptions=(Assumption("One answer is given", bool(np.all(k == 1))),),
-    )
-
-
-def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
-    """Return rho/2 times the overlap 1 - TV (...), which the worst of two tables' expected distance from any guess is.
-
-    Or more: it is a lower bound, reached by the likelier table when distances are 0 and rho and both errors are equal.
-    For N draws the overlap is that of the product laws, see `overlap_at_least`. [Dimitrakakis14] Lemma 8.
-    """
-    shared = np.asarray(overlap, dtype=np.float64)
-    if not (np.all(shared >= 0) and np.all(shared <= 1)):
-        raise InputError("The overlap of two laws lies between 0 and 1.")
-    return finite_number("The distance", distance, low=0.0, high=1e300) / 2 * shared
-
-
-def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
-    """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for the laws of N = `answers` (...) draws. [Dimitrakakis14] Lemma 8."""
-    shared = np.exp(-2 * checked_counts(answers) * pair.affinity)
-    return shared / (1 + np.sqrt(1 - shared))
-
-
-def _normal_pair(at: At) -> NormalPair:
-    """Return two posteriors of a normal's mean under N(0, 1), variance 1, that are one record apart."""
-    return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
-
-
-def exact_variation(subject: Subject, at: At, bound: Bound) -> Measured:
-    """Find the distance after k answers exactly."""
-    exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
-    return exactly(exact, printed=bound.printed, name="exact distance")
-
-
-def lemma_8_text(subject: Subject, at: At, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 8."""
-    printed, certified = ends(bound)
-    apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
-    pair = _normal_pair(at)
-    exact = normal_variation(pair, answers=answers)
-    worst = [number(float(le_cam(1 - each, distance=apart)[0])) for each in (bound.printed, bound.certified, exact)]
-    return f"""
-- Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
-  variance 1. One draw from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats,
-  $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
-- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. A guess at the table is off by
-  $\\delta$ times the overlap on average, or more, for the worse of the two.
-- **Printed**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
-- **Certified**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
-  more. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr) = {number(float(exact[0]))}$,
-  so off by ${worst[2]}$ or more.
-"""
-
-
-CLAIMS: tuple[Claim, ...] = (EXAMPLE_1, THEOREM_3, THEOREM_3_TAIL, LEMMA_8)
+CLAIMS: tuple[Claim, ...] = (EXAMPLE_1, THEOREM_3, THEOREM_3_TAIL)
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
@@ -339,17 +260,5 @@ EXHIBITS: dict[str, Exhibit] = {
         *ANSWERS_TEXT,
         ("bounds.apart", "bounds.error"),
         (counterexample_theorem_3_tail,),
-    ),
-    "ALT_LEMMA_8": Exhibit(
-        "ALT-14 Lemma 8: total variation after several answers",
-        LEMMA_8,
-        Says.CERTAIN,
-        lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
-        exact_variation,
-        lemma_8_text,
-        (Axis.ANSWERS, Axis.APART, Axis.SIZE),
-        "allows a total variation distance of {}",
-        "total variation distance of the laws of all answers",
-        ("bounds.answers", "bounds.apart", "bounds.size"),
     ),
 }

@@ -1,4 +1,4 @@
-"""[Dimitrakakis14] Algorithm 1, Example 1, Lemma 2, Theorem 3, Lemma 8."""
+"""[Dimitrakakis14] Algorithm 1, Example 1, Lemma 2, Theorem 3."""
 
 import math
 
@@ -11,16 +11,13 @@ from dpbayes.theory.dimitrakakis14.answers import (
     counterexample_theorem_3,
     counterexample_theorem_3_equal,
     counterexample_theorem_3_tail,
-    le_cam,
-    lemma_8,
     needed_at_least,
-    overlap_at_least,
     theorem_3,
     theorem_3_tail,
 )
 from dpbayes.theory.dimitrakakis14.draws import algorithm_1, concentrated_cost
 from dpbayes.theory.dimitrakakis14.empirical import lemma_2
-from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair
+from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 
 FAR = 6.2
 """Standard errors: passed by chance with probability below 1e-9."""
@@ -125,33 +122,6 @@ def test_theorem_3_under_assumption_2():
     assert theorem_3_tail(pair, concentration=1.0, distance=0.01, error=0.05).certified > example.truth
 
 
-def test_lemma_8_two_point_equality():
-    """[Dimitrakakis14] Lemma 8: Beta(2, 3) and (3, 2): .3125 (report)."""
-    one, two = stats.beta(2, 3), stats.beta(3, 2)
-    overlap, _ = integrate.quad(lambda t: min(one.pdf(t), two.pdf(t)), 0, 1, points=[0.5])
-    assert float(le_cam(overlap, distance=1.0)) == pytest.approx(0.3125)
-    assert 1 - one.cdf(0.5) == pytest.approx(0.3125)  # the likelier table, wrong on either side
-
-
-def test_lemma_8_overlap_of_many_draws():
-    """[Dimitrakakis14] Lemma 8: normal pairs, whose overlap of N draws is known."""
-    pair = NormalPair(np.asarray(0.0), np.asarray(4.0), apart=1.0)
-    n = np.array([1.0, 4.0, 50.0])
-    shift = 1 / 4 / (1 / 2)  # difference of the means in standard deviations
-    exact = 2 * stats.norm.cdf(-shift * np.sqrt(n) / 2)
-    least = overlap_at_least(pair, answers=n)
-    assert np.all(least <= exact)
-    assert np.all(least > 0.1 * exact**2)
-    assert float(overlap_at_least(pair, answers=0)) == 1.0
-    bound = lemma_8(pair, answers=n)
-    np.testing.assert_allclose(bound.certified, 1 - least, rtol=1e-12)
-    np.testing.assert_allclose(bound.printed, 1 - exact[0], rtol=1e-12)
-    assert np.all(1 - exact <= bound.certified)
-    assert np.all(1 - exact[1:] > bound.printed[1:])
-    assert not bound.applies
-    assert lemma_8(pair, answers=1).applies
-
-
 @pytest.mark.parametrize(
     "attempt",
     [
@@ -159,8 +129,6 @@ def test_lemma_8_overlap_of_many_draws():
         lambda: algorithm_1(1.0, answers=1.5),
         lambda: lemma_2(10, delta=0.0, cells=2),
         lambda: lemma_2(10, delta=0.1, cells=1),
-        lambda: le_cam(1.5, distance=1.0),
-        lambda: lemma_8(NormalPair(np.zeros(1), np.ones(1), 1.0), answers=0.5),
         lambda: counterexample_theorem_3(error=0.5),
     ],
 )

@@ -11,7 +11,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, neighbours, robustness
+from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.theory.zhang16 import map as map_bounds
@@ -22,8 +22,8 @@ from dpbayes.theory.zhang16.table1 import CLAIMS, Setting, not_computable, table
 from tests.strategies import NAIVE_BAYES
 
 MODULES = (
-    answers, constants, draws, empirical, families, lipschitz, map_bounds, mechanisms, neighbours, notes_lemmas,
-    regression, robustness, sampling, sensitivities, table1,
+    answers, constants, draws, empirical, families, guess, lipschitz, map_bounds, mechanisms, neighbours,
+    notes_lemmas, regression, robustness, sampling, sensitivities, table1,
 )  # fmt: skip
 
 

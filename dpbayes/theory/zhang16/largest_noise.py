@@ -1,0 +1,207 @@
+"""How far Laplace noise moves a count: Proposition 1 of [Zhang16]."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import whole_number
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, mean_alone, nothing_known
+from dpbayes.theory.zhang16.counts import checked_delta, noise_scale, scale_in_words
+
+MOST_RECORDS = 10**9
+
+_BLOCK = 1 << 20
+"""Numbers drawn per pass."""
+
+
+def printed_largest_noise(network: Network, *, epsilon: ArrayLike, delta: float) -> FloatArray:
+    """Return (2|I|/epsilon) ln(2m/delta) in counts, (...). [Zhang16] Proposition 1.
+
+    For nodes of more than two states the 2m Beta parameters are read as the K cells: the union bound is the same.
+    """
+    return noise_scale(network, epsilon) * np.log(network.cell_count / checked_delta(delta))
+
+
+def exact_largest_noise(network: Network, *, epsilon: ArrayLike, delta: float) -> FloatArray:
+    """Return the 1 - delta quantile of the largest of K independent |Laplace| draws in counts, (...).
+
+    z* = -b ln(1 - (1 - delta)^(1/K)) solves (1 - exp(-z/b))^K = 1 - delta. [Zhang16] Proposition 1, sharpened.
+    """
+    share = -np.expm1(np.log1p(-checked_delta(delta)) / network.cell_count)
+    return noise_scale(network, epsilon) * -np.log(share)
+
+
+def proposition_1(network: Network, *, epsilon: ArrayLike, delta: float) -> Bound:
+    """Return the bound on the largest change of any count before clipping, in counts. [Zhang16] Proposition 1."""
+    return Bound(
+        claim=PROPOSITION_1,
+        printed=printed_largest_noise(network, epsilon=epsilon, delta=delta),
+        certified=exact_largest_noise(network, epsilon=epsilon, delta=delta),
+        unit="counts",
+        confidence=1 - checked_delta(delta),
+        assumptions=_assumptions(network),
+    )
+
+
+def largest_noise(
+    network: Network, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
+) -> Measured:
+    """Simulate the largest of K Laplace draws at every epsilon (E,), in counts. [Zhang16] Proposition 1.
+
+    The same draws serve all epsilons. The exact mean is b (1 + 1/2 + ... + 1/K): maxima of exponentials.
+    """
+    size = max(1, _BLOCK // network.cell_count)
+    parts = [
+        np.abs(rng.laplace(size=(min(size, releases - start), network.cell_count))).max(axis=-1)
+        for start in range(0, releases, size)
+    ]
+    scale, mean = noise_scale(network, epsilon), mean_of_largest(network, epsilon)
+    return beside_scaled(np.concatenate(parts), scale, mean, printed=printed, delta=delta)
+
+
+def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
+    """Return the exact mean of the largest of K Laplace draws at every epsilon, in counts: (E,)."""
+    mean: FloatArray = noise_scale(network, epsilon) * (1 / np.arange(1, network.cell_count + 1)).sum()
+    return mean
+
+
+def measured_noise(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the largest noise."""
+    if subject.too_large:
+        return mean_alone(mean_of_largest(subject.network, at.epsilons), subject.too_large)
+    return largest_noise(
+        subject.network,
+        stream(subject.seed, "bounds", "largest noise"),
+        epsilon=at.epsilons,
+        printed=bound.printed,
+        delta=at.knobs.delta,
+        releases=subject.releases,
+    )
+
+
+def proposition_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Proposition 1."""
+    printed, certified = ends(bound)
+    cells = subject.network.cell_count
+    return f"""
+- {scale_in_words(subject, at)}, on $2m = {cells}$ counts.
+- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
+- **Certified**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
+"""
+
+
+def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta: float) -> Bound:
+    """Return the same for the clipped release, where no count can move by more than n. [Zhang16] Proposition 1.
+
+    Certified is min(n, z*). `n` is public. Errors: InputError for an n that is no whole number from 0 to MOST_RECORDS.
+    """
+    n = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
+    return Bound(
+        claim=CLIPPED,
+        printed=printed_largest_noise(network, epsilon=epsilon, delta=delta),
+        certified=np.minimum(exact_largest_noise(network, epsilon=epsilon, delta=delta), float(n)),
+        unit="counts",
+        confidence=1 - checked_delta(delta),
+        assumptions=_assumptions(network),
+    )
+
+
+def largest_change(
+    counts: Counts, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
+) -> Measured:
+    """Simulate how far the worst released count is off after clipping to [0, n], at every epsilon (E,).
+
+    It depends on the counts. [Zhang16] Proposition 1, for the clipped updates.
+    """
+    network = counts.network
+    scale = noise_scale(network, epsilon)
+    changes, size = np.empty((len(scale), releases)), max(1, _BLOCK // (len(scale) * network.cell_count))
+    for start in range(0, releases, size):
+        noise = rng.laplace(size=(min(size, releases - start), network.cell_count))
+        moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
+        changes[:, start : start + size] = np.abs(moved).max(axis=-1)
+    study = Simulation(np.sort(changes, axis=-1))
+    none = np.full(len(scale), np.nan)
+    return quantile_beside(study, none, printed=printed, delta=delta)
+
+
+def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the largest change of a released count, where the counts may be seen."""
+    if subject.counts is None or subject.too_large:
+        return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
+    return largest_change(
+        subject.required_counts,
+        stream(subject.seed, "bounds", "largest change"),
+        epsilon=at.epsilons,
+        printed=bound.printed,
+        delta=at.knobs.delta,
+        releases=subject.releases,
+    )
+
+
+def clipped_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Proposition 1, for the clipped updates."""
+    return proposition_1_formula(subject, at, bound).replace(
+        "the exact quantile", f"or $n = {subject.records}$ where that is less: no count leaves $[0, n]$"
+    )
+
+
+def _assumptions(network: Network) -> tuple[Assumption, ...]:
+    return (Assumption("Every node is binary, so that 2m is the number of cells", network.is_binary),)
+
+
+PROPOSITION_1 = Claim(
+    Reference("Zhang16", "Proposition 1"),
+    "No count moves far",
+    r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
+    Verdict.LOOSE,
+    "The noise is independent, so the exact quantile is known and slightly smaller than the union bound.",
+)
+CLIPPED = Claim(
+    Reference("Zhang16", "Proposition 1, for the clipped updates"),
+    "No released count is far off",
+    r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
+    Verdict.LOOSE,
+    "Clipping keeps every error within n as well, which the printed bound exceeds once the noise is large.",
+)
+CLAIMS: tuple[Claim, ...] = (PROPOSITION_1, CLIPPED)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "PROPOSITION_1": Exhibit(
+        "Proposition 1: largest noise",
+        PROPOSITION_1,
+        Says.QUANTILE,
+        lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
+        measured_noise,
+        proposition_1_formula,
+        (Axis.EPSILON, Axis.DELTA),
+        "noise of {} records on a count",
+        "largest noise on any count, records",
+        ("epsilon", "bounds.delta"),
+    ),
+    "CLIPPED": Exhibit(
+        "Proposition 1 (clipped): largest change of a count",
+        CLIPPED,
+        Says.QUANTILE,
+        lambda subject, at: clipped_proposition_1(
+            subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
+        ),
+        measured_change,
+        clipped_formula,
+        (Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
+        "a count off by {} records",
+        "largest change of any released count, records",
+        ("epsilon", "bounds.delta"),
+        uses=Uses.SIMULATION,
+    ),
+}
+"""The claims as they are shown."""
