@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpbayes.base.text import escaped
+from dpbayes.ui.session.current import current, link_problems
 from dpbayes.ui.session.drawings import remember
+from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.place import show_place
-from dpbayes.ui.session.settings import Seat, current, left_out, link_problems, query_of
+from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.banner import banner
 from dpbayes.ui.stories.opened import open_step, story_page
 from dpbayes.ui.stories.shipped import STORIES

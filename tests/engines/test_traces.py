@@ -17,7 +17,7 @@ from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import open_table, parsed
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
-from dpbayes.ui.session.settings import query_of
+from dpbayes.ui.session.link import query_of
 from tests.engines.servers import Postgres, write_table
 from tests.pages.conftest import everything, fine, headline, open_page, press, sentences, settings_of
 from tests.pages.test_connect import values_in

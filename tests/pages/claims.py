@@ -5,8 +5,8 @@ import re
 from dpbayes.ui.pages.bounds.curve import Evaluation, evaluated, possible
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import settings_from
 
 UNKNOWN = re.compile(r"(?<![\w\\])(nan|inf|None)(?!\w)", re.IGNORECASE)
 

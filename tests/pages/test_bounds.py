@@ -22,8 +22,8 @@ from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import sampling
 from dpbayes.theory.zhang16.largest_noise import proposition_1
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import query_of, settings_from
 from dpbayes.ui.widgets import running
 from tests.conftest import thorough
 from tests.pages.conftest import (

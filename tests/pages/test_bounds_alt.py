@@ -18,8 +18,9 @@ from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Axis, Subject
 from dpbayes.theory.dimitrakakis14 import answers, draws, neighbours, robustness
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
+from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import PARAMETERS, Settings, settings_from
+from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 

@@ -21,9 +21,10 @@ from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.ui.session import connected as module
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
+from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.options.which_epsilon import AskedTables
-from dpbayes.ui.session.settings import Seat, Settings, query_of
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
 from tests.conftest import thorough
 from tests.pages.conftest import (

@@ -38,7 +38,7 @@ def fail(*_: Any, **__: Any) -> None:
 def break_parts_of(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every function that the page file takes from the dashboard fail, but what shows sentences and settings."""
     for line in ast.parse((APP.parent / page).read_text(encoding="utf-8")).body:
-        kept = ("dpbayes.ui.widgets.page", "dpbayes.ui.widgets.show", "dpbayes.ui.session.settings")
+        kept = ("dpbayes.ui.widgets.page", "dpbayes.ui.widgets.show", "dpbayes.ui.session.current")
         if isinstance(line, ast.ImportFrom) and line.module not in kept:
             module = importlib.import_module(str(line.module))
             for name in line.names:
@@ -207,7 +207,7 @@ def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
 ) -> None:
     sent = WidgetStates()
     sent.widgets.add(id="$$ID-of-a-control", string_value="1")
-    monkeypatch.setattr("dpbayes.ui.session.settings.current", fail)
+    monkeypatch.setattr("dpbayes.ui.session.current.current", fail)
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at._run(sent)
     assert not at.exception

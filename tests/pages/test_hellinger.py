@@ -15,8 +15,9 @@ from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, m
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.ui.pages.hellinger.page import enumeration_wins, scenario_of, verdict
+from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.hellinger import ShownSensitivity
-from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
 

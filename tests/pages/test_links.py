@@ -15,16 +15,8 @@ from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
-from dpbayes.ui.session.settings import (
-    MECHANISM_NAMES,
-    PARAMETERS,
-    Cpts,
-    Seat,
-    Settings,
-    left_out,
-    query_of,
-    settings_from,
-)
+from dpbayes.ui.session.link import left_out, query_of, settings_from
+from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of
 

@@ -10,11 +10,12 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
 from dpbayes.theory.index import EXHIBITS
+from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS
 from dpbayes.ui.session.options.stealth import StealthAim
-from dpbayes.ui.session.settings import PARAMETERS, settings_from
+from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import charts, figures, fine, open_page, sentences, stop_after_a_step
 

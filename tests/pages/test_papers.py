@@ -10,9 +10,11 @@ from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.papers.links import VIEWS, View, view_of
 from dpbayes.ui.pages.papers.page import open_row, rows_of, tells
+from dpbayes.ui.session.current import current
+from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.papers import ClaimShown, PaperShown
-from dpbayes.ui.session.settings import Seat, Settings, current, query_of
+from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import thorough
 from tests.pages.claims import evaluation_of
 from tests.pages.conftest import (

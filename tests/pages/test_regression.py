@@ -20,7 +20,8 @@ from dpbayes.experiments.regression.scenario import Records, RegressionScenario,
 from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
-from dpbayes.ui.session.settings import Seat, Settings, query_of, settings_from
+from dpbayes.ui.session.link import query_of, settings_from
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from tests.pages.conftest import (
     APP,

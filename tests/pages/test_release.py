@@ -35,7 +35,8 @@ from dpbayes.ui.pages.release import averages, simulations
 from dpbayes.ui.pages.release.averages import releases_of
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.settings import Seat, Settings, query_of
+from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets import running
 from tests.conftest import thorough

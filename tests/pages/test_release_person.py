@@ -10,7 +10,8 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
-from dpbayes.ui.session.settings import Seat, query_of
+from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.settings import Seat
 from tests.pages.conftest import everything, figures, fine, open_page, plain, put, settings_of
 
 PAGE = "pages/release.py"

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.text import numeral
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
-from dpbayes.ui.session.settings import settings_from
+from dpbayes.ui.session.link import settings_from
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, plain, put, sentences
 
 PAGE = "pages/robustness.py"

@@ -9,7 +9,8 @@ import pytest
 from dpbayes.mechanisms import Calibration
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.settings import Cpts, Seat, query_of, settings_from
+from dpbayes.ui.session.link import query_of, settings_from
+from dpbayes.ui.session.settings import Cpts, Seat
 from tests.pages.conftest import headline, open_page, sentences
 
 GRAPH = urlsafe_b64encode(

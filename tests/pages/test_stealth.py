@@ -29,7 +29,7 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.pages.stealth.details import records_text, share_text
 from dpbayes.ui.pages.stealth.page import simulated_share
-from dpbayes.ui.session.settings import query_of, settings_from
+from dpbayes.ui.session.link import query_of, settings_from
 from tests.pages.conftest import (
     charts,
     everything,

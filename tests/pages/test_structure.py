@@ -22,7 +22,7 @@ from dpbayes.experiments.graph_families import (
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.theory.zhang16.fourier import counterexample_denser
 from dpbayes.ui.pages.structure import page as module
-from dpbayes.ui.session.settings import settings_from
+from dpbayes.ui.session.link import settings_from
 from tests.pages.conftest import (
     everything,
     figures,

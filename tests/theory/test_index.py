@@ -15,8 +15,8 @@ import pytest
 
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
+from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import settings_from
 from tests.conftest import IS_THOROUGH
 
 ROOT = Path(__file__).parents[2]

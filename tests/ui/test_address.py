@@ -10,9 +10,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.ui.session.current import change, current, follow, link_problems, set_parameter
 from dpbayes.ui.session.drawings import DrawingHistory, DrawnNetwork, draw, drawings, remember, revisit
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
-from dpbayes.ui.session.settings import Settings, change, current, follow, link_problems, query_of, set_parameter
+from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import address
 
 
@@ -198,7 +200,7 @@ def test_a_run_that_back_began_shows_the_page_and_the_settings_of_its_address(mo
     def script() -> None:
         import streamlit as st
 
-        from dpbayes.ui.session.settings import current, set_parameter
+        from dpbayes.ui.session.current import current, set_parameter
         from dpbayes.ui.widgets.address import begin_with_address, write_link
 
         begin_with_address()

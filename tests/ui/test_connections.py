@@ -15,7 +15,7 @@ from dpbayes.ui.session.connections import (
     listed,
     read_connections,
 )
-from dpbayes.ui.session.settings import settings_from
+from dpbayes.ui.session.link import settings_from
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import query_of, settings_from
+from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story

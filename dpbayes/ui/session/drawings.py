@@ -12,8 +12,9 @@ import streamlit as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, placed
-from dpbayes.ui.session.settings import Settings, change, current
+from dpbayes.ui.session.settings import Settings
 
 KEPT = 60
 """Most drawings that Undo goes back over."""

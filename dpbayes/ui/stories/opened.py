@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dpbayes.ui.session.settings import Present, Settings, change, current, settings_from
+from dpbayes.ui.session.current import change, current
+from dpbayes.ui.session.link import settings_from
+from dpbayes.ui.session.settings import Present, Settings
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import OWN, Step, Story
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import PARAMETERS, READERS, Settings, settings_from
+from dpbayes.ui.session.link import READERS, settings_from
+from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.stories.naming import with_readable_names
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES

@@ -9,7 +9,9 @@ import streamlit as st
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.settings import PARAMETERS, READERS, called, change, current, read_parameter, set_parameter
+from dpbayes.ui.session.current import change, current, set_parameter
+from dpbayes.ui.session.link import READERS, read_parameter
+from dpbayes.ui.session.settings import PARAMETERS, called
 from dpbayes.ui.widgets.address import hold_link, release_link
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT

@@ -6,7 +6,7 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.mechanisms.noise.shares import weights_told
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import change
+from dpbayes.ui.session.current import change
 from dpbayes.ui.widgets import controls
 
 

@@ -24,8 +24,9 @@ from dpbayes.ui.pages.accuracy.work import (
     study_run,
 )
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Scene, Shown
-from dpbayes.ui.session.settings import called, set_parameter
+from dpbayes.ui.session.settings import called
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told

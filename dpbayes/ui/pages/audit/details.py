@@ -13,7 +13,7 @@ from dpbayes.mechanisms.known import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
 from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import set_parameter
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import assumption, sentence_instead, source

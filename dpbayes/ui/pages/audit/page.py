@@ -36,8 +36,8 @@ from dpbayes.ui.pages.audit.subject import (
 from dpbayes.ui.pages.audit.work import audit_work, show_progress
 from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told

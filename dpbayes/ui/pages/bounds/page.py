@@ -18,8 +18,8 @@ from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation, axis_of, evalu
 from dpbayes.ui.pages.bounds.details import details, table_1_live
 from dpbayes.ui.pages.bounds.headline import verdict
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell

@@ -28,7 +28,8 @@ from dpbayes.ui.session.connected import (
     scanned,
 )
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
-from dpbayes.ui.session.settings import CONNECTED, change
+from dpbayes.ui.session.current import change
+from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.counting import count_again, count_connected
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.running import forget, progress, running_elsewhere

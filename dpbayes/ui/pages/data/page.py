@@ -19,7 +19,8 @@ from dpbayes.ui.pages.data.connect import about_connected, connector, look_count
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import CONNECTED, Cpts, change
+from dpbayes.ui.session.current import change
+from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart.facts import TABLE, Facts, N, pictures_tell

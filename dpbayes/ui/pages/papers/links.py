@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets.address import turn_to
 
 

@@ -21,8 +21,8 @@ from dpbayes.theory.index import CLAIMS, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
-from dpbayes.ui.session.settings import set_parameter
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import program, same_from_python

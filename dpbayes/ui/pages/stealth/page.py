@@ -28,9 +28,10 @@ from dpbayes.ui.pages.stealth.details import agreement, details, records_text, s
 from dpbayes.ui.pages.stealth.python import python_of
 from dpbayes.ui.pages.stealth.simulations import NEAREST, Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated
 from dpbayes.ui.session.options.stealth import StealthAim, StealthOptions
-from dpbayes.ui.session.settings import Settings, set_parameter
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell

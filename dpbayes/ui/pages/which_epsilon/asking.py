@@ -20,8 +20,9 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.which_epsilon import AskedTables, Recipient, WhichEpsilonOptions
-from dpbayes.ui.session.settings import MECHANISM_NAMES, change
+from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.readable import called
 

@@ -8,7 +8,8 @@ import streamlit as st
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import Present, change, current
+from dpbayes.ui.session.current import change, current
+from dpbayes.ui.session.settings import Present
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
 from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity

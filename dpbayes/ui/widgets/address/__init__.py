@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpbayes.ui.session.current import current, follow
 from dpbayes.ui.session.drawings import revisit
-from dpbayes.ui.session.settings import current, follow, query_of
+from dpbayes.ui.session.link import query_of
 
 _BEGUN, _TURNED, _IN_PLACE, _MOVING = "link.begun", "link.turned", "link.in_place", "link.moving"
 

@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import current
+from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.place import shown_place
-from dpbayes.ui.session.settings import Seat, Settings, current, query_of
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.chart.facts import Facts
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120

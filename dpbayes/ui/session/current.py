@@ -1,0 +1,46 @@
+"""The settings of this session: read from the link when it starts, and replaced by whoever changes one."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpbayes.ui.session.link import settings_from, too_long
+from dpbayes.ui.session.settings import Settings
+
+
+def current() -> Settings:
+    """Return the session's settings; the first call reads them from the link."""
+    if "settings" not in st.session_state:
+        settings, problems = settings_from(st.query_params.to_dict())
+        st.session_state["settings"] = settings
+        st.session_state["link.problems"] = settings, problems
+    settings = st.session_state["settings"]
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def link_problems() -> tuple[str, ...]:
+    """Return what of the link was ignored, in sentences, until a setting changes: pages may run again by themselves."""
+    settings, problems = st.session_state.get("link.problems", (None, ()))
+    return problems if settings is st.session_state.get("settings") else ()
+
+
+def change(**fields: object) -> None:
+    """Replace some of the session's settings."""
+    st.session_state["settings"] = dataclasses.replace(current(), **fields)  # type: ignore[arg-type]
+
+
+def set_parameter(name: str, value: object) -> None:
+    """Set one parameter or option. Errors: InputError out of range."""
+    st.session_state["settings"] = current().with_parameter(name, value)
+
+
+def follow(query: Mapping[str, str]) -> None:
+    """Make the settings those of an address that Back or Forward has led to, but for what no address carries."""
+    now, (asked, problems) = current(), settings_from(query)
+    kept = {name: getattr(now, name) for name in too_long(now) if name not in query}
+    asked = dataclasses.replace(asked, **kept)
+    if asked != now:
+        st.session_state["settings"] = asked
+        st.session_state["link.problems"] = asked, problems

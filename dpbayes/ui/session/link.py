@@ -1,0 +1,183 @@
+"""Settings as the text of a link, and back: what is wrong in a link is ignored, and said."""
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from dpbayes.base.parameters import Choice
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.sources.synthetic import MAX_RECORDS
+from dpbayes.ui.session.connections import connection_names
+from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
+from dpbayes.ui.session.settings import CONNECTED, MECHANISM_NAMES, PARAMETERS, Cpts, Present, Seat, Settings, opening
+
+MOST_PLACES = 99
+"""Steps of a story that a link can count to: more than any has."""
+
+MOST_KEY = 40
+"""Letters of what a story is called in a link."""
+
+
+def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
+    options = tuple(known)
+
+    def read(text: str) -> str:
+        if text not in options:
+            raise InputError(f"There is no {name} called {brief(text)}.")
+        return text
+
+    return read
+
+
+def _graph_spec(text: str) -> str:
+    if text:
+        drawable(graph_of(text))
+    return text
+
+
+def _evidence(text: str) -> tuple[tuple[str, str], ...]:
+    parts = [part.partition("~") for part in text.split("~~") if part]
+    return tuple((unquote(name), unquote(state)) for name, _, state in parts if name and state)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(unquote(name) for name in text.split("~~") if name)
+
+
+def _without_tilde(text: str) -> str:
+    return text.replace("%", "%25").replace("~", "%7E")
+
+
+def _short(text: str) -> str:
+    if len(text) > MAX_CODE:
+        raise InputError(f"The name {brief(text)} is too long.")
+    return text
+
+
+def _story(text: str) -> str:
+    """Return the key of a story; whether there is one of that name is said where it is shown."""
+    if len(text) > MOST_KEY or not text.isidentifier():
+        raise InputError(f"There is no story called {brief(text)}.")
+    return text
+
+
+def _seat(text: str) -> Seat:
+    return Seat(_one_of("seat", (seat.value for seat in Seat))(text))
+
+
+def _cpts(text: str) -> Cpts:
+    return Cpts(_one_of("kind of probabilities", (kind.value for kind in Cpts))(text))
+
+
+def _data(text: str) -> str:
+    from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
+
+    connected = (CONNECTED, *(f"{CONNECTED}:{name}" for name in connection_names()))
+    return _one_of("table", ("synthetic", "upload", *connected, *SHIPPED))(text)
+
+
+_whole = functools.partial(functools.partial, whole_number)
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "seat": _seat,
+    "data": _data,
+    "source": _graph_spec,
+    "cpts": _cpts,
+    "records": _whole("The number of records", low=0, high=MAX_RECORDS),
+    "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
+    "graph": _graph_spec,
+    "mechanism": _one_of("mechanism", MECHANISM_NAMES),
+    "prior": functools.partial(finite_number, "The prior", low=LEAST_PRIOR, high=MOST_PRIOR),
+    "seed": _whole("The seed", low=0, high=2**32 - 1),
+    "row": _short,
+    "state": _short,
+    "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
+    "target": _short,
+    "evidence": lambda text: _evidence(_short(text)),
+    "matters": lambda text: _names(_short(text)),
+    "story": _story,
+    "step": _whole("The step of the story", low=1, high=MOST_PLACES),
+    "present": lambda text: Present(_one_of("way to present", (each.value for each in Present))(text)),
+}
+"""How each field is read from text, whether it comes from a link or was typed."""
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Return a parameter or an option from text. Errors: InputError with a sentence."""
+    parameter = PARAMETERS[name]
+    if isinstance(parameter, Choice):
+        options = [str(option.value) for option in parameter.options]
+        if text not in options:
+            known = ", ".join(options)
+            offered = f"; there are {known}" if len(known) < 200 else ""
+            raise InputError(f"{opening(name)} cannot be {brief(text)}{offered}.")
+        return parameter.options(text)
+    return parameter.checked(opening(name), text)
+
+
+def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings a link asks for, and one sentence for each part that was ignored."""
+    settings, problems = Settings(), []
+    for key, text in query.items():
+        try:
+            if key in PARAMETERS:
+                settings = settings.with_parameter(key, read_parameter(key, text))
+            elif key in READERS:
+                settings = dataclasses.replace(settings, **{key: READERS[key](text)})
+        except InputError as error:
+            problems.append(f"This part of the link was ignored: {key}. {error}")
+    return settings, tuple(problems)
+
+
+def query_of(settings: Settings) -> dict[str, str]:
+    """Return what the link must carry: every choice that is not the default and fits. `settings_from` reads it."""
+    short = {name: text for name, text in _texts(settings).items() if len(text) <= MAX_CODE}
+    return short | {name: _text(value) for name, value in settings.parameters}
+
+
+def left_out(settings: Settings) -> tuple[str, ...]:
+    """Return in words what the link does not carry, because it is too long for an address."""
+    return tuple(_CALLED[name] for name in too_long(settings))
+
+
+def too_long(settings: Settings) -> tuple[str, ...]:
+    """Return the fields whose texts are too long for an address."""
+    return tuple(name for name, text in _texts(settings).items() if len(text) > MAX_CODE)
+
+
+_CALLED = {
+    "source": "the network that records are drawn from",
+    "graph": "the drawn network",
+    "row": "the CPT row",
+    "state": "the state",
+    "target": "the target of the question",
+    "evidence": "the evidence",
+    "matters": "the tables that matter more",
+}
+"""What a person calls the settings whose text has no bound."""
+
+
+def _texts(settings: Settings) -> dict[str, str]:
+    """Return the text of every field that is not the default."""
+    texts: dict[str, str] = {}
+    for field in dataclasses.fields(Settings):
+        value = getattr(settings, field.name)
+        if field.name == "parameters" or value == field.default:
+            continue
+        if field.name == "evidence":
+            texts["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
+        elif field.name == "matters":
+            texts["matters"] = "~~".join(map(_without_tilde, value))
+        else:
+            texts[field.name] = _text(value)
+    return texts
+
+
+def _text(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
