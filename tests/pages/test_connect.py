@@ -20,10 +20,12 @@ from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.ui.session import connected as module
+from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.options.which_epsilon import AskedTables
+from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
 from tests.conftest import thorough
@@ -197,7 +199,7 @@ def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_aft
     assert net.edges == (("rain", "grass"),)
     assert list(at.session_state["connected.scans"].values())[-1].counts.network == net
     at.session_state["connected.scans"] = {
-        key: module.Scan(each.counts, 2.0) for key, each in at.session_state["connected.scans"].items()
+        key: Scan(each.counts, 2.0) for key, each in at.session_state["connected.scans"].items()
     }
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
     fine(at.selectbox(key="start.class").set_value("grass").run())
@@ -485,7 +487,7 @@ def test_a_scan_that_is_taken_for_a_quick_one_is_given_up_when_it_is_not(
         fine(at.run())
     assert (slow.begun, slow.ended) == (1, 1)
     fine(at.switch_page("pages/network.py").run())
-    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(scans, "PATIENCE", 0.0)
     press_choice(at, "columns.chain")
     assert asks(at)
     assert slow.begun == slow.ended

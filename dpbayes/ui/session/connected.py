@@ -1,12 +1,11 @@
-"""A table that stays where it is, as this session knows it: its columns, what is declared of them, and its counts.
+"""A table that stays where it is, as this session knows it: its columns, and what is declared of them.
 
 No address, path of the server or password is kept here: the engine is opened for each piece of work from what the
 owner of the server named, and is let go after it.
 """
 
 import logging
-import time
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -17,27 +16,16 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, part_of
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns
-from dpbayes.experiments.regression.scenario import SummedRecords, summing
-from dpbayes.model.counts import Counts, counting
-from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import name_of, open_table, parsed, tables_of, written
-from dpbayes.sources.engines.engine import DeclaredTable, Engine, Field
+from dpbayes.sources.engines.engine import Engine, Field
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
 
 HEAD = 10
 """Records of the preview."""
-
-QUICK, PATIENCE = 1.0, 3.0
-"""Seconds of a scan below which another network is counted unasked, and after which such a scan is given up."""
-
-KEPT = 16
-"""Scans that a session keeps."""
-
-NOT_COUNTED = "The table is not counted for this network yet; press “Count the table” to scan it once."
 
 _LOG = logging.getLogger(__name__)
 
@@ -134,7 +122,7 @@ def connected(connection: str) -> Connected | None:
 
 
 @contextmanager
-def _in_sentences(doing: str) -> Iterator[None]:
+def in_sentences(doing: str) -> Iterator[None]:
     """Refuse in a sentence whatever an engine did not foresee, without its words: these may hold a password."""
     try:
         yield
@@ -156,7 +144,7 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
     address = parsed(server.address(connection, path))
     if address.kind == "parquet" or address.table:
         return ("",)
-    with _in_sentences("its tables were listed"):
+    with in_sentences("its tables were listed"):
         offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
     if not offered:
         raise InputError("There is no table that can be read there.")
@@ -171,7 +159,7 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
     offered = yield from part_of(listing(connection, path), 0.0, 0.0)
     if table not in offered:
         raise InputError(f"There is no table {brief(table)} there.")
-    with _in_sentences("its columns were read"):
+    with in_sentences("its columns were read"):
         engine = _engine(connection, path, table)
         head = yield from part_of(engine.head(HEAD), 0.0, 1.0)
         fields = tuple(engine.fields())
@@ -207,7 +195,7 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     """
     proposals = list(mine.proposals)
     places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
-    with _in_sentences("its values were read"):
+    with in_sentences("its values were read"):
         engine = engine_of(mine)
         for done, place in enumerate(places):
             start, end = done / len(places), (done + 1) / len(places)
@@ -221,136 +209,5 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
 
 def sampling(mine: Connected, most: int, seed: int) -> Work[pd.DataFrame]:
     """Draw a random sample of the records as text, in steps, for the curator alone. Errors: InputError."""
-    with _in_sentences("a sample was drawn"):
+    with in_sentences("a sample was drawn"):
         return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))
-
-
-# Counts
-
-
-@dataclass(frozen=True, eq=False)
-class Scan:
-    """What one scan brought: the counts, or the sentence that refused them, and how many seconds it took."""
-
-    counts: Counts | None
-    seconds: float
-    refused: str = ""
-
-
-def scan_key(mine: Connected, network: Network) -> Hashable:
-    """Return what a scan depends on. Errors: InputError for columns in use without a domain."""
-    return mine.number, mine.in_use, network
-
-
-def scanning(mine: Connected, network: Network) -> Work[Counts]:
-    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
-    with _in_sentences("it was counted"):
-        return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
-
-
-def scanned(key: Hashable) -> Scan | None:
-    """Return what this session knows of a scan."""
-    return _scans().get(key)
-
-
-def keep_scan(key: Hashable, scan: Scan) -> None:
-    """Keep what a scan brought; those that are oldest are forgotten."""
-    kept = _scans()
-    kept.pop(key, None)
-    kept[key] = scan
-    for old in list(kept)[:-KEPT]:
-        del kept[old]
-
-
-def forget_scans() -> None:
-    """Forget all scans, and what was summed up: the table may have changed."""
-    _scans().clear()
-    forget_sums()
-
-
-def _scans() -> dict[Hashable, Scan]:
-    scans: dict[Hashable, Scan] = st.session_state.setdefault("connected.scans", {})
-    return scans
-
-
-def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan]]:
-    return [(key[1], scan) for key, scan in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
-
-
-def records_of(mine: Connected) -> int | None:
-    """Return how many records the last scan of these columns counted, whatever the network; None before the first."""
-    columns = mine.in_use
-    known = [scan.counts.n for used, scan in _of_table(mine) if scan.counts is not None and used == columns]
-    return known[-1] if known else None
-
-
-def counts_of(mine: Connected, network: Network) -> Counts:
-    """Return the counts of a network: those of an earlier scan, or of a new one where the last one was quick.
-
-    Errors: InputError of the scan, and where one is to be asked for.
-    """
-    key = scan_key(mine, network)
-    scan = scanned(key)
-    if scan is None:
-        past = [scan.seconds for _, scan in _of_table(mine) if scan.counts is not None]
-        scan = _scan_now(mine, network) if past and past[-1] < QUICK else None
-        if scan is None:
-            raise InputError(NOT_COUNTED)
-        keep_scan(key, scan)
-    if scan.counts is None:
-        raise InputError(scan.refused)
-    return scan.counts
-
-
-def _scan_now(mine: Connected, network: Network) -> Scan | None:
-    """Scan at once; None where that takes longer than it was to."""
-    begun, work = time.perf_counter(), scanning(mine, network)
-    try:
-        while time.perf_counter() - begun < PATIENCE:
-            next(work)
-    except StopIteration as end:
-        return Scan(end.value, time.perf_counter() - begun)
-    except InputError as error:
-        return Scan(None, time.perf_counter() - begun, str(error))
-    finally:
-        work.close()
-    return None
-
-
-# Sufficient statistics of a regression
-
-
-@dataclass(frozen=True, eq=False)
-class SummedUp:
-    """What one scan for a regression brought: sums, or the sentence that refused them, and how many seconds it took."""
-
-    records: SummedRecords | None
-    seconds: float
-    refused: str = ""
-
-
-def sums_key(mine: Connected) -> Hashable:
-    """Return what the sums for a regression depend on."""
-    return mine.number, mine.own
-
-
-def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
-    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
-    with _in_sentences("it was summed up"):
-        return (yield from summing(engine_of(mine), columns))
-
-
-def summed_up(mine: Connected) -> SummedUp | None:
-    """Return what this session knows of the sums of the columns that are stated; None before they are scanned."""
-    key, sums = st.session_state.get("connected.sums", (None, None))
-    return sums if key == sums_key(mine) else None
-
-
-def keep_sums(mine: Connected, sums: SummedUp) -> None:
-    """Keep what a scan brought; it takes the place of the one before."""
-    st.session_state["connected.sums"] = (sums_key(mine), sums)
-
-
-def forget_sums() -> None:
-    """Forget what was summed up."""
-    st.session_state.pop("connected.sums", None)

@@ -9,7 +9,7 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connected import NOT_COUNTED, Scan, forget_scans, keep_scan, scan_key, scanned, scanning
+from dpbayes.ui.session.scans import NOT_COUNTED, Scan, forget_scans, keep_scan, scan_key, scanned, scanning
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
 
 KIND, ASKED = "connected", "connected.asked"

@@ -16,19 +16,10 @@ from dpbayes.ui.pages.data.column import column_chart
 from dpbayes.ui.pages.data.domains import declare_columns
 from dpbayes.ui.pages.data.upload import take
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connected import (
-    Connected,
-    connected,
-    connecting,
-    keep_connected,
-    listing,
-    proposing,
-    sampling,
-    scan_key,
-    scanned,
-)
+from dpbayes.ui.session.connected import Connected, connected, connecting, keep_connected, listing, proposing, sampling
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.scans import scan_key, scanned
 from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.counting import count_again, count_connected
 from dpbayes.ui.widgets.page import live

@@ -32,7 +32,8 @@ from dpbayes.ui.pages.regression.work import (
     trained_on,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connected import Connected, summed_up
+from dpbayes.ui.session.connected import Connected
+from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import Facts, as_set, pictures_tell

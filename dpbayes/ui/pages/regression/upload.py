@@ -14,16 +14,8 @@ from dpbayes.experiments.regression.records import OwnColumns, is_numeric, state
 from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.data.upload import loader
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connected import (
-    Connected,
-    SummedUp,
-    forget_sums,
-    keep_connected,
-    keep_sums,
-    summed_up,
-    summing_up,
-    sums_key,
-)
+from dpbayes.ui.session.connected import Connected, keep_connected
+from dpbayes.ui.session.scans import SummedUp, forget_sums, keep_sums, summed_up, summing_up, sums_key
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.page import live

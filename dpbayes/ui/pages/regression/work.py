@@ -26,7 +26,8 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.ui.session.connected import Connected, connected, summed_up
+from dpbayes.ui.session.connected import Connected, connected
+from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.session.uploads import Upload, upload
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest

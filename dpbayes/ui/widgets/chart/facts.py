@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.connected import records_of
 from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.scans import records_of
 
 Fact = Callable[[Chosen], str]
 """The value of what pictures depend on, as it stands below them; "" where there is none as the page is set."""
