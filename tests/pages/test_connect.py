@@ -197,9 +197,9 @@ def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_aft
     assert not asks(at)
     net = at.session_state["network"][1]
     assert net.edges == (("rain", "grass"),)
-    assert list(at.session_state["connected.scans"].values())[-1].counts.network == net
+    assert list(at.session_state["connected.scans"].values())[-1].result.network == net
     at.session_state["connected.scans"] = {
-        key: Scan(each.counts, 2.0) for key, each in at.session_state["connected.scans"].items()
+        key: Scan(each.result, 2.0) for key, each in at.session_state["connected.scans"].items()
     }
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
     fine(at.selectbox(key="start.class").set_value("grass").run())

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -16,6 +17,8 @@ from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.ui.session.connected import Connected, engine_of, in_sentences
 
+Result = TypeVar("Result")
+
 QUICK, PATIENCE = 1.0, 3.0
 """Seconds of a scan below which another network is counted unasked, and after which such a scan is given up."""
 
@@ -26,12 +29,15 @@ NOT_COUNTED = "The table is not counted for this network yet; press “Count the
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
-    """What one scan brought: the counts, or the sentence that refused them, and how many seconds it took."""
+class Scan(Generic[Result]):
+    """What one scan brought: its result, or the sentence that refused it, and how many seconds it took."""
 
-    counts: Counts | None
+    result: Result | None
     seconds: float
     refused: str = ""
+
+
+# Counts
 
 
 def scan_key(mine: Connected, network: Network) -> Hashable:
@@ -45,12 +51,12 @@ def scanning(mine: Connected, network: Network) -> Work[Counts]:
         return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
 
 
-def scanned(key: Hashable) -> Scan | None:
+def scanned(key: Hashable) -> Scan[Counts] | None:
     """Return what this session knows of a scan."""
     return _scans().get(key)
 
 
-def keep_scan(key: Hashable, scan: Scan) -> None:
+def keep_scan(key: Hashable, scan: Scan[Counts]) -> None:
     """Keep what a scan brought; those that are oldest are forgotten."""
     kept = _scans()
     kept.pop(key, None)
@@ -65,19 +71,19 @@ def forget_scans() -> None:
     forget_sums()
 
 
-def _scans() -> dict[Hashable, Scan]:
-    scans: dict[Hashable, Scan] = st.session_state.setdefault("connected.scans", {})
+def _scans() -> dict[Hashable, Scan[Counts]]:
+    scans: dict[Hashable, Scan[Counts]] = st.session_state.setdefault("connected.scans", {})
     return scans
 
 
-def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan]]:
+def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan[Counts]]]:
     return [(key[1], scan) for key, scan in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
 
 
 def records_of(mine: Connected) -> int | None:
     """Return how many records the last scan of these columns counted, whatever the network; None before the first."""
     columns = mine.in_use
-    known = [scan.counts.n for used, scan in _of_table(mine) if scan.counts is not None and used == columns]
+    known = [scan.result.n for used, scan in _of_table(mine) if scan.result is not None and used == columns]
     return known[-1] if known else None
 
 
@@ -89,17 +95,17 @@ def counts_of(mine: Connected, network: Network) -> Counts:
     key = scan_key(mine, network)
     scan = scanned(key)
     if scan is None:
-        past = [scan.seconds for _, scan in _of_table(mine) if scan.counts is not None]
+        past = [scan.seconds for _, scan in _of_table(mine) if scan.result is not None]
         scan = _scan_now(mine, network) if past and past[-1] < QUICK else None
         if scan is None:
             raise InputError(NOT_COUNTED)
         keep_scan(key, scan)
-    if scan.counts is None:
+    if scan.result is None:
         raise InputError(scan.refused)
-    return scan.counts
+    return scan.result
 
 
-def _scan_now(mine: Connected, network: Network) -> Scan | None:
+def _scan_now(mine: Connected, network: Network) -> Scan[Counts] | None:
     """Scan at once; None where that takes longer than it was to."""
     begun, work = time.perf_counter(), scanning(mine, network)
     try:
@@ -117,15 +123,6 @@ def _scan_now(mine: Connected, network: Network) -> Scan | None:
 # Sufficient statistics of a regression
 
 
-@dataclass(frozen=True, eq=False)
-class SummedUp:
-    """What one scan for a regression brought: sums, or the sentence that refused them, and how many seconds it took."""
-
-    records: SummedRecords | None
-    seconds: float
-    refused: str = ""
-
-
 def sums_key(mine: Connected) -> Hashable:
     """Return what the sums for a regression depend on."""
     return mine.number, mine.own
@@ -137,13 +134,13 @@ def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
         return (yield from summing(engine_of(mine), columns))
 
 
-def summed_up(mine: Connected) -> SummedUp | None:
+def summed_up(mine: Connected) -> Scan[SummedRecords] | None:
     """Return what this session knows of the sums of the columns that are stated; None before they are scanned."""
     key, sums = st.session_state.get("connected.sums", (None, None))
     return sums if key == sums_key(mine) else None
 
 
-def keep_sums(mine: Connected, sums: SummedUp) -> None:
+def keep_sums(mine: Connected, sums: Scan[SummedRecords]) -> None:
     """Keep what a scan brought; it takes the place of the one before."""
     st.session_state["connected.sums"] = (sums_key(mine), sums)
 

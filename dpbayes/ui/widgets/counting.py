@@ -1,18 +1,14 @@
-"""Counting a table where it lies: asked for once, watched, stopped; then every page has its counts."""
-
-from collections.abc import Hashable
-from contextlib import nullcontext
+"""Counting a table where it lies, for the network as it is; then every page has its counts."""
 
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import Counts
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.scans import NOT_COUNTED, Scan, forget_scans, keep_scan, scan_key, scanned, scanning
-from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
+from dpbayes.ui.session.scans import NOT_COUNTED, forget_scans, keep_scan, scan_key, scanned, scanning
+from dpbayes.ui.widgets.scanning import forget_asking, scan_once_asked
 
-KIND, ASKED = "connected", "connected.asked"
+KIND = "connected"
 
 PAGES_OF_COUNTS = frozenset({"network", "release", "audit", "bounds", "stealth", "sampling"})
 """Pages that show what a table's counts say; Data has a place of its own for them."""
@@ -31,7 +27,15 @@ def count_connected(chosen: Chosen) -> bool:
         return False
     refused = _refused(chosen)
     if refused == NOT_COUNTED:
-        return _counting(chosen, key)
+        return scan_once_asked(
+            KIND,
+            key,
+            lambda: scanning(chosen.connected, chosen.network),
+            lambda scan: keep_scan(key, scan),
+            label="Count the table",
+            told=f"One scan of {escaped(chosen.connected.title)} counts the {chosen.network.cell_count:,} cells of "
+            "this network.",
+        )
     if refused and scanned(key) is not None:
         count_again("Try again")
     return False
@@ -50,42 +54,5 @@ def count_again(label: str) -> None:
     """Offer to forget what was counted, and to scan the table anew."""
     if st.button(label, key="connected.again", help="Forgets what was counted and scans the table once more."):
         forget_scans()
-        st.session_state.pop(ASKED, None)
+        forget_asking(KIND)
         st.rerun()
-
-
-def _counting(chosen: Chosen, key: Hashable) -> bool:
-    if st.session_state.get(ASKED) != key:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Count the table", type="primary", key="connected.count", on_click=_ask, args=(key,))
-            st.caption(
-                f"One scan of {escaped(chosen.connected.title)} counts the {chosen.network.cell_count:,} cells of this "
-                "network. Nothing is written there, and no record leaves it."
-            )
-        return False
-    work = running_elsewhere(KIND, key, lambda: scanning(chosen.connected, chosen.network))
-    _step(work, key)
-    said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
-    progress(work, said, key="connected.stop")
-    return work.going
-
-
-def _ask(key: Hashable) -> None:
-    st.session_state[ASKED] = key
-
-
-def _step(work: Running[Counts], key: Hashable) -> None:
-    """Work for a moment; once the scan is over, keep what it brought and have all of the page show it."""
-    opening = nullcontext() if work.taken else st.spinner("Opening the table …")  # which may take a cluster seconds
-    try:
-        with opening:
-            work.work()
-    except InputError as error:
-        keep_scan(key, Scan(None, work.seconds, str(error)))
-    else:
-        if not work.done:
-            return
-        keep_scan(key, Scan(work.result, work.seconds))
-    forget(KIND, key)
-    st.session_state.pop(ASKED, None)
-    st.rerun()

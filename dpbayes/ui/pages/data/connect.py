@@ -312,9 +312,9 @@ def look_counted(chosen: Chosen) -> None:
     Only columns that are nodes of the network were counted.
     """
     scan = scanned(scan_key(chosen.connected, chosen.network))
-    if scan is None or scan.counts is None:
+    if scan is None or scan.result is None:
         return
-    counts, network = scan.counts, scan.counts.network
+    counts, network = scan.result, scan.result.network
     st.subheader("Distribution of a column")
     name = st.selectbox(
         "Column", network.names, key="column", help="Columns that are nodes of the network are counted."

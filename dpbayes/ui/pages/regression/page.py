@@ -225,7 +225,7 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
         if mine.own is None:
             st.info("The picture comes once every column in use has its public bounds.")
             return None
-        if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.records is None):
+        if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.result is None):
             st.info("The picture comes once the table is summed up.")
             return None
     try:

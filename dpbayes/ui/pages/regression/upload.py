@@ -1,7 +1,7 @@
 """The person's own table for a regression, loaded or connected: its columns of numbers, and the bounds she types."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,20 +11,21 @@ import streamlit as st
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns, is_numeric, stated_column
+from dpbayes.experiments.regression.scenario import SummedRecords
 from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.data.upload import loader
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, keep_connected
-from dpbayes.ui.session.scans import SummedUp, forget_sums, keep_sums, summed_up, summing_up, sums_key
+from dpbayes.ui.session.scans import Scan, forget_sums, keep_sums, summed_up, summing_up, sums_key
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.running import forget, progress, running_elsewhere
+from dpbayes.ui.widgets.scanning import scan_once_asked
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 
 NUMBERS = ("lowest", "highest", "if missing")
 EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
-TARGET, ASKED = "regression.target", "regression.sums.asked"
+TARGET = "regression.target"
 
 
 Table = TypeVar("Table", Upload, Connected)
@@ -56,50 +57,32 @@ def connected_table(mine: Connected) -> None:
 def sum_up(chosen: Chosen) -> bool:
     """Offer to sum the table up, or show how far that is or what it brought; whether it goes on."""
     mine = chosen.connected
-    columns, sums, key = mine.own, summed_up(mine), sums_key(mine)
+    columns, sums = mine.own, summed_up(mine)
     if columns is None:
         return False
     if sums is not None:
         _summed(sums)
         return False
-    if st.session_state.get(ASKED) != key:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Sum up the table", type="primary", key="regression.sum", on_click=_ask, args=(key,))
-            st.caption(
-                f"One scan of {escaped(mine.title)} brings {(len(columns.features) + 2) ** 2:,} sums of products. "
-                "Nothing is written there, and no record leaves it."
-            )
-        return False
-    work = running_elsewhere("regression.sums", key, lambda: summing_up(mine, columns))
-    try:
-        work.work()
-    except InputError as error:
-        keep_sums(mine, SummedUp(None, work.seconds, str(error)))
-    else:
-        if not work.done:
-            said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
-            progress(work, said, key="regression.sums.stop")
-            return work.going
-        keep_sums(mine, SummedUp(work.result, work.seconds))
-    forget("regression.sums", key)
-    st.session_state.pop(ASKED, None)
-    st.rerun()
+    return scan_once_asked(
+        "regression.sums",
+        sums_key(mine),
+        lambda: summing_up(mine, columns),
+        lambda scan: keep_sums(mine, scan),
+        label="Sum up the table",
+        told=f"One scan of {escaped(mine.title)} brings {(len(columns.features) + 2) ** 2:,} sums of products.",
+    )
 
 
-def _summed(sums: SummedUp) -> None:
+def _summed(sums: Scan[SummedRecords]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Sum up again" if sums.records else "Try again"
+        label = "Sum up again" if sums.result else "Try again"
         if st.button(label, key="regression.sum.again", help="Forgets what was summed up; the table may have changed."):
             forget_sums()
             st.rerun()
-        if sums.records is not None:
-            st.caption(f"One scan took {numeral(sums.seconds, 2)} seconds: {sums.records.gram.n:,} records.")
+        if sums.result is not None:
+            st.caption(f"One scan took {numeral(sums.seconds, 2)} seconds: {sums.result.gram.n:,} records.")
     if sums.refused:
         refusal(InputError(sums.refused))
-
-
-def _ask(key: Hashable) -> None:
-    st.session_state[ASKED] = key
 
 
 def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:

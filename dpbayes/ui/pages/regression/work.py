@@ -74,9 +74,9 @@ def _summed(settings: Settings) -> SummedRecords:
     if mine is None:
         raise InputError(NOT_CONNECTED)
     sums = summed_up(mine)
-    if sums is None or sums.records is None:
+    if sums is None or sums.result is None:
         raise InputError(sums.refused if sums else NOT_SUMMED)
-    return sums.records
+    return sums.result
 
 
 def records_key(scenario: RegressionScenario, settings: Settings) -> Hashable:
