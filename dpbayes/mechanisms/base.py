@@ -8,7 +8,7 @@ from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.release import OutcomeT_co, Release
-from dpbayes.model.counts import Counts
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
@@ -61,6 +61,18 @@ def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
     """Refuse counts of another network: noise would be scaled to the wrong sensitivity, and the promise be void."""
     if statistic.network != prior.network:
         raise InputError("These counts belong to another network than the prior; count the table again.")
+
+
+class OverPrior(Protocol):
+    """What has a prior over a network's rows."""
+
+    @property
+    def prior(self) -> Dirichlets: ...
+
+
+def count_table(self: OverPrior, data: Dataset) -> Counts:
+    """Count a table under the prior's network: the `statistic` of mechanisms that see nothing else of it."""
+    return count(self.prior.network, data)
 
 
 OPTIONAL = {

@@ -10,13 +10,12 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
@@ -80,9 +79,7 @@ class ConsistentLaplace:
         """epsilon: 2|I| counts move by one at most, and each loses 1/b; the fit sees nothing but them and n."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

@@ -7,10 +7,9 @@ import numpy as np
 
 from dpbayes.base.looks import EXACT
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +35,7 @@ class Exact:
         """No promise."""
         return NON_PRIVATE
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

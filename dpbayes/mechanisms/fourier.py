@@ -13,13 +13,12 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -125,9 +124,7 @@ class LaplaceFourier:
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

@@ -9,16 +9,14 @@ import numpy as np
 
 from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_shift_of
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
@@ -93,12 +91,9 @@ class GaussianUpdates:
         differ, which is normal and moves by that vector's length. Of whole noise every coordinate has at most the
         Renyi divergence of real noise of the same s.
         """
-        place = ("Balle18", "Theorem 8") if self.noise is Noise.REAL else ("Canonne20", "discrete Gaussian mechanism")
-        return Guarantee(self.epsilon, self.delta, reference=Reference(*place), rho=self.shift**2 / 2)
+        return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

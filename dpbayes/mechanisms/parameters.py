@@ -24,6 +24,23 @@ DELTA = Parameter(
 )
 
 
+MOST_DRAWS = 10_000
+
+
+def draws_of(what: str) -> Parameter:
+    """Return how many times a mechanism draws what it hands over."""
+    return Parameter(
+        "N",
+        low=1,
+        high=MOST_DRAWS,
+        typical=1,
+        log=True,
+        whole=True,
+        title="Posterior draws",
+        description=f"How many {what} are drawn and handed over; every one of them costs privacy.",
+    )
+
+
 class Calibration(enum.Enum):
     """Which sensitivity the noise is scaled to."""
 

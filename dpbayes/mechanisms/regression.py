@@ -14,12 +14,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, draws_of
 from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
 from dpbayes.posteriors.smoothness import regression_log_ratio
-
-MOST_DRAWS = 10_000
 
 PRIOR_PRECISION = Parameter(
     "b",
@@ -48,16 +46,7 @@ NORM_BOUND = Parameter(
     title="Norm bound",
     description="Largest length of the vector of weights; the smaller, the less one record can say.",
 )
-DRAWS = Parameter(
-    "N",
-    low=1,
-    high=MOST_DRAWS,
-    typical=1,
-    log=True,
-    whole=True,
-    title="Posterior draws",
-    description="How many vectors of weights are drawn and handed over; every one of them costs privacy.",
-)
+DRAWS = draws_of("vectors of weights")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,15 @@ import numpy as np
 
 from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.noise.law import gaussian_noise, gaussian_shift_of
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -108,12 +106,9 @@ class GaussianResiduals:
         neighbours are as far apart as their residuals are long: sqrt(sum_A c_A(d)/s_A), mu at most. Whole noise of
         parameter s L on a number times L that moves by a whole number has at most the Renyi divergence of real noise.
         """
-        place = ("Balle18", "Theorem 8") if self.noise is Noise.REAL else ("Canonne20", "discrete Gaussian mechanism")
-        return Guarantee(self.epsilon, self.delta, reference=Reference(*place), rho=self.shift**2 / 2)
+        return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

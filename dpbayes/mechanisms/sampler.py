@@ -10,31 +10,18 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import PURPLE
-from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
-from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import Release, SampledCpts
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed
 
-MOST_DRAWS = 10_000
-
-DRAWS = Parameter(
-    "N",
-    low=1,
-    high=MOST_DRAWS,
-    typical=1,
-    log=True,
-    whole=True,
-    title="Posterior draws",
-    description="How many CPTs are drawn and handed over; every one of them costs privacy.",
-)
+DRAWS = draws_of("CPTs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +105,7 @@ class PosteriorSampler:
         epsilon = 2 * int(self._decisions.depths.sum()) * self.draws * self.log_odds_bound
         return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and draw"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
         """Draw CPTs (*size, ..., N, K)."""

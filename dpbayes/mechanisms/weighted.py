@@ -11,13 +11,12 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.noise.law import laplace_noise, laplace_sds
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.residual_design import NoiseDesign, coefficients_at
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -107,9 +106,7 @@ class WeightedFourier:
         """
         return Guarantee(self.epsilon, reference=Reference("dpbayes", "Corollary 2 of Zhang16, a scale for each"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()

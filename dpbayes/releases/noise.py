@@ -62,8 +62,12 @@ def _laplace(scale: float) -> Any:
 
 def with_laplace(values: IntArray, calibration: Calibrated) -> Work[tuple[int, ...]]:
     """Add discrete Laplace noise to whole numbers (N,), a block at a step; yields the shares done."""
+    return _with_noise(values, _laplace(float(calibration.scale)))
+
+
+def _with_noise(values: IntArray, draw: Any) -> Work[tuple[int, ...]]:
+    """Add noise that OpenDP draws for a list of numbers."""
     _require_words(values)
-    draw = _laplace(float(calibration.scale))
     blocks = list(slices(len(values), BLOCK))
     return _in_blocks(lambda k: draw(values[blocks[k]].tolist()), len(blocks))
 
@@ -97,10 +101,7 @@ def _gaussian(scale: float) -> Any:
 
 def with_gaussian(values: IntArray, calibration: Calibrated) -> Work[tuple[int, ...]]:
     """Add discrete Gaussian noise to whole numbers (N,), a block at a step; yields the shares done."""
-    _require_words(values)
-    draw = _gaussian(float(calibration.scale))
-    blocks = list(slices(len(values), BLOCK))
-    return _in_blocks(lambda k: draw(values[blocks[k]].tolist()), len(blocks))
+    return _with_noise(values, _gaussian(float(calibration.scale)))
 
 
 # Scales of their own

@@ -33,12 +33,11 @@ import numpy as np
 from dpbayes.base.looks import GREEN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.parameters import EPSILON, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +79,7 @@ class Geometric:
         """epsilon: at most 2|I| counts move by one."""
         return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
@@ -151,7 +148,7 @@ import json
 import pytest
 
 import dpbayes
-from dpbayes.ui.session.settings import settings_from
+from dpbayes.ui.session.link import settings_from
 from tests.pages import conftest
 from tests.pages.conftest import everything, figures, headline, open_page
 

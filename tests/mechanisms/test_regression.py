@@ -10,12 +10,8 @@ from scipy import stats
 from dpbayes.audit.attacker.draws import epsilon_lower_bound
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.regression import (
-    MOST_DRAWS,
-    RegressionSampler,
-    norm_bound_for,
-    printed_norm_bound,
-)
+from dpbayes.mechanisms.parameters import MOST_DRAWS
+from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for, printed_norm_bound
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled
 from tests.model.stacked import stacked
 

@@ -7,7 +7,8 @@ from scipy import special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.sampler import MOST_DRAWS, PosteriorSampler
+from dpbayes.mechanisms.parameters import MOST_DRAWS
+from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import log_mass_trimmed

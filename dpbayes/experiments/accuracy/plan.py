@@ -20,8 +20,7 @@ from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for
 from dpbayes.experiments.accuracy.size import Size, simulated_releases
 from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.mechanisms.noise.shares import require_shares
-from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
-from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Noise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import PRIOR

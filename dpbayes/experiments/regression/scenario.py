@@ -25,8 +25,8 @@ from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURE
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.split import SplitTable
 from dpbayes.experiments.regression.study import fit_curves, regression_curves
-from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.mechanisms.regression import DRAWS, MOST_DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
+from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
+from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import GramMatrix, PublicBounds, RegressionData, scaled
 from dpbayes.sources.engines.engine import Engine
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression

@@ -15,12 +15,11 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
 from dpbayes.mechanisms.map.scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Release
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -133,9 +132,7 @@ class MapExponential:
         proved = self.epsilon if self.sensitivity else 0.0
         return Guarantee(proved, reference=Reference("dpbayes", "Corollary 4 of Zhang16, scored by mass"))
 
-    def statistic(self, data: Dataset) -> Counts:
-        """Count the table under the prior's network."""
-        return count(self.prior.network, data)
+    statistic = count_table
 
     def utilities(self, counts: ArrayLike) -> FloatArray:
         """Return the posterior mass of every cell of every decision after `counts` (..., K): (..., K - m, G)."""

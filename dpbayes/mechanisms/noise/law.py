@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.analytic_gaussian import gaussian_shift
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_rho
@@ -124,6 +126,12 @@ def gaussian_shift_of(noise: Noise, epsilon: float, *, delta: float) -> float:
     return (
         gaussian_shift(epsilon, delta=delta) if noise is Noise.REAL else math.sqrt(2 * zcdp_rho(epsilon, delta=delta))
     )
+
+
+def gaussian_guarantee(noise: Noise, epsilon: float, *, delta: float, shift: float) -> Guarantee:
+    """Return (epsilon, delta), and rho = mu^2/2, of a vector that moves by at most `shift` = mu times s."""
+    place = ("Balle18", "Theorem 8") if noise is Noise.REAL else ("Canonne20", "discrete Gaussian mechanism")
+    return Guarantee(epsilon, delta, reference=Reference(*place), rho=shift**2 / 2)
 
 
 def gaussian_sds(noise: Noise, scales: ArrayLike) -> FloatArray:

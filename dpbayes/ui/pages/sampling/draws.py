@@ -9,7 +9,7 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import draws_figure, omega_figure
 from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.sampler import MOST_DRAWS
+from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.ui.pages.sampling.row import ShownRow
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.sampling import SamplingOptions
