@@ -30,8 +30,8 @@ from dpbayes.theory.zhang16.posterior_kl import exhibits as posterior_kl_exhibit
 
 MODULES: tuple[ModuleType, ...] = (
     posterior_kl_exhibits,
-    updates,
     largest_noise,
+    updates,
     posterior_kl_bounds,
     fourier,
     stealth,

@@ -18,8 +18,7 @@ from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.claims.text import number
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import sampling
+from dpbayes.theory.zhang16 import largest_noise, sampling
 from dpbayes.theory.zhang16.largest_noise import proposition_1
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.ui.session.link import query_of, settings_from
@@ -165,7 +164,7 @@ def test_moving_epsilon_moves_the_marker_and_simulates_nothing(monkeypatch: pyte
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("simulated again")
 
-    monkeypatch.setattr(updates, "largest_noise", refuse)
+    monkeypatch.setattr(largest_noise, "largest_noise", refuse)
     fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
     assert trace(at, "printed") == before
     here = trace(at, "here: 10")

@@ -98,7 +98,7 @@ import pytest
 from dpbayes.theory import index
 from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.settings import settings_from
+from dpbayes.ui.session.link import settings_from
 from tests.pages import conftest
 from tests.pages.conftest import everything, figures, fine, headline, open_page, press
 
