@@ -27,14 +27,6 @@ class StructureCost:
     fourier_exact: bool = True
     fourier_lift: float | None = None
 
-    @property
-    def winner(self) -> tuple[str, float]:
-        """The mechanism with less noise per cell, and the other's noise as a multiple of it."""
-        if self.fourier_noise is None:
-            return LaplaceUpdates.label, 1.0
-        ratio = self.fourier_noise / self.laplace_noise
-        return (LaplaceUpdates.label, ratio) if ratio >= 1 else (LaplaceFourier.label, 1 / ratio)
-
 
 def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> StructureCost:
     """Return what releasing this network's posterior costs at `epsilon`, certified noise, increment t."""

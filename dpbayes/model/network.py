@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.steps import Work, finished
+from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
@@ -170,22 +170,15 @@ class Network:
         """The orders in which queries are worked out: the same ones are asked of many sets of probabilities."""
         return Memo(most=MOST_PLANS)
 
-    @property
-    def gaussian_design(self) -> NoiseDesign:
-        """The best variances of Gaussian noise on the residuals, every family's error alike, per unit of 2 rho."""
-        return finished(self.gaussian_design_steps())
-
-    @property
-    def coefficient_design(self) -> NoiseDesign:
-        """The best Laplace scales of a binary network's integer Walsh coefficients, times epsilon."""
-        return finished(self.coefficient_design_steps())
-
     def gaussian_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Work out `gaussian_design` in steps, unless it is known; with weights, one for each family's error."""
+        """Work out the best variances of Gaussian noise on the residuals, per unit of 2 rho, unless they are known.
+
+        All families' errors count alike, or by weights, one for each.
+        """
         return self._designed(best_gaussian_steps, weights)
 
     def coefficient_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Work out `coefficient_design` in steps, unless it is known; with weights, one for each family's error."""
+        """Work out the best Laplace scales of a binary network's Walsh coefficients, times epsilon, likewise."""
         return self._designed(best_coefficients_steps, weights)
 
     def _designed(self, search: Search, weights: Sequence[float]) -> Work[NoiseDesign]:

@@ -34,9 +34,12 @@ class Proposal:
 
 
 def proposal(name: str, values: Iterable[str]) -> Proposal:
-    """Return what `proposed_column` finds, not to be used where each record has another value, as identifiers have.
+    """Return a default for a column, taken from the data and therefore marked `public=False`.
 
-    What `proposed_column` refuses is not to be used either, and its sentence is the reason.
+    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at their
+    quartiles. Missing values, where there are any, become a state of their own. A column is not to be used where each
+    record has another value, as identifiers have; nor is one without values, and text with more than MAX_STATES
+    distinct values, which have no domain.
     """
     series = _as_series(values)
     try:
@@ -75,17 +78,6 @@ def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
     if np.isfinite(numbers).all() and (numbers != np.round(numbers)).any():
         return ""
     return f"Column {brief(name)} has another value in each of {len(index):,} records, as an identifier has."
-
-
-def proposed_column(name: str, values: Iterable[str]) -> Categories | Cuts:
-    """Return a default for a column, taken from the data and therefore marked `public=False`.
-
-    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at their
-    quartiles. Missing values, where there are any, become a state of their own. Errors: InputError for a column
-    without values and for text with more than MAX_STATES distinct values.
-    """
-    series = _as_series(values)
-    return _proposed(name, *_present(name, series), n=len(series))
 
 
 def _proposed(name: str, index: IntArray, texts: list[str], *, n: int) -> Categories | Cuts:

@@ -10,13 +10,14 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
+from dpbayes.base.steps import Partial
 from dpbayes.commands.experiments.accuracy import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
 from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,
     Synthetic,
-    accuracy_blocks,
+    accuracy_steps,
     accuracy_study,
     epsilon_grid,
 )
@@ -97,7 +98,7 @@ def test_three_lines_of_python_give_the_file():
 
 def test_a_stopped_study_keeps_what_was_planned():
     recipe = AccuracyRecipe(plan_of(naive_bayes(2), "class", repeats=4000), features=2)
-    stopped = next(accuracy_blocks(recipe.plan))
+    stopped = next(step.result for step in accuracy_steps(recipe.plan) if isinstance(step, Partial))
     assert stopped.repeats < 4000
     frame = recipe.frame(stopped)
     assert (frame["repeats"] == stopped.repeats).all()

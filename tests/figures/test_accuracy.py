@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, PRIVATE
-from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.base.steps import finished
+from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Synthetic, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
 from dpbayes.sources.named_networks import naive_bayes
@@ -63,7 +64,7 @@ def test_log_losses_are_drawn_with_positive_bands(study):
 
 
 def test_reliability_dots_are_the_bins_that_hold_records(study):
-    calibration = reliability(study.plan, 2.0)
+    calibration = finished(reliability_steps(study.plan, 2.0))
     figure = reliability_figure(
         [bins.curve(study.look(method)) for method, bins in calibration.items()], least=0.5
     ).to_plotly()

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.steps import Partial, Work, finished, part_of
+from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import TIE
 from dpbayes.experiments.accuracy.method import Method
@@ -48,16 +48,12 @@ class Reliability:
         return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
 
 
-def reliability(plan: AccuracyPlan, epsilon: float) -> Mapping[Method, Reliability]:
-    """Bin the predictions of the exact posterior and of every private method at one epsilon.
-
-    They are the very predictions behind a study of the same plan, whatever its grid. Errors: InputError.
-    """
-    return finished(reliability_steps(plan, epsilon))
-
-
 def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Work[Mapping[Method, Reliability]]:
-    """Do what `reliability` does in steps of a fraction of a second, for the first `repeats`, or all where it is 0."""
+    """Bin the predictions of the exact posterior and of every private method at one epsilon, in steps.
+
+    They are the very predictions behind a study of the same plan, whatever its grid: of the first `repeats`, or of all
+    where it is 0. Errors: InputError.
+    """
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)
     methods = (EXACT, *single.private)

@@ -40,7 +40,6 @@ __all__ = [
     "Measures",
     "Method",
     "Synthetic",
-    "accuracy_blocks",
     "accuracy_steps",
     "accuracy_study",
     "default_target",
@@ -175,11 +174,6 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
 def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
     """Run all repeats."""
     return finished(accuracy_steps(plan))
-
-
-def accuracy_blocks(plan: AccuracyPlan) -> Iterator[AccuracyStudy]:
-    """Yield the study after every block of repeats."""
-    return (step.result for step in accuracy_steps(plan) if isinstance(step, Partial))
 
 
 def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Work[AccuracyStudy]:

@@ -15,7 +15,7 @@ from dpbayes.experiments.accuracy.curves.aware import AWARE, POINTS
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise
@@ -94,7 +94,7 @@ def test_only_the_first_repeats_are_read_however_the_study_is_cut():
     assert set(frame["repeats"][frame["method"] == LAPLACE_AWARE.title]) == {3}
     assert set(frame["repeats"][frame["method"] == LAPLACE.title]) == {8}
     overtakes(whole, LAPLACE_AWARE, LAPLACE)
-    bins = reliability(plan_of(), 5.0)
+    bins = finished(reliability_steps(plan_of(), 5.0))
     assert bins[LAPLACE].records.sum() == 8 * 100
     assert bins[LAPLACE_AWARE].records.sum() == 3 * 100
 

@@ -19,11 +19,11 @@ from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
-from dpbayes.experiments.accuracy.curves.tables import trimmed_table
+from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.curves.whole_gaussian import ROUNDED_FROM, whole_gaussian
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import (
     METHODS,
@@ -31,7 +31,6 @@ from dpbayes.experiments.accuracy.study import (
     AccuracyStudy,
     Method,
     Synthetic,
-    accuracy_blocks,
     accuracy_steps,
     accuracy_study,
     default_target,
@@ -272,14 +271,14 @@ def test_a_target_without_neighbours_is_predicted_as_the_majority():
 )
 def test_trimmed_quantiles_are_between_those_of_the_mechanism_a_little_to_either_side(a, b, bound):
     u = np.linspace(0.002, 0.998, 41)
-    table = trimmed_table(np.array([a]), np.array([b]), np.array([bound]))
+    table = finished(tabulate(np.array([a]), np.array([b]), np.array([bound])))
     odds = table.log_odds(np.zeros((1,), dtype=np.int64), 0, u[:, None])[:, 0]
     low, high = (log_odds_quantile(u + shift, a, b, bound) for shift in (-1e-3, 1e-3))
     assert np.all((low - 1e-9 <= odds) & (odds <= high + 1e-9))
 
 
 def test_no_odds_but_even_ones_are_left_at_a_bound_of_zero():
-    table = trimmed_table(np.array([3.0]), np.array([9.0]), np.array([0.0, 1.0]))
+    table = finished(tabulate(np.array([3.0]), np.array([9.0]), np.array([0.0, 1.0])))
     assert np.all(table.log_odds(np.array([0]), 0, np.linspace(0, 1, 9)[:, None]) == 0)
 
 
@@ -445,7 +444,6 @@ def test_blocks_grow_to_the_study():
     assert [study.repeats for study in done] == [16, 32, 40]
     last = done[-1].measures[METHODS["laplace"]].accuracy
     assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:16])
-    assert [study.repeats for study in accuracy_blocks(plan_of())][-1] == 40
 
 
 def whole_plan(**more) -> AccuracyPlan:
@@ -545,7 +543,7 @@ def test_the_frame_is_tidy_and_carries_the_settings(tmp_path):
 
 def test_reliability_is_of_the_same_predictions():
     plan = plan_of(network=MIXED, target="t", methods=methods_for(MIXED, tuple(Calibration)))
-    study, found = accuracy_study(plan), reliability(plan, 2.0)
+    study, found = accuracy_study(plan), finished(reliability_steps(plan, 2.0))
     for method, bins in found.items():
         right = np.nansum(bins.right * bins.records) / bins.records.sum()
         assert right == pytest.approx(study.mean(method)[1], abs=1e-6)
@@ -558,7 +556,7 @@ def test_the_true_prior_is_calibrated_and_loud_noise_is_not():
     """Where records are drawn from the prior that is used, the exact posterior's probabilities mean what they say."""
     lonely = Network.from_edges("ab", ["ab"])
     plan = plan_of(network=lonely, target="b", repeats=2000, methods=(METHODS["laplace"],), training=10)
-    bins = reliability(plan, 0.1)
+    bins = finished(reliability_steps(plan, 0.1))
     assert bins[METHODS["exact"]].error < 0.02
     assert bins[METHODS["laplace"]].overconfidence > 0.05
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.quadrature import reach
-from dpbayes.base.steps import Work, finished, slices
+from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray
 
 DEPTH = 20.0
@@ -50,13 +50,11 @@ class TrimmedTable:
         return steps
 
 
-def trimmed_table(a: FloatArray, b: FloatArray, bounds: FloatArray) -> TrimmedTable:
-    """Tabulate Beta(a, b) in log-odds, a and b (kinds,), trimmed to [-bound, bound] for bounds (E,), zero allowed."""
-    return finished(tabulate(a, b, bounds))
-
-
 def tabulate(a: FloatArray, b: FloatArray, bounds: FloatArray) -> Work[TrimmedTable]:
-    """Do what `trimmed_table` does in steps. A row, of one kind and one bound, takes 2.5 kB."""
+    """Tabulate Beta(a, b) in log-odds, a and b (kinds,), trimmed to [-bound, bound] for bounds (E,), zero allowed.
+
+    In steps. A row, of one kind and one bound, takes 2.5 kB.
+    """
     shape = (len(a), len(bounds))
     flat = [np.broadcast_to(values, shape).ravel() for values in (a[:, None], b[:, None], bounds)]
     rows = len(flat[0])
