@@ -130,12 +130,12 @@ def counts_per_record(network: Network) -> np.ndarray:
 
 def naive_closure(network: Network) -> set[int]:
     """N_I as bit masks, straight from its definition."""
-    found = set()
+    closure = set()
     for i, parents in enumerate(network.parents):
         family = [*(network.names.index(p) for p in parents), i]
         for size in range(len(family) + 1):
-            found |= {sum(1 << j for j in subset) for subset in combinations(family, size)}
-    return found
+            closure |= {sum(1 << j for j in subset) for subset in combinations(family, size)}
+    return closure
 
 
 def sd_of_cells(mechanism: Any) -> np.ndarray:

@@ -62,13 +62,13 @@ def paths_in(text: str) -> set[str]:
 
 
 def examples() -> list[pytest.param]:
-    found = []
+    every = []
     for name, text in TEXTS.items():
         fences = FENCE.findall(text)
         for (kind, code), (following, output) in pairwise(fences):
             if (kind, following) == ("python", "text"):
-                found.append(pytest.param(code, output, id=f"{name} {len(found) + 1}"))
-    return found
+                every.append(pytest.param(code, output, id=f"{name} {len(every) + 1}"))
+    return every
 
 
 # Python
@@ -118,8 +118,8 @@ def test_no_python_is_left_unchecked():
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_path_exists(name):
-    made = {".venv"}
-    assert not [path for path in paths_in(TEXTS[name]) - made if not (ROOT / path.removeprefix("/")).exists()]
+    later = {".venv"}
+    assert not [path for path in paths_in(TEXTS[name]) - later if not (ROOT / path.removeprefix("/")).exists()]
 
 
 def test_paths_are_told_from_other_code():
@@ -183,7 +183,7 @@ def recipe(*targets: str) -> list[str]:
     """The Makefile's own commands for these targets, with its variables filled in."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
     lines = [re.search(rf"^{target}:.*\n((?:\t.*\n)*)", text, re.MULTILINE) for target in targets]
-    return [command.strip() for found in lines if found for command in found[1].splitlines()]
+    return [command.strip() for line in lines if line for command in line[1].splitlines()]
 
 
 def test_the_raw_lines_are_those_of_the_makefile():

@@ -107,11 +107,13 @@ ODD_PARTS = {
 
 
 def with_odd_parts() -> list:
-    found = [
+    odd_ones = [
         dataclasses.replace(KNOWN[kind.__name__], prior=prior) for kind in MECHANISMS for prior in ODD_PARTS.values()
     ]
     odd = OddDie(COIN.prior, COIN.n)
-    return found + [dataclasses.replace(made, die=odd) for made in KNOWN.values() if hasattr(made, "die")]
+    return odd_ones + [
+        dataclasses.replace(mechanism, die=odd) for mechanism in KNOWN.values() if hasattr(mechanism, "die")
+    ]
 
 
 def audited(mechanism):

@@ -210,12 +210,12 @@ def test_rescaled_counts_lose_something_in_between():
 def test_more_features_than_two_have_a_pair_of_one_feature():
     """d = 3 to 64: named, its loss between half of what is proved and all of it; the claim is that of d features."""
     mechanism = RegressionSampler(prior_precision=1e-3, norm_bound=1.0)
-    found = {d: audit_regression(mechanism, n=100, features=d, epsilons=GRID) for d in (1, 2, 3, 10, 64)}
-    losses = [report.at_least for report in found.values()]
+    reports = {d: audit_regression(mechanism, n=100, features=d, epsilons=GRID) for d in (1, 2, 3, 10, 64)}
+    losses = [report.at_least for report in reports.values()]
     assert losses == sorted(losses, reverse=True)
     assert 2 < losses[-1] < losses[0] < 4
-    assert all("99 × (x = (-" in report.worst.first for report in found.values())
-    for d, report in found.items():
+    assert all("99 × (x = (-" in report.worst.first for report in reports.values())
+    for d, report in reports.items():
         assert report.claimed.epsilon == pytest.approx(100 * (1 + 2 * math.sqrt(d) + d))
         assert audit(mechanism, n=100, epsilons=GRID, features=d).claimed == report.claimed
         assert report.verdict is AuditVerdict.HOLDS
@@ -240,11 +240,11 @@ def test_the_densities_along_the_diameter_have_the_pairs_loss_at_their_end(featu
 @pytest.mark.parametrize(("bound", "features", "limit"), [(0.25, 1, 1.0), (1.0, 1, 4.0), (1.0, 2, 4.0), (2.0, 2, 9.0)])
 def test_regression_tables_come_close_to_what_is_proved(bound, features, limit):
     mechanism = RegressionSampler(prior_precision=1e-3, norm_bound=bound)
-    found = [audit_regression(mechanism, n=n, features=features, epsilons=GRID) for n in (1, 100, 10**6)]
-    assert [r.exact for r in found] == [limit] * 3
-    assert 0.45 * limit < found[0].at_least < found[1].at_least < found[2].at_least <= limit
-    assert found[2].at_least > 0.9999 * limit
-    assert found[2].verdict is AuditVerdict.HOLDS  # the printed epsilon grows with n and promises nothing of use
+    reports = [audit_regression(mechanism, n=n, features=features, epsilons=GRID) for n in (1, 100, 10**6)]
+    assert [r.exact for r in reports] == [limit] * 3
+    assert 0.45 * limit < reports[0].at_least < reports[1].at_least < reports[2].at_least <= limit
+    assert reports[2].at_least > 0.9999 * limit
+    assert reports[2].verdict is AuditVerdict.HOLDS  # the printed epsilon grows with n and promises nothing of use
     assert audit_regression(mechanism, n=0, features=features, epsilons=GRID).exact == 0
 
 
@@ -310,9 +310,9 @@ def test_an_audit_of_two_hundred_throws_goes_over_half_of_the_pairs_once(kind, m
     assert report.curve.deltas == pytest.approx(exact_curve(table, pairs=every, epsilons=GRID).deltas, abs=1e-12)
 
 
-def delta_by_mpmath(made, epsilons: list[float]) -> list[mpmath.mpf]:
+def delta_by_mpmath(mechanism, epsilons: list[float]) -> list[mpmath.mpf]:
     """The curve of an exponential mechanism from its definition, with so many digits that nothing cancels."""
-    die, epsilon = made.die, mpmath.mpf(made.epsilon)
+    die, epsilon = mechanism.die, mpmath.mpf(mechanism.epsilon)
     tables, alpha = [tuple(row) for row in die.candidates.tolist()], [mpmath.mpf(a) for a in die.prior]
 
     def distance(x: tuple[int, ...], r: tuple[int, ...]) -> mpmath.mpf:
@@ -326,10 +326,10 @@ def delta_by_mpmath(made, epsilons: list[float]) -> list[mpmath.mpf]:
     far = [[distance(x, r) for r in tables] for x in tables]
     places = range(len(tables))
     scale = [max(far[x][y] for y in places if apart[x][y] == 1) for x in places]
-    if isinstance(made, HellingerGlobal):
+    if isinstance(mechanism, HellingerGlobal):
         scale = [max(scale)] * len(tables)
-    if isinstance(made, HellingerSmooth):
-        decay = 1 + epsilon / (2 * mpmath.log(2 * len(tables) / mpmath.mpf(made.delta)))
+    if isinstance(mechanism, HellingerSmooth):
+        decay = 1 + epsilon / (2 * mpmath.log(2 * len(tables) / mpmath.mpf(mechanism.delta)))
         scale = [max(scale[y] / decay ** apart[x][y] for y in places) for x in places]
     weights = [[mpmath.exp(-epsilon * far[x][r] / (2 * scale[x])) for r in places] for x in places]
     laws = [[w / sum(row) for w in row] for row in weights]
@@ -474,9 +474,9 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball(target, delta):
 
 def test_more_delta_allows_a_larger_internal_epsilon():
     mechanism = on(NAIVE_BAYES, LaplaceUpdates)
-    found = [recalibrated(mechanism, n=20, target=1.0, delta=delta).epsilon for delta in (0.0, 1e-9, 1e-6, 1e-3)]
-    assert np.all(np.diff(found) > 0)
-    assert found[0] == pytest.approx(1)
+    epsilons = [recalibrated(mechanism, n=20, target=1.0, delta=delta).epsilon for delta in (0.0, 1e-9, 1e-6, 1e-3)]
+    assert np.all(np.diff(epsilons) > 0)
+    assert epsilons[0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in ("exact", "printed map")])

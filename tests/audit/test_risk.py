@@ -55,7 +55,7 @@ def clipped_whole_laws(rate: float) -> tuple[np.ndarray, np.ndarray]:
 def test_the_best_guess_and_a_belief_that_rises_are_those_of_all_outputs(releases, belief):
     epsilon = 1.3
     first, second = clipped_whole_laws(epsilon / 2)
-    p, q = (np.array([math.prod(some) for some in product(law, repeat=releases)]) for law in (first, second))
+    p, q = (np.array([math.prod(chances) for chances in product(law, repeat=releases)]) for law in (first, second))
     mechanism = LaplaceUpdates(prior=COIN, epsilon=epsilon, noise=Noise.WHOLE)
     exact = np.maximum(belief * p, (1 - belief) * q).sum()
     guess = best_guess(mechanism, n=1, releases=releases, belief=belief)

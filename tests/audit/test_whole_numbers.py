@@ -62,15 +62,15 @@ def enumerated(mechanism, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cases() -> list:
-    found = []
+    settings = []
     for (name, (network, n)), epsilon in product(TINY.items(), [0.5, 1.0, 2.0]):
-        found.append(pytest.param(LaplaceUpdates, {}, network, n, epsilon, id=f"laplace {name} {epsilon}"))
+        settings.append(pytest.param(LaplaceUpdates, {}, network, n, epsilon, id=f"laplace {name} {epsilon}"))
         if network.is_binary:
-            found += [
+            settings += [
                 pytest.param(LaplaceFourier, {"calibration": c}, network, n, epsilon, id=f"{c.value} {name} {epsilon}")
                 for c in Calibration
             ]
-    return found
+    return settings
 
 
 @pytest.mark.parametrize(("kind", "options", "network", "n", "epsilon"), cases())

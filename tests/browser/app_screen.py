@@ -126,8 +126,8 @@ class AppScreen(Screen):
 
     def until_curves_differ(self, before: list[str]) -> list[str]:
         for _ in range(SLOW_MS // 50):
-            if (found := self.curves()) and found != before:
-                return found
+            if (curves := self.curves()) and curves != before:
+                return curves
             self.page.wait_for_timeout(50)
         raise AssertionError("the chart never changed")
 

@@ -23,11 +23,11 @@ def typical_settings(kind: type) -> list[dict]:
         name: [note.typical] if isinstance(note, Parameter) else list(note.options)
         for name, note in parameters_of(kind).items()
     }
-    found = [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
-    for settings in found:
+    every = [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+    for settings in every:
         if issubclass(kind, PosteriorSampler) and settings["calibration"] is Calibration.AS_PRINTED:
             settings["epsilon"] = 4.0
-    return found
+    return every
 
 
 VARIANTS = [(kind, settings) for kind in MECHANISMS for settings in typical_settings(kind)]

@@ -362,11 +362,11 @@ def test_what_py4j_says_of_a_driver_that_is_gone_is_known() -> None:
     protocol = pytest.importorskip("py4j.protocol", reason="Spark is not installed: run `make engines`")
     called = "An error occurred while calling o1.collect"
     gone = (protocol.Py4JError(called), protocol.Py4JNetworkError("Answer from Java side is empty"))
-    there = (
+    alive = (
         protocol.Py4JError(f"{called}. Trace:\npy4j.Py4JException: Method collect([]) does not exist"),
         ValueError(),
     )
-    assert [_is_gone(error) for error in (*gone, *there)] == [True, True, False, False]
+    assert [_is_gone(error) for error in (*gone, *alive)] == [True, True, False, False]
 
 
 def test_a_killed_spark_is_told(spark: Any) -> None:

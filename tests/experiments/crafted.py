@@ -21,11 +21,11 @@ def crafted(printed: list[float], certified: list[float] | None = None, *, sprea
     )
     wobble = spread * np.tile([-1.0, 1.0], 20)[:, None]
     laplace = np.full((40, len(printed)), 0.7)
-    held = {
+    scores = {
         METHODS["exact"]: np.full((40, 1), 0.9),
         METHODS["majority"]: np.full((40, 1), 0.5),
         METHODS["laplace"]: laplace,
         METHODS["sampler_many"]: laplace + np.array(printed) + wobble,
         METHODS["sampler"]: laplace + np.array(certified or printed) + wobble,
     }
-    return AccuracyStudy(plan, {m: Measures(values, values) for m, values in held.items()}, {})
+    return AccuracyStudy(plan, {m: Measures(values, values) for m, values in scores.items()}, {})

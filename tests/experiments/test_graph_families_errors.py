@@ -36,12 +36,12 @@ def test_a_single_graph_has_no_error_and_no_crossing_is_none() -> None:
 def test_crossings_of_other_graphs_lie_around_as_far_as_the_error_says() -> None:
     # 30 batches of 6 graphs: the mean square of errors is that of the deviations, up to a factor of 3. The ratio is
     # about chi-squared of 29 degrees over 29: above 3 or below 1/3.5 with p < 1e-6, at a fixed seed.
-    found = []
+    crossings = []
     for i in range(30):
         costs = random_costs(6, stream(i, "spread"), graphs=6)
-        found.append(mean_crossing(costs.arrows[0], costs.certified / costs.laplace))
-    values = np.array([crossing.value for crossing in found if crossing is not None])
-    errors = np.array([crossing.error for crossing in found if crossing is not None])
+        crossings.append(mean_crossing(costs.arrows[0], costs.certified / costs.laplace))
+    values = np.array([crossing.value for crossing in crossings if crossing is not None])
+    errors = np.array([crossing.error for crossing in crossings if crossing is not None])
     assert len(values) == 30
     assert 1 / 3.5 < values.var(ddof=1) / np.mean(errors**2) < 3
 

@@ -149,10 +149,10 @@ def test_the_tables_are_neighbours():
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("columns", [1, 4])
 def test_the_ceiling_is_never_exceeded_with_a_trimmed_prior(epsilon, columns):
-    made, pair = network_pair(epsilon, columns=columns, records=3, successes=1)
+    sampler, pair = network_pair(epsilon, columns=columns, records=3, successes=1)
     study = play(pair, rng(), answers=60, games=600)
-    ceilings = ceiling(made.certified.epsilon, np.arange(1, 61))
-    assert made.certified.epsilon == pytest.approx(epsilon)
+    ceilings = ceiling(sampler.certified.epsilon, np.arange(1, 61))
+    assert sampler.certified.epsilon == pytest.approx(epsilon)
     assert study.above(ceilings) == 0
 
 
@@ -177,12 +177,12 @@ def test_the_ceiling_is_exceeded_without_trimming(family):
 
 
 def test_the_printed_claim_is_exceeded_and_the_certified_ceiling_is_not():
-    made, pair = network_pair(2.0, Calibration.AS_PRINTED, columns=8, records=3, successes=1)
+    sampler, pair = network_pair(2.0, Calibration.AS_PRINTED, columns=8, records=3, successes=1)
     study = play(pair, rng(), answers=30, games=2000)
     steps = np.arange(1, 31)
-    assert made.claimed.epsilon == pytest.approx(2)
-    assert study.above(ceiling(made.claimed.epsilon, steps)) > 0
-    assert study.above(ceiling(made.certified.epsilon, steps)) == 0
+    assert sampler.claimed.epsilon == pytest.approx(2)
+    assert study.above(ceiling(sampler.claimed.epsilon, steps)) > 0
+    assert study.above(ceiling(sampler.certified.epsilon, steps)) == 0
 
 
 def test_the_adversarys_probability_is_how_often_they_are_right():

@@ -69,9 +69,9 @@ def test_reliability_dots_are_the_bins_that_hold_records(study):
         [bins.curve(study.look(method)) for method, bins in calibration.items()], least=0.5
     ).to_plotly()
     exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
-    some = calibration[METHODS["exact"]].records > 0
-    assert np.array_equal(exact.x, calibration[METHODS["exact"]].confidence[some])
-    assert np.array_equal(exact.y, calibration[METHODS["exact"]].right[some])
+    filled = calibration[METHODS["exact"]].records > 0
+    assert np.array_equal(exact.x, calibration[METHODS["exact"]].confidence[filled])
+    assert np.array_equal(exact.y, calibration[METHODS["exact"]].right[filled])
 
 
 def test_one_epsilon_is_drawn():

@@ -37,8 +37,8 @@ def test_a_box_is_its_five_quantiles():
     figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4)).to_plotly()
     assert len(figure.data) == 2
     box = figure.data[1]
-    found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
-    assert found == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    quantiles = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
+    assert quantiles == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
     assert box.y[0] == DieMethod.ONE.value
     assert "Hellinger" in figure.layout.xaxis.title.text
 

@@ -28,8 +28,8 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
     figure = error_figure(B, drawn(curves), marked=10.0).to_plotly()
     lines = {trace.name: trace for trace in figure.data if trace.fill is None}
     assert set(lines) == {*curves, "looked at"}
-    for name, found in curves.items():
-        assert lines[name].y == pytest.approx(found.mean)
+    for name, curve in curves.items():
+        assert lines[name].y == pytest.approx(curve.mean)
         assert lines[name].x == pytest.approx(B)
     assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
     assert lines[ONE_NAME].line.color == RUST

@@ -107,11 +107,11 @@ def test_the_size_and_the_odd_overlap_of_a_wide_family_take_no_list_of_its_subse
     closures = [network.closure for network in (star(18), star(16, 4), complete(18))]
     tracemalloc.start()
     try:
-        found = [(len(closure), closure.odd_overlap.value) for closure in closures]
+        sizes = [(len(closure), closure.odd_overlap.value) for closure in closures]
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert found == [(2**19, 2**18), (5 * 2**16, 2**18), (2**18, 2**17)]
+    assert sizes == [(2**19, 2**18), (5 * 2**16, 2**18), (2**18, 2**17)]
     assert most < 200_000, "a list of the subsets takes 8 MB at least"
 
 

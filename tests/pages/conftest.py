@@ -326,9 +326,9 @@ def story_list(at: AppTest) -> Any:
 
 
 def settings_of(at: AppTest) -> Settings:
-    found = at.session_state["settings"]
-    assert isinstance(found, Settings)
-    return found
+    settings = at.session_state["settings"]
+    assert isinstance(settings, Settings)
+    return settings
 
 
 def plain(text: str) -> str:

@@ -213,10 +213,10 @@ def test_the_button_stops_the_work_and_goes_on_with_it():
         fine(at.run())
         assert repeats_shown(at) == 8, "it stands still"
     assert at.button(key="accuracy.stop").label == "Go on"
-    some = (
+    so_far = (
         accuracy_study(fast_plan(methods=(METHODS["laplace"],))).measures[METHODS["laplace"]].accuracy[:8].mean(axis=0)
     )
-    assert curves(at)["Laplace"]["y"] == pytest.approx(some), "what is done is shown"
+    assert curves(at)["Laplace"]["y"] == pytest.approx(so_far), "what is done is shown"
     press(at, "Go on")
     until_repeats(at, 20)
     fine(at.run())

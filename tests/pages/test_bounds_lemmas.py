@@ -41,9 +41,9 @@ def knobs_of(claim: BoundClaim) -> list[str]:
 
 
 def parameter(name: str) -> Parameter:
-    found = OPTIONS[name]
-    assert isinstance(found, Parameter)
-    return found
+    note = OPTIONS[name]
+    assert isinstance(note, Parameter)
+    return note
 
 
 def written(parameter: Parameter, value: float) -> str:

@@ -113,9 +113,9 @@ def test_section_2_3_1_beta_is_too_large_for_three_sides(axis: Axis) -> None:
     assert "the largest that is proved is" in headline(at)
     assert "not all of its conditions hold" in headline(at)
     x = {Axis.EPSILON: 0.5, Axis.DELTA: 0.5, Axis.SIZE: 50}[axis]
-    there: dict[Axis, float] = {Axis.EPSILON: 1.0, Axis.DELTA: 0.05, Axis.SIZE: 20} | {axis: x}
-    die = Die((1.0,) * 3, int(there[Axis.SIZE]))
-    bound = sensitivities.smoothing(die, epsilon=there[Axis.EPSILON], delta=there[Axis.DELTA])
+    setting: dict[Axis, float] = {Axis.EPSILON: 1.0, Axis.DELTA: 0.05, Axis.SIZE: 20} | {axis: x}
+    die = Die((1.0,) * 3, int(setting[Axis.SIZE]))
+    bound = sensitivities.smoothing(die, epsilon=setting[Axis.EPSILON], delta=setting[Axis.DELTA])
     assert at_point(at, "printed, violated", x) == float(bound.printed)
     assert at_point(at, "certified", x) == float(bound.certified)
 

@@ -76,7 +76,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
 def test_a_slider_stops_at_the_typical_value_and_never_out_of_range(name: str) -> None:
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
-    found = parameter.stops
-    assert parameter.typical in found
-    assert list(found) == sorted(set(found))
-    assert all(parameter.checked(name, stop) == stop for stop in found)
+    stops = parameter.stops
+    assert parameter.typical in stops
+    assert list(stops) == sorted(set(stops))
+    assert all(parameter.checked(name, stop) == stop for stop in stops)

@@ -387,8 +387,8 @@ def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
 def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
     quick = ("two sheets", "merged cells", "a bomb", "broken off")
     for name in thorough([*quick, "opposite corners"], sample=quick):
-        made, part = WRONG_WORKBOOKS[name]
-        load(at, made(), "bad.xlsx")
+        workbook, part = WRONG_WORKBOOKS[name]
+        load(at, workbook(), "bad.xlsx")
         assert len(refusals(at)) == 1, name
         assert part in refusals(at)[0]
         assert "mine.csv: 4 records of 2 columns" in headline(at)
@@ -543,9 +543,9 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
 def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
     for page in set(PAGES) - set(WITHOUT_DATA):
         at = open_page(page, data="upload")
-        found = sentences(at) if page != PAGE else [plain(info.value) for info in at.info]
-        assert len(found) == 1, (page, found)
-        assert page != PAGE or "never leave their session" in found[0]
+        refusals = sentences(at) if page != PAGE else [plain(info.value) for info in at.info]
+        assert len(refusals) == 1, (page, refusals)
+        assert page != PAGE or "never leave their session" in refusals[0]
 
 
 def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> None:
@@ -618,9 +618,9 @@ class Downloads(dict[str, str]):
 
 @pytest.fixture
 def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
-    found = Downloads()
-    monkeypatch.setattr("streamlit.download_button", found.button)
-    return found
+    offered = Downloads()
+    monkeypatch.setattr("streamlit.download_button", offered.button)
+    return offered
 
 
 DESCRIPTION = "Download domain description"

@@ -305,9 +305,9 @@ def test_the_three_lines_of_python_and_the_link_give_the_same_as_the_command() -
     frame = ran(shown_code(at, "python -m"))
     snippet = shown_code(at, "from dpbayes")
     assert len(snippet.strip().splitlines()) == 3
-    found: list[pd.DataFrame] = []
-    exec(snippet, {"print": found.append})
-    pd.testing.assert_frame_equal(found[0], frame)
+    printed: list[pd.DataFrame] = []
+    exec(snippet, {"print": printed.append})
+    pd.testing.assert_frame_equal(printed[0], frame)
     link = "&".join(f"{key}={value}" for key, value in query_of(settings_from(CHANGED)[0]).items())
     pd.testing.assert_frame_equal(ran(f"python -m dpbayes.experiments hellinger --settings '{link}'"), frame)
     assert "settings=" not in shown_code(at, "python -m")

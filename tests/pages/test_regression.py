@@ -78,26 +78,26 @@ def test_the_default_is_figure_2_and_both_seats_see_it() -> None:
 )
 def test_every_setting_reaches_the_numbers_and_the_link(more: dict[str, str]) -> None:
     query = SMALL | more
-    scenario, found = result_of(query, seed=int(more.get("seed", "1")))
+    scenario, result = result_of(query, seed=int(more.get("seed", "1")))
     assert settings_from(query_of(settings_from(query)[0]))[0] == settings_from(query)[0]
     at = open_page(PAGE, **query)
     assert not sentences(at)
-    for name, errors in found.errors.items():
+    for name, errors in result.errors.items():
         assert line(at, name) == pytest.approx(errors.mean)
-    assert headline(at) == verdict(found, scenario, target="income")
+    assert headline(at) == verdict(result, scenario, target="income")
 
 
 def test_real_errors_are_the_curators() -> None:
     curator, recipient = (open_page(PAGE, seat=seat.value, **FULTON) for seat in Seat)
-    _, found = result_of(FULTON)
-    assert line(curator, "exact") == pytest.approx(found.exact.mean)
+    _, result = result_of(FULTON)
+    assert line(curator, "exact") == pytest.approx(result.exact.mean)
     assert "Curator only" in everything(curator)
     assert set(figures(curator)) == {ERRORS, EPSILONS}
     assert set(figures(recipient)) == {EPSILONS}
     assert figures(recipient) == {EPSILONS: figures(curator)[EPSILONS]}
     assert "costs a certified ε of" in headline(recipient)
     shown = everything(recipient)
-    for value in (*found.exact.mean, *found.one.mean, *found.several.mean, *found.baseline.mean):
+    for value in (*result.exact.mean, *result.one.mean, *result.several.mean, *result.baseline.mean):
         assert f"{value:.3g}" not in shown
     assert "clipped." not in shown.replace("and what lies outside is clipped.", "")
 
@@ -121,8 +121,8 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     go_on = next(button for button in at.button if button.label == "Go on")
     fine(go_on.click().run())
     assert not [button for button in at.button if button.label in ("Go on", "Stop")]
-    _, found = result_of(SMALL | {"regression.repeats": "120"})
-    assert line(at, "exact") == pytest.approx(found.exact.mean), "stopping loses nothing and repeats nothing"
+    _, result = result_of(SMALL | {"regression.repeats": "120"})
+    assert line(at, "exact") == pytest.approx(result.exact.mean), "stopping loses nothing and repeats nothing"
 
 
 def test_moving_the_precision_looked_at_repeats_no_work() -> None:
@@ -149,15 +149,15 @@ def test_a_single_precision_is_the_one_asked_for_and_nothing_hides_it() -> None:
         assert "looked at" not in [trace["name"] for trace in figure["data"]]
     put(at, "box.regression.precision", "40")
     assert headline(at).startswith("At prior precision b = 40, one private draw")
-    _, found = result_of(SMALL | {"regression.points": "1", "regression.precision": "40"})
-    assert line(at, "exact") == pytest.approx(found.exact.mean)
+    _, result = result_of(SMALL | {"regression.points": "1", "regression.precision": "40"})
+    assert line(at, "exact") == pytest.approx(result.exact.mean)
 
 
 def test_no_negative_error_is_shown_where_a_curve_is_next_to_unknown() -> None:
     query = {"regression.n": "200", "regression.noise_variance": "1000", "regression.lowest": "0.001", "seed": "3"}
     at = open_page(PAGE, **(SMALL | query | {"regression.precision": "0.001"}))
-    _, found = result_of(SMALL | query | {"regression.precision": "0.001"}, seed=3)
-    assert found.cut.mean.min() < 0, "the test can fail"
+    _, result = result_of(SMALL | query | {"regression.precision": "0.001"}, seed=3)
+    assert result.cut.mean.min() < 0, "the test can fail"
     for trace in figures(at)[ERRORS]["data"]:
         assert all(y is None or y >= 0 for y in trace["y"])
     (table,) = (frame.value for frame in at.dataframe if "standard error" in frame.value)

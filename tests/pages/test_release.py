@@ -119,15 +119,15 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     assert "Averages are over 66 releases, those of this cell over 150." in everything(at)
     assert headline(at).endswith(f"by {numeral(first_of(at, 66).shifts.mean(), 2)} on average.")
     press(at, "Go on")
-    found, metric = study(settings_of(at)), {metric.label: metric for metric in at.metric}
-    assert found.count == 111
+    shown, metric = study(settings_of(at)), {metric.label: metric for metric in at.metric}
+    assert shown.count == 111
     assert not at.get("progress")
     assert "Averages are over 111 releases, those of this cell over 200." in everything(at)
-    assert headline(at).endswith(f"by {numeral(found.shifts.mean(), 2)} on average.")
+    assert headline(at).endswith(f"by {numeral(shown.shifts.mean(), 2)} on average.")
     loss = metric["Posterior KL, all rows, nats"]
-    assert loss.value == numeral(found.kl.mean())
+    assert loss.value == numeral(shown.kl.mean())
     assert "mean over 111 releases" in loss.help
-    assert numeral(found.kl_error, 1) in loss.help
+    assert numeral(shown.kl_error, 1) in loss.help
     assert "mean over 200 releases" in metric["Coverage of 95% intervals"].help
     assert "With counts taken as real, over 200 releases" in everything(at)
 

@@ -57,13 +57,13 @@ def game_sentence(at: AppTest) -> str:
 
 def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
-    row, made = exact_row(Settings())
-    low, high = row.region(made.log_odds_bound)
+    row, sampler = exact_row(Settings())
+    low, high = row.region(sampler.log_odds_bound)
     assert f"shared by 8 nodes and 1 draw, every probability is drawn from [{low:.3f}, {high:.3f}]." in headline(at)
     assert "hardly visible" in headline(at)
     assert "dysp" not in headline(at)
     assert metric(at, "Exact posterior mean") == f"{row.mean:.3f}"
-    assert float(metric(at, "ω")) == pytest.approx(made.omega, rel=0.01)
+    assert float(metric(at, "ω")) == pytest.approx(sampler.omega, rel=0.01)
 
 
 @pytest.mark.parametrize("source", ["asia", "survey"])
@@ -98,12 +98,12 @@ def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> No
 
 def test_the_data_show_as_epsilon_grows() -> None:
     at = open_page(PAGE, epsilon="500")
-    row, made = exact_row(Settings(parameters=(("epsilon", 500.0),)))
+    row, sampler = exact_row(Settings(parameters=(("epsilon", 500.0),)))
     assert "plainly visible" in headline(at)
     trim = figures(at)["trim"]["data"]
     drawn = next(trace["x"] for trace in trim if "handed over" in trace["name"])
     assert abs(drawn[0] - row.mean) < 0.2
-    assert row.exact_mass_within(made.log_odds_bound) > 0.99
+    assert row.exact_mass_within(sampler.log_odds_bound) > 0.99
 
 
 def test_draws_are_inside_the_region_and_as_many_as_asked() -> None:

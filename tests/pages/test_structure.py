@@ -143,10 +143,10 @@ def legend(at: AppTest) -> list[str]:
 def test_the_headline_is_where_the_lines_cross() -> None:
     at = open_page(PAGE)
     costs = random_costs(12, stream(1, "structure", 12), graphs=8)
-    found, printed = (
+    crossing, printed = (
         mean_crossing(costs.arrows[0], noise / costs.laplace) for noise in (costs.certified, costs.printed)
     )
-    assert f"Fourier adds less noise than Laplace up to about {found} arrows per node" in headline(at)
+    assert f"Fourier adds less noise than Laplace up to about {crossing} arrows per node" in headline(at)
     assert f"(as printed, up to {printed})" in headline(at)
     assert "1.35 ± 0.04" in headline(at)
     assert "random graphs of 12 nodes, and more in denser ones" in headline(at)

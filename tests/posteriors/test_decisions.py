@@ -30,19 +30,19 @@ def test_decisions_of_a_binary_network_are_its_rows():
 
 def row_by_row(network: Network) -> np.ndarray:
     """The spans of all decisions, halving one row after another."""
-    found = []
+    splits = []
 
     def halve(start: int, end: int) -> None:
         if end - start > 1:
             middle = (start + end + 1) // 2
-            found.append((start, middle, end))
+            splits.append((start, middle, end))
             halve(start, middle)
             halve(middle, end)
 
     for row in range(network.row_count):
         cells = network.cells_of_row(row)
         halve(cells.start, cells.stop)
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+    return np.array(splits, dtype=np.int64).reshape(-1, 3)
 
 
 @pytest.mark.parametrize("network", random_networks(20, most_nodes=4, states=(1, 9)), ids=range(20))

@@ -55,10 +55,10 @@ def exact_hellinger(prior, x, r) -> float:
 
 def brute_local(die: Die) -> np.ndarray:
     """The definition: over neighbours y of x and all candidates r, the largest |H(x, r) - H(y, r)|."""
-    distance, found = all_distances(die), np.zeros(die.size)
+    distance, largest = all_distances(die), np.zeros(die.size)
     for x, y in neighbour_pairs(die.n, sides=die.sides):
-        found[x] = max(found[x], np.abs(distance[x] - distance[y]).max())
-    return found
+        largest[x] = max(largest[x], np.abs(distance[x] - distance[y]).max())
+    return largest
 
 
 def brute_smooth(die: Die, beta: float) -> np.ndarray:

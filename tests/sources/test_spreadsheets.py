@@ -248,10 +248,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize(("made", "sentence"), REFUSED.values(), ids=list(REFUSED))
-def test_what_is_no_plain_table_is_one_sentence(made: Callable[[], bytes], sentence: str) -> None:
+@pytest.mark.parametrize(("workbook", "sentence"), REFUSED.values(), ids=list(REFUSED))
+def test_what_is_no_plain_table_is_one_sentence(workbook: Callable[[], bytes], sentence: str) -> None:
     with pytest.raises(InputError, match=re.escape(sentence)) as refused:
-        read_workbook(made())
+        read_workbook(workbook())
     assert len(str(refused.value)) < 300
 
 

@@ -159,10 +159,10 @@ ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize(("made", "sentence"), ODD_PARQUET.values(), ids=list(ODD_PARQUET))
-def test_odd_parquet_is_one_sentence(made: Callable[[], bytes], sentence: str) -> None:
+@pytest.mark.parametrize(("file", "sentence"), ODD_PARQUET.values(), ids=list(ODD_PARQUET))
+def test_odd_parquet_is_one_sentence(file: Callable[[], bytes], sentence: str) -> None:
     with pytest.raises(InputError, match=re.escape(sentence)):
-        read_parquet(made())
+        read_parquet(file())
 
 
 def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

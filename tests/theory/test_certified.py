@@ -25,10 +25,10 @@ def shown(name: str, **knobs: float) -> Bound:
 
 
 def same(name: str, bound: Bound, **knobs: float) -> None:
-    there = shown(name, **knobs)
-    assert float(there.certified[0]) == pytest.approx(float(np.ravel(bound.certified)[0]), rel=1e-12)
-    assert there.assumptions == bound.assumptions
-    assert float(there.printed[0]) == pytest.approx(float(np.ravel(bound.printed)[0]), rel=1e-12)
+    exhibited = shown(name, **knobs)
+    assert float(exhibited.certified[0]) == pytest.approx(float(np.ravel(bound.certified)[0]), rel=1e-12)
+    assert exhibited.assumptions == bound.assumptions
+    assert float(exhibited.printed[0]) == pytest.approx(float(np.ravel(bound.printed)[0]), rel=1e-12)
 
 
 def test_lemma_5() -> None:

@@ -96,7 +96,7 @@ def claim(place: str) -> Claim:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "found"),
+    ("text", "place", "is_named"),
     [
         ("[Zhang16] Theorem 1.", "Theorem 1", True),
         ("[Zhang16] Theorem 1, sharpened.", "Theorem 1", True),
@@ -129,15 +129,15 @@ def claim(place: str) -> Claim:
         ("[Zhang16] Appendix C.1", "Appendix C.2", False),
     ],
 )
-def test_places_are_found_in_running_text(tmp_path, text, place, found):
+def test_places_are_found_in_running_text(tmp_path, text, place, is_named):
     sources = folder(tmp_path, f'def f():\n    """Return it. {text}"""\n')
-    assert bool(sources.of(claim(place))) is found
+    assert bool(sources.of(claim(place))) is is_named
 
 
 def test_an_equation_of_a_theorem_is_a_claim_of_its_own(tmp_path):
     sources = folder(tmp_path, '"""[Dimitrakakis14] Theorem 3 (4.3), by quadrature."""\n')
-    found = [str(c.reference) for c in CLAIMS if sources.of(c)]
-    assert found == ["[Dimitrakakis14] Theorem 3 (4.3)"]
+    places = [str(c.reference) for c in CLAIMS if sources.of(c)]
+    assert places == ["[Dimitrakakis14] Theorem 3 (4.3)"]
 
 
 @pytest.mark.parametrize("place", ["Lemma 9", "Theorem 10", "Corollary 5", "Section 9"])

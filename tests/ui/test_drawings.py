@@ -41,8 +41,8 @@ def test_no_more_is_kept_than_said() -> None:
 
 
 def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
-    here, there, elsewhere = (DrawnNetwork(Graph(("a",), (), {"a": (x, 5.0)}), Settings()) for x in (7.2, 7.0, 8.0))
-    assert DrawingHistory(here).nearest(there) == 0
+    here, near, elsewhere = (DrawnNetwork(Graph(("a",), (), {"a": (x, 5.0)}), Settings()) for x in (7.2, 7.0, 8.0))
+    assert DrawingHistory(here).nearest(near) == 0
     assert DrawingHistory(here).nearest(elsewhere) is None
 
 

@@ -12,10 +12,10 @@ GIVING = {"accuracy.training": 1, "accuracy.repeats": 2}
 
 
 def settings(**values: float) -> Settings:
-    found = Settings()
+    chosen = Settings()
     for name, value in values.items():
-        found = found.with_parameter(f"accuracy.{name}", value)
-    return found
+        chosen = chosen.with_parameter(f"accuracy.{name}", value)
+    return chosen
 
 
 def affordable(asked: Settings) -> None:

@@ -111,9 +111,9 @@ def test_where_every_column_is_constant_no_release_tells_anything(name, size):
 def test_exchanging_the_tables_turns_the_sign(kind, options):
     mechanism, (first, second) = build(kind, options), neighbours(V_STRUCTURE)
     released = mechanism.release(first, rng(), (50,)).outcome
-    there = log_ratios(mechanism, released, first=first.values, second=second.values)
+    forth = log_ratios(mechanism, released, first=first.values, second=second.values)
     back = log_ratios(mechanism, released, first=second.values, second=first.values)
-    assert there == pytest.approx(-back, abs=1e-12)
+    assert forth == pytest.approx(-back, abs=1e-12)
     same = log_ratios(mechanism, released, first=first.values, second=first.values)
     assert same == pytest.approx(np.zeros(50), abs=1e-12)
 
@@ -143,17 +143,17 @@ def test_atoms_of_clipped_counts_are_weighed_right():
     network = chain(1)
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     first, second = np.array([1, 0]), np.array([0, 1])
-    found = []
+    ratios = []
     for z in ([0.0, 1.0], [1.0, 0.0], [0.25, 0.0]):
         outcome = mechanism.release(Counts(network, first, 1), rng()).outcome
         released = type(outcome)(mechanism.prior, np.array(z))
-        found.append(float(log_ratios(mechanism, released, first=first, second=second)))
+        ratios.append(float(log_ratios(mechanism, released, first=first, second=second)))
 
     def law(value: float, mean: int) -> float:
         noise = stats.laplace(loc=mean, scale=2)
         return float(noise.cdf(0) if value == 0 else noise.sf(1) if value == 1 else noise.pdf(value))
 
-    for z, ratio in zip(([0.0, 1.0], [1.0, 0.0], [0.25, 0.0]), found, strict=True):
+    for z, ratio in zip(([0.0, 1.0], [1.0, 0.0], [0.25, 0.0]), ratios, strict=True):
         by_hand = math.log(law(z[0], 1) * law(z[1], 0) / law(z[0], 0) / law(z[1], 1))
         assert ratio == pytest.approx(by_hand, abs=1e-12)
 

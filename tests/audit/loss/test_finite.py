@@ -67,10 +67,10 @@ def test_a_law_may_be_given_before_it_is_normalised(log_pmf, masses, delta):
     masses = np.array(masses)
     own, epsilons = {"log_masses": masses}, [0.0, 0.3, 2.0]
     weights = log_pmf + masses[:, None]
-    found, same = exact_pure_epsilon(weights, pairs=BOTH, **own), exact_pure_epsilon(log_pmf, pairs=BOTH)
-    assert found.epsilon == pytest.approx(same.epsilon, abs=1e-12)
-    found, same = (exact_epsilon(law, pairs=BOTH, delta=delta, **more) for law, more in ((weights, own), (log_pmf, {})))
-    assert found.epsilon == pytest.approx(same.epsilon, rel=1e-9, abs=1e-9) or delta > 0
+    free, same = exact_pure_epsilon(weights, pairs=BOTH, **own), exact_pure_epsilon(log_pmf, pairs=BOTH)
+    assert free.epsilon == pytest.approx(same.epsilon, abs=1e-12)
+    free, same = (exact_epsilon(law, pairs=BOTH, delta=delta, **more) for law, more in ((weights, own), (log_pmf, {})))
+    assert free.epsilon == pytest.approx(same.epsilon, rel=1e-9, abs=1e-9) or delta > 0
     curves = [exact_curve(law, pairs=BOTH, epsilons=epsilons, **more) for law, more in ((weights, own), (log_pmf, {}))]
     assert curves[0].deltas == pytest.approx(curves[1].deltas, abs=1e-12)
     with pytest.raises(InputError, match="add up to one"):

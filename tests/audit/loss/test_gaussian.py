@@ -331,8 +331,8 @@ def test_spare_features_are_the_mass_of_the_ball_across(spare, b, parts):
         with mpmath.workdps(40):
             kept.append(mpmath.log(mpmath.quad(f, mpmath.linspace(-1, 1, parts))))
     options = {"prior_precision": b, "noise_variance": 1.0, "norm_bound": 1.0, "spare": spare}
-    found = [float(log_posterior_mass(t, **options)) for t in (first, second)]
-    assert found[0] - found[1] == pytest.approx(float(mpmath.fsub(*kept, exact=True)), abs=1e-9)
+    log_masses = [float(log_posterior_mass(t, **options)) for t in (first, second)]
+    assert log_masses[0] - log_masses[1] == pytest.approx(float(mpmath.fsub(*kept, exact=True)), abs=1e-9)
 
 
 def test_two_features_have_no_spare_ones():

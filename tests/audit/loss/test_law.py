@@ -121,7 +121,7 @@ def test_several_releases_lose_what_all_outputs_of_the_worst_ones_show(epsilon, 
     # Four outputs: the table is told (delta), or the truth with odds e^epsilon.
     odds = special.expit(epsilon)
     one = np.array([delta, (1 - delta) * odds, (1 - delta) * (1 - odds), 0])
-    p, q = (np.array([math.prod(some) for some in product(law, repeat=releases)]) for law in (one, one[::-1]))
+    p, q = (np.array([math.prod(chances) for chances in product(law, repeat=releases)]) for law in (one, one[::-1]))
     for level in (0.0, 0.3, epsilon, 1.7 * epsilon):
         exact = finite_delta(p, q, level)
         assert PromisedLoss(epsilon, delta, releases).deltas(level)[1] == pytest.approx(exact, abs=1e-14)

@@ -26,9 +26,9 @@ each_network = pytest.mark.parametrize("network", TINY.values(), ids=TINY)
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_every_table_is_there_once_with_its_counts(network, n):
     tables = all_tables(network, n=n)
-    found = [tuple(map(tuple, tables.table(k).codes.tolist())) for k in range(len(tables.copies))]
-    assert sorted(found) == sorted(combinations_with_replacement(all_records(network), n))
-    for k in range(len(found)):
+    listed = [tuple(map(tuple, tables.table(k).codes.tolist())) for k in range(len(tables.copies))]
+    assert sorted(listed) == sorted(combinations_with_replacement(all_records(network), n))
+    for k in range(len(listed)):
         assert np.array_equal(tables.counts[k], count(network, tables.table(k)).values)
 
 

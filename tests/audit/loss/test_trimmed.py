@@ -152,16 +152,16 @@ def test_too_many_records_for_a_curve_are_refused():
 # Networks
 
 
-def witnessed_loss(prior: Dirichlets, found: trimmed_network.NetworkLoss, bound: float) -> float:
+def witnessed_loss(prior: Dirichlets, worst: trimmed_network.NetworkLoss, bound: float) -> float:
     """ln p(theta | first) - ln p(theta | second) at the witness, every mass by mpmath."""
     low, high = 1 / (1 + mpmath.exp(bound)), 1 / (1 + mpmath.exp(-bound))
 
     def log_density(counts: np.ndarray) -> float:
         a, b = Decisions(prior.network).parameters(prior.alpha + counts)
         masses = sum(float(mpmath.log(mpmath.betainc(x, y, low, high))) for x, y in zip(a, b, strict=True))
-        return float(counts @ np.log(found.theta)) - masses
+        return float(counts @ np.log(worst.theta)) - masses
 
-    return log_density(found.first) - log_density(found.second)
+    return log_density(worst.first) - log_density(worst.second)
 
 
 @pytest.mark.parametrize(("n", "loss"), [(1, 4.394), (2, 5.021), (4, 5.704), (8, 6.251), (14, 6.624)])

@@ -22,7 +22,7 @@ WORST = 6.2
 
 
 @pytest.mark.parametrize(
-    ("lead", "found"),
+    ("lead", "crossing"),
     [
         ([-0.1, -0.1, 0.1, 0.1], Crossing(10, 100, 1000)),
         ([-0.1, 0.3, 0.3, 0.3], Crossing(1, 10, 1000)),
@@ -39,9 +39,9 @@ WORST = 6.2
         ([0.1], Crossing(None, 1, 1)),
     ],
 )
-def test_crossings_by_hand(lead, found):
+def test_crossings_by_hand(lead, crossing):
     """A lead of 0.0001 is half a standard error: noise."""
-    assert overtakes(crafted(lead), METHODS["sampler"], METHODS["laplace"]) == found
+    assert overtakes(crafted(lead), METHODS["sampler"], METHODS["laplace"]) == crossing
 
 
 def test_closeness_by_hand():

@@ -543,8 +543,8 @@ def test_the_frame_is_tidy_and_carries_the_settings(tmp_path):
 
 def test_reliability_is_of_the_same_predictions():
     plan = plan_of(network=MIXED, target="t", methods=methods_for(MIXED, tuple(Calibration)))
-    study, found = accuracy_study(plan), finished(reliability_steps(plan, 2.0))
-    for method, bins in found.items():
+    study, calibration = accuracy_study(plan), finished(reliability_steps(plan, 2.0))
+    for method, bins in calibration.items():
         right = np.nansum(bins.right * bins.records) / bins.records.sum()
         assert right == pytest.approx(study.mean(method)[1], abs=1e-6)
         assert bins.records.sum() == pytest.approx(40 * 150)

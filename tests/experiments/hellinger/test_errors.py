@@ -122,9 +122,9 @@ def test_quantiles_are_those_of_the_mechanisms_law(scenario):
     errors = distances(scenario.die, counts=scenario.counts)
     for method, mechanism in mechanisms.items():
         law = np.exp(mechanism.log_pmf(scenario.counts))
-        for level, found in zip(LEVELS, laws[method].quantiles()[0], strict=True):
-            assert law[errors <= found + 1e-12].sum() >= level - 1e-9
-            assert law[errors < found - 1e-12].sum() < level
+        for level, quantile in zip(LEVELS, laws[method].quantiles()[0], strict=True):
+            assert law[errors <= quantile + 1e-12].sum() >= level - 1e-9
+            assert law[errors < quantile - 1e-12].sum() < level
         inside = laws[method].share_within([0.0, 0.2, 0.7, 1.0])
         assert inside == pytest.approx([law[errors <= h].sum() for h in (0.0, 0.2, 0.7, 1.0)])
         assert scenario.certified(method) == mechanism.certified
@@ -203,14 +203,14 @@ def test_certified_and_printed_runs_promise_what_they_say():
 
 @pytest.mark.parametrize("scenario", [Scenario(n=12), Scenario(n=6, sides=3, prior=0.2, epsilon=2.0)])
 def test_the_audit_is_that_of_the_mechanisms_and_stays_below_what_is_proved(scenario):
-    found, pairs = audited_epsilons(scenario), die_neighbours(scenario.die)
+    epsilons, pairs = audited_epsilons(scenario), die_neighbours(scenario.die)
     run, delta = scenario.smooth_run
     table = HellingerSmooth(die=scenario.die, epsilon=run, delta=delta).log_pmf_table()
-    assert found[DieMethod.SMOOTH] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    assert epsilons[DieMethod.SMOOTH] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
     table = HellingerLocal(die=scenario.die, epsilon=scenario.epsilon).log_pmf_table()
-    assert found[DieMethod.LOCAL] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
-    assert found[DieMethod.GLOBAL] <= scenario.epsilon
-    assert found[DieMethod.SMOOTH] <= scenario.certified(DieMethod.SMOOTH).epsilon
+    assert epsilons[DieMethod.LOCAL] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    assert epsilons[DieMethod.GLOBAL] <= scenario.epsilon
+    assert epsilons[DieMethod.SMOOTH] <= scenario.certified(DieMethod.SMOOTH).epsilon
 
 
 def test_the_audit_finds_the_known_loss_of_the_local_mechanism_beyond_epsilon():

@@ -77,13 +77,13 @@ def noise(sides: int = 6, draws: int = 500) -> DieNoise:
 
 
 def test_every_point_along_sides_is_that_die_by_itself():
-    found, drawn = accuracy_against_sides(ODD, [2, 3, 5], noise()), noise()
-    assert found.along == "m"
-    assert found.places.tolist() == [2, 3, 5]
-    assert found.methods == tuple(method for method in DieMethod if method is not DieMethod.ENUMERATED)
-    for row, m in zip(found.errors, (2, 3, 5), strict=True):
+    study, drawn = accuracy_against_sides(ODD, [2, 3, 5], noise()), noise()
+    assert study.along == "m"
+    assert study.places.tolist() == [2, 3, 5]
+    assert study.methods == tuple(method for method in DieMethod if method is not DieMethod.ENUMERATED)
+    for row, m in zip(study.errors, (2, 3, 5), strict=True):
         laws = error_laws([ODD.at(sides=m)], DieNoise(drawn.cells[:, :m]))
-        for k, method in enumerate(found.methods):
+        for k, method in enumerate(study.methods):
             if method in laws:
                 assert row[k] == pytest.approx(laws[method].quantiles()[0]), (m, method)
             else:
@@ -210,9 +210,9 @@ def test_settings_survive_being_text(scenario, seed):
     texts = linked_texts(settings_text(scenario, seed=seed))
     assert int(texts.pop("seed")) == seed
     assert scenario_from(Scenario, texts) == scenario
-    found: dict[str, object] = {}
-    exec("\n".join(python_of(scenario, seed=seed).splitlines()[:2]), found)
-    assert found["scenario"] == scenario
+    names: dict[str, object] = {}
+    exec("\n".join(python_of(scenario, seed=seed).splitlines()[:2]), names)
+    assert names["scenario"] == scenario
 
 
 def test_a_link_holds_what_is_ours_and_what_is_not():

@@ -128,7 +128,7 @@ def test_fresh_releases_keep_to_the_wish_at_the_least_epsilon_and_not_far_below(
     draws, fresh, confidence, tolerance = 60, 400, 0.8, 0.15
     mechanism, names, states = kind(prior=V_PRIOR, epsilon=1.0), V_STRUCTURE.names, V_STRUCTURE.states
     question = Question(V_STRUCTURE, names[2], states[2][0], {names[0]: states[0][1]})
-    planned, others = (planned_tables(V_STRUCTURE, V_CPTS, 200, some, rng(some)) for some in (draws, fresh))
+    planned, others = (planned_tables(V_STRUCTURE, V_CPTS, 200, releases, rng(releases)) for releases in (draws, fresh))
     tables = planned if is_planned else only(V_TABLE)
     asked = wish(mechanism, question=question, tables=tables, tolerance=tolerance, confidence=confidence, draws=draws)
     least = least_epsilon(asked, rng())

@@ -84,7 +84,7 @@ def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list
 def test_exact_errors_are_those_of_ridge_regression_on_the_same_splits() -> None:
     """[Zhang16] Lemma D.1: mu_n = (X'X + sigma^2 b I)^-1 X'y; here by least squares on an augmented table."""
     records, asked = table(), study(noise_variance=0.3, train_share=0.2, repeats=30)
-    found, expected, means = curves(records, asked), [], []
+    measured, expected, means = curves(records, asked), [], []
     for rows in splits(records, 60, 30):
         inside = np.isin(np.arange(records.n), rows)
         x, y = records.joint[:, :-2], records.joint[:, -2]
@@ -95,10 +95,10 @@ def test_exact_errors_are_those_of_ridge_regression_on_the_same_splits() -> None
             errors.append(np.mean((y[~inside] - x[~inside] @ w) ** 2))
         expected.append(errors)
         means.append(np.mean((y[~inside] - y[inside].mean()) ** 2))
-    assert found.exact.mean == pytest.approx(np.mean(expected, axis=0), rel=1e-9)
-    assert found.exact.standard_error == pytest.approx(np.std(expected, axis=0, ddof=1) / math.sqrt(30), rel=1e-6)
-    assert found.baseline.mean == pytest.approx(np.full(3, np.mean(means)), rel=1e-9)
-    assert (found.train, found.test, found.features, found.repeats) == (60, 240, 3, 30)
+    assert measured.exact.mean == pytest.approx(np.mean(expected, axis=0), rel=1e-9)
+    assert measured.exact.standard_error == pytest.approx(np.std(expected, axis=0, ddof=1) / math.sqrt(30), rel=1e-6)
+    assert measured.baseline.mean == pytest.approx(np.full(3, np.mean(means)), rel=1e-9)
+    assert (measured.train, measured.test, measured.features, measured.repeats) == (60, 240, 3, 30)
 
 
 def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
@@ -248,15 +248,15 @@ def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
 def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
     """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
     asked = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
-    found = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
-    assert any((one.cut.mean < 0).any() for one in found), "the test can fail"
-    for one in found:
+    studies = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
+    assert any((one.cut.mean < 0).any() for one in studies), "the test can fail"
+    for one in studies:
         cut = one.errors["exact, cut to the ball"].mean
         assert (np.isnan(cut) | (cut > 0)).all()
         assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
         assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
         assert not (one.frame()["mse"] < 0).any()
-    shown = np.isfinite([one.errors["exact, cut to the ball"].mean[0] for one in found])
+    shown = np.isfinite([one.errors["exact, cut to the ball"].mean[0] for one in studies])
     assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
 
 
@@ -372,7 +372,7 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     frame = pd.DataFrame({"=pay": rng.uniform(0, 9, 80), "a,b": rng.uniform(-2, 4, 80), "é": rng.uniform(0, 1e6, 80)})
     frame.loc[3, "é"] = np.nan
     asked = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
-    found = {}
+    frames = {}
     writers = {
         "-my table.csv": lambda path: frame.to_csv(path, index=False),
         "t.parquet": frame.to_parquet,
@@ -384,13 +384,13 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         recipe = RegressionRecipe(scenario=asked, table=str(path), columns=OWN)
         assert recipe_of(recipe.arguments) == recipe
         assert recipe_of(RegressionRecipe(scenario=asked, table=name, columns=OWN).arguments).table == name
-        found[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
-        assert OwnColumns.from_text(found[name]["columns"][0]) == OWN
+        frames[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
+        assert OwnColumns.from_text(frames[name]["columns"][0]) == OWN
         short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
         assert short == recipe
     direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
     expected = finished(experiment(asked, direct, seed=1)).frame()
-    for each in found.values():
+    for each in frames.values():
         pd.testing.assert_frame_equal(each[expected.columns], expected)
 
 

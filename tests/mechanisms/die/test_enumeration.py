@@ -97,9 +97,9 @@ def test_the_mean_error_over_all_tables_is_halved_or_better(n: int, errors: tupl
     die = Die((1.0, 1.0), n)
     distance = all_distances(die)
     proved = HellingerSmooth(die=die, epsilon=2 / 3, delta=1e-5)
-    found = [float((np.exp(m.log_pmf_table()) * distance).sum(axis=1).mean()) for m in (proved, made(die, 1.0, 1e-5))]
-    assert found == pytest.approx(errors, abs=6e-4)
-    assert found[1] < found[0] / 2
+    means = [float((np.exp(m.log_pmf_table()) * distance).sum(axis=1).mean()) for m in (proved, made(die, 1.0, 1e-5))]
+    assert means == pytest.approx(errors, abs=6e-4)
+    assert means[1] < means[0] / 2
 
 
 def test_it_is_the_law_of_the_smooth_mechanism_at_the_internal_epsilon() -> None:
@@ -140,8 +140,8 @@ def test_the_least_delta_is_that_of_the_auditor() -> None:
     law = special.log_softmax(weights, axis=1)
     for epsilon in (0.0, 0.5, 2.0, 50.0):
         known = exact_curve(law, pairs=pairs, epsilons=[epsilon])
-        found, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
-        assert found == pytest.approx(known.deltas[0], rel=1e-12)
+        delta, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
+        assert delta == pytest.approx(known.deltas[0], rel=1e-12)
         assert epsilon == 50.0 or pairs[place].tolist() == known.worst[0].tolist()
 
 

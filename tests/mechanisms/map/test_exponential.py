@@ -99,32 +99,32 @@ def test_a_batch_of_priors_has_a_sensitivity_that_serves_all_of_them():
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("cells", [2, 5, 10])
 def test_no_neighbour_moves_any_score_further_than_the_sensitivity(name, cells):
-    found = mechanism(TINY[name], cells=cells)
+    estimator = mechanism(TINY[name], cells=cells)
     moved = 0.0
     for n in (1, 2, 4):
         tables = all_tables(TINY[name], n=n)
-        masses = found.utilities(tables.counts)
+        masses = estimator.utilities(tables.counts)
         change = masses[tables.pairs[:, 0]] - masses[tables.pairs[:, 1]]
         moved = max(moved, float(change.max(axis=-1).sum(axis=-1).max()))
-    assert moved <= found.sensitivity * (1 + 1e-12)
+    assert moved <= estimator.sensitivity * (1 + 1e-12)
     if cells == 2:
-        assert moved > 0.6 * found.sensitivity
+        assert moved > 0.6 * estimator.sensitivity
 
 
 # The promise, exactly: one row, then whole networks
 
 
-def audit_row(found: MapExponential, n: int) -> WorstLoss:
+def audit_row(estimator: MapExponential, n: int) -> WorstLoss:
     """The exact pure epsilon of one binary root over all counts of n records."""
     first = np.arange(n + 1)
-    table = found.log_pmf(np.stack([first, n - first], axis=-1))[:, 0]
+    table = estimator.log_pmf(np.stack([first, n - first], axis=-1))[:, 0]
     return exact_pure_epsilon(table, pairs=neighbour_pairs(n, sides=2))
 
 
-def audit_network(found: MapExponential, n: int) -> float:
+def audit_network(estimator: MapExponential, n: int) -> float:
     """The same over all tables of a network: its decisions are independent, so that their largest losses add up."""
-    tables = all_tables(found.prior.network, n=n)
-    law = found.log_pmf(tables.counts)
+    tables = all_tables(estimator.prior.network, n=n)
+    law = estimator.log_pmf(tables.counts)
     assert special.logsumexp(law, axis=-1) == pytest.approx(np.zeros(law.shape[:-1]), abs=1e-12)
     losses = law[tables.pairs[:, 0]] - law[tables.pairs[:, 1]]
     return float(losses.max(axis=-1).sum(axis=-1).max())
@@ -182,8 +182,8 @@ def test_how_much_of_its_epsilon_one_row_loses(epsilon, cells, n, share):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 100.0])
 @pytest.mark.parametrize("cells", [2, 10])
 def test_over_all_neighbouring_tables_the_joint_law_keeps_what_is_certified(name, epsilon, cells):
-    found = mechanism(TINY[name], epsilon, cells)
-    losses = [audit_network(found, n) for n in (1, 2, 4)]
+    estimator = mechanism(TINY[name], epsilon, cells)
+    losses = [audit_network(estimator, n) for n in (1, 2, 4)]
     assert max(losses) <= epsilon * (1 + 1e-9)
     if cells == 2:
         assert max(losses) > 0.36 * epsilon
@@ -240,9 +240,9 @@ def test_probabilities_are_the_midpoints_of_the_cells():
     assert three == pytest.approx([0.625 * 0.125, 0.625 * 0.875, 0.375], rel=1e-15)
 
 
-def drawn_frequencies(found: MapExponential, exact: Counts, draws: int) -> np.ndarray:
-    places = found.release(exact, rng(), (draws,)).outcome.places
-    return (places[..., None] == np.arange(found.cells)).sum(axis=0)
+def drawn_frequencies(estimator: MapExponential, exact: Counts, draws: int) -> np.ndarray:
+    places = estimator.release(exact, rng(), (draws,)).outcome.places
+    return (places[..., None] == np.arange(estimator.cells)).sum(axis=0)
 
 
 def p_values(frequencies: np.ndarray, log_pmf: np.ndarray) -> np.ndarray:
@@ -279,10 +279,10 @@ def test_the_law_is_the_prior_times_the_exponential_of_the_mass():
 
 
 def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
-    exact, found = counts_of(ASIA, 50), mechanism(ASIA, epsilon=50.0)
-    whole = found.release(exact, rng(), (40,)).outcome.places
+    exact, estimator = counts_of(ASIA, 50), mechanism(ASIA, epsilon=50.0)
+    whole = estimator.release(exact, rng(), (40,)).outcome.places
     monkeypatch.setattr(map_exponential, "_BLOCK", 60)
-    assert np.array_equal(found.release(exact, rng(), (40,)).outcome.places, whole)
+    assert np.array_equal(estimator.release(exact, rng(), (40,)).outcome.places, whole)
 
 
 def test_draws_follow_the_prior_as_epsilon_vanishes_and_the_mode_as_it_grows():
@@ -306,20 +306,20 @@ def test_extreme_priors_counts_and_parameters_draw_something_sensible(prior, eps
 
 
 def test_what_the_recipient_sees_is_public():
-    found = mechanism(ASIA)
-    release = found.release(counts_of(ASIA, 9), rng())
-    assert release.public == {"n": 9, "epsilon": 1.0, "cells": 20, "sensitivity": found.sensitivity}
-    assert release.guarantee == found.certified
+    estimator = mechanism(ASIA)
+    release = estimator.release(counts_of(ASIA, 9), rng())
+    assert release.public == {"n": 9, "epsilon": 1.0, "cells": 20, "sensitivity": estimator.sensitivity}
+    assert release.guarantee == estimator.certified
     assert release.mechanism == "Private MAP"
-    assert found.certified.epsilon == found.claimed.epsilon == 1.0
+    assert estimator.certified.epsilon == estimator.claimed.epsilon == 1.0
 
 
 def test_a_network_of_constants_has_nothing_to_hide():
     network = Network.from_edges("x", [], {"x": ["only"]})
-    found = mechanism(network)
-    assert found.certified.epsilon == 0
+    estimator = mechanism(network)
+    assert estimator.certified.epsilon == 0
     for size in ((), (3,)):
-        drawn = found.release(counts_of(network, 3), rng(), size).outcome.probabilities
+        drawn = estimator.release(counts_of(network, 3), rng(), size).outcome.probabilities
         assert np.array_equal(drawn, np.ones((*size, 1)))
 
 

@@ -101,8 +101,8 @@ def test_the_bounds_fall_in_every_parameter():
     st.tuples(st.integers(0, 10**5), st.integers(0, 10**5)),
     st.integers(2, 300),
 )
-def test_no_cell_moves_further_than_the_bounds_whatever_the_counts(prior, held, cells):
-    a, b = np.add(prior, held)
+def test_no_cell_moves_further_than_the_bounds_whatever_the_counts(prior, counts, cells):
+    a, b = np.add(prior, counts)
     before, one, other = (cell_masses(p, q, cells=cells) for p, q in ((a, b), (a + 1, b), (a, b + 1)))
     assert np.abs(one - before).max() <= added_bound(prior[0]) + 1e-11
     assert np.abs(other - before).max() <= added_bound(prior[1]) + 1e-11

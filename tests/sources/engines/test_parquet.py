@@ -109,8 +109,8 @@ def columns_with_values(draw: Callable[..., Any], name: str, records: int) -> tu
     """Return values of one type and a column whose states and points are for a part among them."""
     kind = draw(st.sampled_from(KINDS))
     value = values_of(kind)
-    some = draw(st.lists(st.one_of(value, value, value, st.none()), min_size=records, max_size=records))
-    array = pa.array(some, type=kind)
+    values = draw(st.lists(st.one_of(value, value, value, st.none()), min_size=records, max_size=records))
+    array = pa.array(values, type=kind)
     texts = {text for text in array.cast(pa.string()).to_pylist() if text and text.strip()}
     kept = draw(st.lists(st.sampled_from(sorted(texts | {"0", "1", "other"})), min_size=1, max_size=20, unique=True))
     missing: Any = draw(st.sampled_from([DropRecord(), OwnState("none at all"), CountAs("")]))

@@ -37,8 +37,8 @@ def test_definition_1_of_neighbours_does_not_give_definition_2():
     assert example.refutes
     chance = [0.0, 0.1, example.truth]
     for p, q in ((0, 1), (1, 0), (1, 2), (2, 1)):
-        for here, there in ((chance[p], chance[q]), (1 - chance[p], 1 - chance[q])):
-            assert here <= math.exp(0.5) * there + 0.1 + 1e-12
+        for here, other in ((chance[p], chance[q]), (1 - chance[p], 1 - chance[q])):
+            assert here <= math.exp(0.5) * other + 0.1 + 1e-12
 
 
 def test_remark_1_group_privacy_by_repeated_use():

@@ -382,8 +382,8 @@ def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_wo
     assert bound.applies
     assert bound.certified > 1 > bound.printed
     assert not comparison_bound(full(8)).applies
-    none, some, all_of = counterexample_denser()
-    assert none < some < all_of
+    none, sparse, all_of = counterexample_denser()
+    assert none < sparse < all_of
     assert all_of > 1
 
 
@@ -391,10 +391,10 @@ def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_wo
 
 
 def test_every_claim_has_a_place_of_its_own_and_a_verdict():
-    found = [*claims.CLAIMS, *stealth.CLAIMS, *reruns.CLAIMS]
-    assert len({claim.reference for claim in found}) == len(found) == 10
-    assert {claim.verdict for claim in found} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}
-    assert all(claim.finding.endswith(".") and len(claim.finding) < 130 for claim in found)
+    every = [*claims.CLAIMS, *stealth.CLAIMS, *reruns.CLAIMS]
+    assert len({claim.reference for claim in every}) == len(every) == 10
+    assert {claim.verdict for claim in every} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}
+    assert all(claim.finding.endswith(".") and len(claim.finding) < 130 for claim in every)
 
 
 def test_more_than_two_states_are_refused_by_name():

@@ -374,11 +374,11 @@ def test_printed_formulas_by_hand():
 
 def test_theorem_1_fails_where_its_conditions_hold():
     """[Zhang16] Theorem 1: P[f >= E f + deviation] by quadrature, for each printed constant."""
-    found = {which: cases.counterexample_deviation(which) for which in Constants}
-    assert found[Constants.THEOREM].truth == pytest.approx(0.4848, abs=5e-4)
-    assert found[Constants.PROOF].truth == pytest.approx(0.484, abs=1e-3)
-    assert found[Constants.LEMMA].truth == pytest.approx(0.238, abs=1e-3)
-    assert all(case.refutes and math.isnan(case.certified) for case in found.values())
+    failures = {which: cases.counterexample_deviation(which) for which in Constants}
+    assert failures[Constants.THEOREM].truth == pytest.approx(0.4848, abs=5e-4)
+    assert failures[Constants.PROOF].truth == pytest.approx(0.484, abs=1e-3)
+    assert failures[Constants.LEMMA].truth == pytest.approx(0.238, abs=1e-3)
+    assert all(case.refutes and math.isnan(case.certified) for case in failures.values())
 
 
 def test_the_exact_exceedance_agrees_with_simulation():

@@ -90,8 +90,8 @@ def test_table_1_without_binary_nodes_has_the_rows_that_can_be_computed():
     """[Zhang16] Table 1."""
     network = Network.from_edges("ab", ["ab"], {"a": ("x", "y", "z"), "b": ("u", "v")})
     counts = random_counts(network, 30)
-    found = [r.mechanism for r in table_1(Dirichlets.symmetric(network), counts)]
-    assert found == ["Laplace", "Sampler"]
+    names = [r.mechanism for r in table_1(Dirichlets.symmetric(network), counts)]
+    assert names == ["Laplace", "Sampler"]
 
 
 def test_every_claim_has_its_own_place_and_a_sentence():
