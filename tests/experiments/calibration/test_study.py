@@ -38,6 +38,9 @@ SETTINGS = combinations()
 RELEASES = 1000 if IS_THOROUGH else 100
 POINTS = 512 if IS_THOROUGH else 128
 MOST_ERRORS = 5
+OFF = 0.02
+"""How far Fourier's noise, which is taken as normal, puts 50% and 80% intervals off: docs/calibration.md says why. With
+100 releases it cannot be told from luck; with 1000, as under `thorough`, it is seven errors."""
 HONEST = aware(POINTS)
 
 TWINS = ["Asia, whole Laplace", "chain of 6, Fourier", "ternary tree, Laplace"]
@@ -75,7 +78,8 @@ def test_there_are_enough_settings():
 def test_ranks_are_uniform_at_every_setting(honest, k):
     for level in LEVELS:
         covered = honest[k].coverage(level)
-        assert abs(covered.value - level) < MOST_ERRORS * covered.error
+        off = OFF * (IS_THOROUGH and "Fourier" in SETTINGS[k].name and level < 0.95)
+        assert -MOST_ERRORS * covered.error < covered.value - level < MOST_ERRORS * covered.error + off
     spread = honest[k].spread
     assert abs(spread.value - 1) < MOST_ERRORS * spread.error
     assert abs(honest[k].bias.value) < MOST_ERRORS * honest[k].bias.error
