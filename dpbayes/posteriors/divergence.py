@@ -46,6 +46,7 @@ _DIGITS = 1e-9
 """Logits: where the search for crossings of two Beta densities ends, and where expit is about to underflow."""
 
 _EXP_EXCESS = [1 / math.factorial(k + 2) for k in range(14)]
+_ATANH_EXCESS = [1 / (2 * k + 3) for k in range(10)]
 
 
 def log1p_excess(u: ArrayLike) -> FloatArray:
@@ -54,7 +55,7 @@ def log1p_excess(u: ArrayLike) -> FloatArray:
     s = u / (2 + u)
     square = s * s
     # ln(1+u) = 2 atanh(s); near zero u - 2s = s u and atanh(s) - s has a short series.
-    series = square * s * np.polynomial.polynomial.polyval(square, [1 / (2 * k + 3) for k in range(10)])
+    series = square * s * np.polynomial.polynomial.polyval(square, _ATANH_EXCESS)
     with np.errstate(divide="ignore"):
         return np.where(np.abs(u) < 0.3, s * u - 2 * series, u - np.log1p(u))
 
@@ -211,6 +212,6 @@ def _binet(x: FloatArray) -> FloatArray:
 def _binet_slope(x: FloatArray) -> FloatArray:
     """mu'(x) = psi(x) - ln x + 1/(2 x)."""
     safe = np.maximum(x, _SHIFT)
-    odd = np.array(STIRLING) * -np.arange(1, 2 * len(STIRLING), 2)
+    odd = [-(2 * k + 1) * coefficient for k, coefficient in enumerate(STIRLING)]
     series = np.polynomial.polynomial.polyval(safe**-2, odd) / safe**2
     return np.where(x < _SHIFT, special.digamma(x) - np.log(x) + 1 / (2 * x), series)

@@ -111,8 +111,8 @@ def panels_of(a: FloatArray, b: FloatArray, low: float, high: float) -> Panels:
     mode, left, right = -np.abs(mode), np.where(flipped, -high, low), np.where(flipped, -low, high)
     curve = _Curve(mode, a, b, inside=(left < mode) & (mode < right))
     panels = max(2, math.ceil(2 * (math.asinh(high / np.pi) - math.asinh(low / np.pi))))
-    below = _breaks(curve, -1, curve.extent(left - mode), panels)
-    above = _breaks(curve, 1, curve.extent(right - mode), panels)
+    down, up = curve.extent(np.stack([left - mode, right - mode], axis=1)).T
+    below, above = _breaks(curve, -1, down, panels), _breaks(curve, 1, up, panels)
     edges = np.concatenate([-below[:, ::-1], above[:, 1:]], axis=1)
     widths = np.diff(edges)
     points = edges[:, :-1, None] + widths[..., None] * _SHARES
@@ -147,14 +147,14 @@ class _Curve:
         return self.total[across] * np.where(near, close, far) - self.slope[across] * d
 
     def extent(self, limit: FloatArray) -> FloatArray:
-        """Return how far from m to go on one side: to DEPTH, or to the interval's end at signed distance `limit`.
+        """Return how far from m to go on each side: to DEPTH, or to the interval's ends at signed distances (R, 2).
 
         A little further than DEPTH does no harm, so that few halvings of the ratio of two bounds are enough.
         """
         far = np.abs(limit)
         # The drop rises from m with `steep` and bends by at most total/4: nearer than this it cannot be DEPTH.
-        steep = np.abs(self.slope)
-        near = np.minimum(2 * DEPTH / (steep + np.sqrt(steep * steep + DEPTH * self.total / 2)), far)
+        steep = np.abs(self.slope)[:, None]
+        near = np.minimum(2 * DEPTH / (steep + np.sqrt(steep * steep + DEPTH * self.total[:, None] / 2)), far)
 
         def between(share: FloatArray) -> FloatArray:
             return near ** (1 - share) * far**share

@@ -322,12 +322,17 @@ ABOUT = {
 
 def named_in(path: Path) -> set[str]:
     """The mechanisms that a module's code names, as Python reads it; also in a string that is a name or a label."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    named = KINDS & (names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)})
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return named | (texts & (KINDS | LABELS))
+    names, texts = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(node.value)
+    return (names & KINDS) | (texts & (KINDS | LABELS))
 
 
 def own_of(path: Path) -> set[str]:
@@ -379,8 +384,10 @@ OF_OTHERS = {
 
 def asked_in(path: Path) -> set[str]:
     """The members that a module's code asks for by name: in `hasattr`, and in `getattr` with a value for want of it."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    least = {"hasattr": 2, "getattr": 3}
+    text, least = path.read_text(encoding="utf-8"), {"hasattr": 2, "getattr": 3}
+    if not any(name in text for name in least):
+        return set()
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     return {
         call.args[1].value
         for call in calls

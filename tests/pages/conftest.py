@@ -1,27 +1,38 @@
 """Every page opened as Streamlit runs it, without a browser."""
 
 import functools
+import inspect
 import json
 import logging
+import math
 import os
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
 from streamlit import config
+from streamlit.elements.widgets import selectbox, text_widgets
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.scriptrunner_utils import script_run_context
-from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.runtime.state.session_state_proxy import get_session_state
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
+from dpbayes.base.memo import Memo
+from dpbayes.base.steps import Work
+from dpbayes.experiments.hellinger import errors as errors_of_dice
+from dpbayes.experiments.hellinger import study
+from dpbayes.ui.pages.hellinger import sweeps
 from dpbayes.ui.pages.network import errors
 from dpbayes.ui.pages.release import simulations
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets import guard, slider
+from dpbayes.ui.widgets import guard, running, slider
+from dpbayes.ui.widgets.running import Running
 from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -81,6 +92,27 @@ def runs_awaited_asleep() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def a_runtime_mocked_once() -> Iterator[None]:
+    """Every run of an AppTest mocks the runtime anew, which takes longer than what it asks of it; here it is one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_test, "MagicMock", functools.cache(app_test.MagicMock))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def a_key_looked_up_alone() -> Iterator[None]:
+    """A text box and a list ask for the value of one key, and Streamlit collects those of all keys first."""
+
+    def looked_up() -> SimpleNamespace:
+        return SimpleNamespace(filtered_state=get_session_state())
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (text_widgets, selectbox):
+            patch.setattr(module, "get_session_state", looked_up)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def messages_not_hashed() -> Iterator[None]:
     """A browser is sent what it knows already by its hash; here is none."""
     with pytest.MonkeyPatch.context() as patch:
@@ -98,6 +130,54 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_releases_are_kept_for_all() -> None:
     """The releases that a server keeps for all its sessions begin anew with each test, which may change them."""
     simulations.of_everybody.clear()
+
+
+KNOWN, RELEASES = Memo(most=500), Memo(most=simulations.SHARED)
+"""What tests have worked out that change nothing of the program, and the releases that they have simulated."""
+
+CHANGE_NOTHING = {"nothing_unforeseen", "tmp_path"}
+"""What a test may ask for and still change nothing of the program."""
+
+
+@pytest.fixture(autouse=True)
+def what_is_known_is_not_worked_out_again(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that changes nothing takes what others have worked out under the same settings, unless thorough.
+
+    So do the sessions of a server with the releases of public records. A test that asks for any other fixture works
+    all out for itself.
+    """
+    asked = set(inspect.signature(request.function).parameters)
+    asked |= {name for mark in request.node.iter_markers("usefixtures") for name in mark.args}
+    asked -= set(request.node.callspec.params if hasattr(request.node, "callspec") else ())
+    if IS_THOROUGH or not asked <= CHANGE_NOTHING:
+        return
+    kept = running._kept
+
+    def shared(kind: str, key: Hashable, start: Callable[[], Running[Any]]) -> Running[Any]:
+        def begun() -> Running[Any]:
+            work = start()
+            if work.anew is None:
+                work.steps = KNOWN.once_in_steps((kind, key), as_they_are, work.steps)
+            return work
+
+        return kept(kind, key, begun)
+
+    monkeypatch.setattr(running, "_kept", shared)
+    monkeypatch.setattr(simulations, "of_everybody", lambda: RELEASES)
+
+
+def as_they_are(steps: Work[Any]) -> Work[Any]:
+    return steps
+
+
+@pytest.fixture(autouse=True)
+def work_is_done_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page shows what is in after a moment and runs again to go on: here it works to the end first, unless thorough.
+
+    A test that is about what is shown meanwhile says after how many steps.
+    """
+    if not IS_THOROUGH:
+        monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", math.inf)
 
 
 @pytest.fixture
@@ -134,14 +214,30 @@ def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) ->
 def errors_are_planned_on_few_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Network works out errors of every mechanism on a hundred planned tables once the hand rests, and of every arrow.
 
-    That is most of what opening the page takes. Here they are of three mechanisms on two tables, unless thorough; a
-    test that is about the errors uses `every_mechanism_is_weighed`, on four tables.
+    That is most of what opening the page takes. Here they are of three mechanisms on two tables, and without an arrow
+    counts are taken as real, unless thorough; a test that is about the errors uses `every_mechanism_is_weighed`, on
+    four tables.
     """
     if not IS_THOROUGH:
         monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_CELLS", 0)
         if "every_mechanism_is_weighed" not in request.fixturenames:
             monkeypatch.setattr("dpbayes.ui.pages.network.errors.FEWEST_TABLES", 2)
             monkeypatch.setattr("dpbayes.ui.pages.network.errors.MECHANISM_NAMES", WEIGHED)
+            monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_READ", 0)
+
+
+@pytest.fixture(autouse=True)
+def curves_of_dice_have_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hellinger enumerates a die's tables for each of a dozen epsilons and numbers of throws; here for four of them.
+
+    The command and the page, which are held against each other, have the same ones.
+    """
+    if IS_THOROUGH:
+        return
+    for module in (sweeps, study):
+        monkeypatch.setattr(module, "EPSILONS", errors_of_dice.EPSILONS[::4])
+        monkeypatch.setattr(module, "SWEEP_DRAWS", 1_000)
+        monkeypatch.setattr(module, "throws_grid", functools.partial(errors_of_dice.throws_grid, points=4))
 
 
 WEIGHED = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler")
@@ -226,9 +322,10 @@ def nothing_unforeseen() -> Iterator[list[str]]:
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a session holds, for what is tested without a page."""
+    """What a session holds, for what is tested without a page: long work does its first step."""
     state: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
     return state
 
 

@@ -37,6 +37,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stop_after_a_step,
 )
 
 PAGE = "pages/accuracy.py"
@@ -183,9 +184,7 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     monkeypatch.setattr("dpbayes.experiments.accuracy.size.MOST_REPEATS", 4)
 
 
@@ -358,7 +357,7 @@ def test_fewer_records_are_tested_on():
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(query, said, monkeypatch):
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     at = open_page(PAGE, **query)
     while "accuracy.curves" not in figures(at):
         fine(at.run())

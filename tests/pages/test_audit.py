@@ -43,6 +43,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stop_after_a_step,
     stopped_at_the_second_picture,
 )
 
@@ -432,7 +433,7 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
 def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is_shown(
     query: dict[str, str], part: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert f"Shown is the nearest that is possible: {shown}." in sentences(at)[0]

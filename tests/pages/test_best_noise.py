@@ -209,6 +209,9 @@ def place_of(block: Any, text: str) -> list[int] | None:
 def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays at a place that others have left would be there twice until the run has ended."""
     text, quick = "To be fair to Laplace", {"source": "earthquake"}
+    one = {"Asia": compared_graphs()["Asia"]}
+    for module in ("experiments", "ui.pages"):
+        monkeypatch.setattr(f"dpbayes.{module}.best_noise.graphs.compared_graphs", lambda: one)
     before = place_of(open_page(PAGE, **quick).main, text)
     monkeypatch.setattr(page, "_progress", lambda work, network: st.caption("half of the work"))
     at = open_page(PAGE, **quick)

@@ -23,7 +23,17 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard
 from dpbayes.ui.widgets.guard import WENT_WRONG
 from tests.conftest import thorough
-from tests.pages.conftest import APP, NO_LIMIT, PAGES, fine, open_page, sentences, settings_of, story_list
+from tests.pages.conftest import (
+    APP,
+    NO_LIMIT,
+    PAGES,
+    fine,
+    open_page,
+    sentences,
+    settings_of,
+    stop_after_a_step,
+    story_list,
+)
 
 FRAGMENTS = tuple(page for page in PAGES if "\nlive(" in (APP.parent / page).read_text(encoding="utf-8"))
 """Pages of which a part runs again alone, and fails there too in a test of its own."""
@@ -175,7 +185,7 @@ def _told(at: AppTest) -> tuple[object, ...]:
 @pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     # What a page goes on with would be drawn over what the browser was told first.
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     before = open_page("pages/release.py", epsilon="3", data_seed="7")
     keys = ("number.epsilon__events", "comparison", "box.prior", "box.seed")
     slider, button, prior, seed = (control(before, key) for key in keys)

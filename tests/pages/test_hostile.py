@@ -195,7 +195,8 @@ def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() 
     before, said, shown = settings_of(at), sentences(at), headline(at)
     editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
     drawings = {name: json.dumps({"graph": drawing}) for name, drawing in DRAWINGS.items()}
-    for name, raw in (drawings | {raw[:20] + str(len(raw)): raw for raw in UNREADABLE}).items():
+    unreadable = thorough(UNREADABLE, sample=[UNREADABLE[k] for k in (1, 3, 7, 8, 11, 13)])  # one of each kind
+    for name, raw in (drawings | {raw[:20] + str(len(raw)): raw for raw in unreadable}).items():
         send(at, [WidgetState(id=editor, json_value=raw)])
         new = [sentence for sentence in sentences(at) if sentence not in said]
         assert len(new) == 1, (name, new)

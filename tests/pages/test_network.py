@@ -159,6 +159,7 @@ def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_
     assert sum(part in said for part in ("costs most:", "costs most is too near to call", "too near to call:")) == 1
 
 
+@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_what_is_asked_has_its_own_price_of_every_arrow() -> None:
     at = open_page(PAGE, source="sprinkler", records="200", target="wet", evidence="cloudy~yes")
     whole, answer = prices(at)

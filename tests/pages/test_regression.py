@@ -35,6 +35,7 @@ from tests.pages.conftest import (
     plain,
     put,
     sentences,
+    stop_after_a_step,
 )
 
 PAGE = "pages/regression.py"
@@ -230,7 +231,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(mo
 
 
 def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
     one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")

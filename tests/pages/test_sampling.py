@@ -8,13 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.sampling import Family, RowState
+from dpbayes.experiments.sampling import Family, RowState, certified_bound
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.release.controls import EXAMPLE
+from dpbayes.ui.pages.sampling import draws
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import crossed, thorough
@@ -126,6 +127,16 @@ def test_the_best_number_of_draws_is_said_and_marked() -> None:
     assert any(f"**{int(best['x'][0])} draws**" in m.value for m in at.markdown)
     measured = next(trace for trace in figures(at)["draws"]["data"] if trace["name"].startswith("simulated"))
     assert abs(measured["y"][0] - curve["y"][0]) < 3 * measured["error_y"]["array"][0]
+
+
+def test_the_curves_over_draws_are_the_cores_at_the_epsilon_that_is_chosen() -> None:
+    at = open_page(PAGE, seat="recipient", epsilon="2")
+    row, network = draws.hypothetical(settings_of(at).options("sampling")), load_named("asia")[0]
+    for epsilon in (2.0, 3.0, 2.0):
+        put(at, "box.epsilon", str(epsilon))
+        curve = next(trace for trace in figures(at)["draws"]["data"] if trace["name"] == f"ε = {epsilon:g}")
+        errors = row.error_of_mean(certified_bound(network, epsilon=epsilon, draws=draws.NUMBERS), draws.NUMBERS)
+        assert curve["y"] == pytest.approx(errors)
 
 
 def test_the_printed_calibration_claims_less_than_it_gives() -> None:

@@ -40,6 +40,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stop_after_a_step,
     stopped_at_the_second_picture,
 )
 
@@ -273,7 +274,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 ) -> None:
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
@@ -287,7 +288,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a graph that is small enough for both."""
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
         told = []
         for most in (bounds_subject.MOST_CELLS, 0):
@@ -295,7 +296,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
             at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
             told.append({metric.label: metric.value for metric in at.metric})
             monkeypatch.undo()
-            monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+            stop_after_a_step(monkeypatch)
         simulated, exact = told
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
@@ -338,7 +339,7 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
 
     monkeypatch.setattr(attacker, "attack_network", counted)
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+    stop_after_a_step(monkeypatch)
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     one_sentence(at, "attackers who see 20 releases of")
     assert {"audit.curve", "audit.odds"} <= set(figures(at))

@@ -22,6 +22,9 @@ NAMES = [kind.__name__ for kind in KINDS]
 BINARY_ALONE = (LaplaceFourier, WeightedFourier)
 
 ENDS = list(product((1e-3, 1.0, 1e3), (1e-3, 1.0, 1e6)))
+FEW_ENDS = [(1e-3, 1.0), (1.0, 1e-3), (1e3, 1.0)]
+BY_TURNS = [(kind, list(Noise)[(i + j) % 2], *end) for i, kind in enumerate(KINDS) for j, end in enumerate(FEW_ENDS)]
+"""Every kind at every end, and with either noise, which is the other one at the next end."""
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 every_noise = pytest.mark.parametrize("noise", list(Noise), ids=[noise.name.lower() for noise in Noise])
@@ -53,9 +56,10 @@ def test_all_that_add_noise_are_here() -> None:
     assert {"GaussianUpdates", "GaussianResiduals"} <= set(NAMES)
 
 
-@every_kind
-@every_noise
-@pytest.mark.parametrize(("epsilon", "alpha"), thorough(ENDS, sample=[(1e-3, 1.0), (1.0, 1e-3), (1e3, 1.0)]))
+@pytest.mark.parametrize(
+    ("kind", "noise", "epsilon", "alpha"),
+    thorough([(kind, noise, *end) for kind, noise, end in product(KINDS, Noise, ENDS)], sample=BY_TURNS),
+)
 def test_any_release_of_any_table_has_a_posterior(kind, noise, epsilon, alpha) -> None:
     """Of no record, one and two, of a node with one state, and of numbers all 0 or all n, as no table would have it."""
     for network in networks_for(kind):

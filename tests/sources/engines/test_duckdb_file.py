@@ -1,6 +1,6 @@
 """A file of DuckDB that a visitor names reads nothing outside the folder that the owner of a server named."""
 
-import os
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,9 +23,10 @@ LATE = "coalesce(getvariable('place'), '{}')"
 """A place that is another one when the view is made: DuckDB makes no view of what it cannot read by then."""
 
 
-@pytest.fixture
-def stranger(tmp_path: Path) -> Iterator[Path]:
-    """A stranger's file below a root, with views of what lies outside, and the working folder beside the secret."""
+@pytest.fixture(scope="module")
+def strangers_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stranger's file below a root, with views of what lies outside, which all tests here only read."""
+    tmp_path = tmp_path_factory.mktemp("stranger")
     root, outside = tmp_path / "root", tmp_path / "secret.csv"
     root.mkdir()
     pd.DataFrame({"x": ["a", "b", "b"]}).to_csv(root / "beside.csv", index=False)
@@ -59,18 +60,20 @@ def stranger(tmp_path: Path) -> Iterator[Path]:
         "secrets": "from (select name as x from duckdb_secrets())",
         "log": f"from (select 'a' as x from enable_logging(storage := 'file', storage_path := '{tmp_path}/log'))",
     }
-    before = Path.cwd()
-    os.chdir(tmp_path)
-    try:
-        with duckdb.connect(str(path)) as database:
-            database.execute("create table t as select unnest(['a', 'b', 'a']) as x")
-            database.execute(f"create macro outside() as table from read_csv('{outside}')")
-            database.execute(f"set variable place = '{outside}'")
-            for name, text in views.items():
-                database.execute(f'create view "{name}" as {text}')
-        yield path
-    finally:
-        os.chdir(before)
+    with contextlib.chdir(tmp_path), duckdb.connect(str(path)) as database:
+        database.execute("create table t as select unnest(['a', 'b', 'a']) as x")
+        database.execute(f"create macro outside() as table from read_csv('{outside}')")
+        database.execute(f"set variable place = '{outside}'")
+        for name, text in views.items():
+            database.execute(f'create view "{name}" as {text}')
+    return path
+
+
+@pytest.fixture
+def stranger(strangers_file: Path) -> Iterator[Path]:
+    """The stranger's file, and the working folder beside the secret."""
+    with contextlib.chdir(strangers_file.parents[1]):
+        yield strangers_file
 
 
 OUTSIDE = (

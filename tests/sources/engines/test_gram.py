@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbayes.base.steps import finished
@@ -24,6 +24,7 @@ from dpbayes.sources.engines.gram import require_mappings
 from dpbayes.sources.engines.parquet import ParquetFiles
 from dpbayes.sources.engines.sql import SqlTable
 from dpbayes.sources.engines.statements import named_table, statement
+from tests.conftest import IS_THOROUGH
 from tests.sources.engines.tables import InMemory
 
 Loaded = Callable[[pa.Table], Engine]
@@ -100,8 +101,9 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.
 ENDS = st.sampled_from([-1e150, -3.0, -1.0, -1e-300, 0.0, 1e-300, 1.0, 3.0, 1e150])
 
 
+@settings(max_examples=1000 if IS_THOROUGH else 15)  # tables of many numbers: an engine takes as long for few
 @given(
-    st.lists(st.tuples(NUMBERS | st.none(), NUMBERS, NUMBERS), max_size=6),
+    st.lists(st.tuples(NUMBERS | st.none(), NUMBERS, NUMBERS), max_size=16),
     st.tuples(*[st.tuples(ENDS, ENDS).filter(lambda pair: pair[0] < pair[1])] * 3),
     st.floats(0, 1),
 )

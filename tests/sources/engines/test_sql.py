@@ -18,11 +18,12 @@ import dpbayes as dp
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.engines import sql
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
 from dpbayes.sources.engines.session import listed
-from dpbayes.sources.engines.sql import MOST_CHECKED, SqlTable
+from dpbayes.sources.engines.sql import SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
 
@@ -188,8 +189,9 @@ def test_a_column_in_use_that_is_no_node_is_held_to_its_domain(
                 assert dp.count(network, table()).n == n
 
 
-def test_many_columns_that_are_no_nodes_are_looked_at_in_several_expressions() -> None:
-    most = MOST_CHECKED + 4
+def test_many_columns_that_are_no_nodes_are_looked_at_in_several_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "MOST_CHECKED", 4)
+    most = 2 * sql.MOST_CHECKED + 2
     frame = pd.DataFrame({f"x{k}": ["a", "b"] for k in range(most)})
     columns = tuple(Categories(name, ("a", "b")) for name in frame)
     network = network_over(columns[:1])

@@ -244,8 +244,9 @@ def test_every_certified_bound_of_one_row_holds(data):
     )
     b, delta = data.draw(st.floats(0.1, 500)), data.draw(st.floats(0.001, 0.5))
     tails = tail_bounds([row], np.array([b]), delta=delta)
-    for bound in (tails.quantile, tails.chernoff, tails.mcdiarmid):
-        assert cases.exceedance(row, b, float(bound[0]) * (1 + 1e-9) + 1e-12) <= delta + 1e-6
+    # What exceeds a larger one exceeds the least: its probability, by quadrature, decides for all three.
+    least = min(float(bound[0]) for bound in (tails.quantile, tails.chernoff, tails.mcdiarmid))
+    assert cases.exceedance(row, b, least * (1 + 1e-9) + 1e-12) <= delta + 1e-6
 
 
 @pytest.mark.parametrize(("network", "n"), [(ASIA, 200), (chain(5), 50), (WEATHER, 100)])

@@ -10,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import apart, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, DieNoise, ErrorLaw, error_laws, mean_errors_over_tables
+from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, error_laws, mean_errors_over_tables
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import error_box_figure
@@ -76,10 +76,10 @@ def hellinger_page(chosen: Chosen) -> None:
 def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
     """Show the errors; the scenario goes on to the rest of the page with what was enumerated for it."""
     possible = _possible(chosen)
-    scenario = scenario_of(possible.settings)
+    scenario, laws = _worked_out(scenario_of(possible.settings), chosen.seed)
     with page.picture:
         remark(possible.why)
-        laws = _errors(scenario, noise_here(scenario, seed=chosen.seed))
+        _errors(laws)
     page.lead("epsilon")
     medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
     page.say(verdict(medians, scenario))
@@ -166,9 +166,14 @@ def _controls(scenario: Scenario, possible: Possible) -> None:
         controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
-def _errors(scenario: Scenario, noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
-    """Show the errors as boxes and return their laws."""
-    laws = error_laws([scenario], noise)
+@st.cache_resource(scope="session", max_entries=16, show_spinner=False, hash_funcs={Scenario: hash})
+def _worked_out(scenario: Scenario, seed: int) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
+    """Return the scenario with all that is enumerated for it, and its errors: the page runs again for much else."""
+    return scenario, error_laws([scenario], noise_here(scenario, seed=seed))
+
+
+def _errors(laws: Mapping[DieMethod, ErrorLaw]) -> None:
+    """Show the errors as boxes."""
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
     summary = "; ".join(f"{method.value} {numeral(q[LEVELS.index(0.5)])}" for method, q in quantiles.items())
     chart(
@@ -177,7 +182,6 @@ def _errors(scenario: Scenario, noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
         simulates=True,
         alt=f"Boxes: Hellinger distance between exact and released posterior by mechanism. Medians: {summary}.",
     )
-    return laws
 
 
 def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:

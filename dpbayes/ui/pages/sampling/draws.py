@@ -6,10 +6,12 @@ import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import draws_figure, omega_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.parameters import MOST_DRAWS
+from dpbayes.model.network import Network
 from dpbayes.ui.pages.sampling.row import ShownRow
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.sampling import SamplingOptions
@@ -45,15 +47,15 @@ def hypothetical(options: SamplingOptions) -> RowState:
 def _error(chosen: Chosen, shown: ShownRow) -> None:
     row = shown.posterior if chosen.is_curator else hypothetical(chosen.options("sampling"))
     net, epsilon = chosen.network, shown.mechanism.epsilon
-    several = epsilon * np.array(TIMES)[:, None]
-    errors = row.error_of_mean(certified_bound(net, epsilon=several, draws=NUMBERS), NUMBERS)
+    errors = _errors(net, row.alpha, row.state, epsilon)
     best = best_draws(errors, NUMBERS)
     labels = [f"ε = {epsilon * times:g}" for times in TIMES]
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
-    measured = _measured(shown, seed=chosen.seed) if chosen.is_curator and certified else None
+    set_to = (row.alpha, row.state, shown.bound, shown.mechanism.draws, (chosen.seed, shown.cell))
+    measured = _measured(*set_to) if chosen.is_curator and certified else None
     figure = draws_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
-    told = "Error of the mean of N draws over N, for three epsilons; best N marked."
-    chart(figure, key="draws", alt=told, simulates=measured is not None)
+    alt = "Error of the mean of N draws over N, for three epsilons; best N marked."
+    chart(figure, key="draws", alt=alt, simulates=measured is not None)
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(
@@ -73,13 +75,21 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     )
 
 
-def _measured(shown: ShownRow, *, seed: int) -> tuple[int, float, float]:
+@st.cache_data(scope="session", max_entries=16, show_spinner=False, hash_funcs={Network: hash})
+def _errors(net: Network, alpha: FloatArray, state: int, epsilon: float) -> FloatArray:
+    """Return the root mean square errors (TIMES, NUMBERS) of a row's state under Dirichlet(alpha)."""
+    bounds = certified_bound(net, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
+    return RowState(alpha, state).error_of_mean(bounds, NUMBERS)
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner=False)
+def _measured(
+    alpha: FloatArray, state: int, bound: float, draws: int, seed: tuple[int, int]
+) -> tuple[int, float, float]:
     """Return N, the simulated root mean square error and its standard error, for the release that is set."""
-    draws = shown.mechanism.draws
-    repeats = max(20, SIMULATED // draws)
-    rng = stream(seed, "sampling", "error", shown.cell)
-    means = shown.posterior.sample(shown.bound, rng, (repeats, draws)).mean(axis=1)
-    squares = (means - shown.posterior.mean) ** 2
+    row, repeats = RowState(alpha, state), max(20, SIMULATED // draws)
+    means = row.sample(bound, stream(seed[0], "sampling", "error", seed[1]), (repeats, draws)).mean(axis=1)
+    squares = (means - row.mean) ** 2
     error = float(np.sqrt(squares.mean()))
     return draws, error, float(squares.std(ddof=1) / np.sqrt(repeats) / (2 * error)) if error > 0 else 0.0
 
