@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.steps import finished
 from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.curves.aware import AWARE
-from dpbayes.experiments.accuracy.reliability import reliability
+from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import (
     ALL_METHODS,
     METHODS,
@@ -250,7 +251,8 @@ def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
         if "accuracy.reliability" in figures(fine(at.run())) and not at.get("progress")[1:]:
             break
     dots = next(t for t in figures(at)["accuracy.reliability"]["data"] if t["name"] == "Laplace")
-    expected = reliability(fast_plan(methods=(METHODS["laplace"],), repeats=8), 2.0)[METHODS["laplace"]]
+    plan = fast_plan(methods=(METHODS["laplace"],), repeats=8)
+    expected = finished(reliability_steps(plan, 2.0))[METHODS["laplace"]]
     assert dots["y"] == pytest.approx(expected.right[expected.records > 0])
 
 
