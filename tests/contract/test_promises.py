@@ -128,7 +128,7 @@ def losses(mechanism, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     for kind, of in (*((kind, additive_losses) for kind in ADDITIVE), *OTHERS):
         if isinstance(mechanism, kind):
             return of(mechanism, before, after)
-    raise AssertionError(f"Say in `OTHERS` what {type(mechanism).__name__} loses.")
+    raise AssertionError(f"Say in `ADDITIVE` or in `OTHERS` what {type(mechanism).__name__} loses.")
 
 
 OTHERS = ((PosteriorSampler, sampler_losses), (MapExponential, map_losses))
