@@ -20,6 +20,9 @@ LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
 PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
+LEVEL = 0.95
+"""Of the credible intervals that are shown."""
+
 _MOST_READINGS = 8
 """Selections of rows that a prior remembers."""
 

@@ -193,6 +193,12 @@ def coded(column: Column, texts: pd.Series) -> IntArray:
     return codes
 
 
+def codes_of_declared(column: Categories | Groups) -> dict[str, int]:
+    """Return the code of every declared value."""
+    values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
+    return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
+
+
 def _encoded(column: Column, values: pd.Series) -> IntArray:
     """Return codes (n,), LEFT_OUT or OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)

@@ -18,6 +18,7 @@ from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calib
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.sources.named_networks import load_named
 
 
@@ -29,10 +30,6 @@ class CalibrationSize:
         int, Parameter("", low=2, high=100_000, typical=1000, log=True, whole=True, title="releases of every setting")
     ] = 1000
     seed: Annotated[int, seed_of("the truths, the tables and the noise")] = 1
-
-
-LEVEL = 0.95
-"""Of the intervals in the picture."""
 
 
 def settings_along() -> tuple[Trial, ...]:

@@ -13,11 +13,8 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
-
-LEVEL = 0.95
-"""Of the credible interval of an answer."""
 
 CREDIBLE_DRAWS = 200
 """Draws of all CPTs from a posterior that an interval is read off, where it has no formula."""
@@ -52,6 +49,12 @@ class Question:
                 raise InputError(f"{brief(name)} has no state {brief(state)}; it has {known}.")
         if self.target in self.evidence:
             raise InputError(f"{brief(self.target)} is both asked for and given; remove it from the evidence.")
+
+    @classmethod
+    def of_telling_state(cls, network: Network, target: str, evidence: Mapping[str, str]) -> "Question":
+        """Return the question for the probability of the target's telling state."""
+        node = network.index(target)
+        return cls(network, target, network.states[node][network.telling_state(node)], evidence)
 
     @property
     def text(self) -> str:

@@ -16,6 +16,7 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
 from dpbayes.releases.certificate import likely_loss
@@ -26,7 +27,6 @@ from dpbayes.releases.views.reading import INTERVALS, law_of, reading_of, roughn
 MOST_BARS = 24
 """Nodes whose probabilities have room on the page."""
 
-LEVEL = 0.95
 DRAWS, MOST_DRAWN = 400, 1 << 22
 """Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
 

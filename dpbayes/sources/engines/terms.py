@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import LEFT_OUT, MISSING_TEXTS, Categories, Column, Cuts, Groups, code_of_missing, coded
+from dpbayes.sources.columns import (
+    LEFT_OUT,
+    MISSING_TEXTS,
+    Categories,
+    Column,
+    Cuts,
+    Groups,
+    code_of_missing,
+    codes_of_declared,
+)
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -116,7 +124,9 @@ def _looked_up(value: Any, column: Categories | Groups, step: int) -> Term:
             f"The values of {brief(column.name)} cannot be compared with states; the engine holds "
             f"{brief(getattr(kind, 'raw_type', kind))} there. Make a view that casts it to text."
         )
-    pairs = [(said, code) for text, code in _codes(column).items() if (said := _said(kind, text)) is not None]
+    pairs = [
+        (said, code) for text, code in codes_of_declared(column).items() if (said := _said(kind, text)) is not None
+    ]
     if not pairs:
         return Term(_whole_literal(NOT_DECLARED))
     low = pairs[0][0]
@@ -145,7 +155,7 @@ def _said(kind: Any, text: str) -> Any:
 def _text_code(value: Any, column: Categories | Groups, step: int) -> "ir.IntegerValue":
     """Return the code of the text, or else of the text without the space around it, or else of what says missing."""
     text = _as_text(value)
-    codes, missing = _codes(column), code_of_missing(column)
+    codes, missing = codes_of_declared(column), code_of_missing(column)
     cases = [(_literal(said, "string"), _whole_literal(code * step)) for said, code in codes.items()]
     none = _whole_literal(TO_LEAVE_OUT if missing == LEFT_OUT else missing * step)
     trimmed = text.strip()
@@ -154,14 +164,8 @@ def _text_code(value: Any, column: Categories | Groups, step: int) -> "ir.Intege
     return code if missing == LEFT_OUT else value.isnull().ifelse(none, code)
 
 
-def _codes(column: Categories | Groups) -> dict[str, int]:
-    """Return the code of every declared value."""
-    values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
-    return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
-
-
 def _missing_texts(column: Column) -> list[str]:
-    declared = {} if isinstance(column, Cuts) else _codes(column)
+    declared = {} if isinstance(column, Cuts) else codes_of_declared(column)
     return sorted(text for text in MISSING_TEXTS if text not in declared)
 
 

@@ -18,11 +18,12 @@ from dpbayes.experiments.sampling import needed_answers
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, PosteriorSampler
 from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.page import looked_at
-from dpbayes.ui.pages.release.averages import LEVEL, cell_coverage, known_averages
+from dpbayes.ui.pages.release.averages import cell_coverage, known_averages
 from dpbayes.ui.pages.release.controls import picked, question
 from dpbayes.ui.pages.release.readings import Readings, Simulated
 from dpbayes.ui.pages.release.simulations import simulate, simulated_once

@@ -11,6 +11,7 @@ from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.amounts import amount_text
@@ -31,7 +32,6 @@ from dpbayes.ui.widgets.show import assumption
 
 ROWS_AT_ONCE = 40
 ARROWS_AT_ONCE = 60
-LEVEL = 0.95
 DRAWS = 1000
 MOST_COLUMNS = 10_000
 """Cells of a network whose draws are offered as a file: each is a column, and 131,000 of them took half a minute."""

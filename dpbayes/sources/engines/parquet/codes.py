@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpbayes.base.types import BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded
+from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
 from dpbayes.sources.engines.parquet.written_numbers import Numbers, least_at_or_above, number_of, whole_number_of
 from dpbayes.sources.tables import texts_of
 
@@ -206,7 +206,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     width = np.iinfo(kind.to_pandas_dtype())
     codes = {
         number: code
-        for text, code in _declared(column).items()
+        for text, code in codes_of_declared(column).items()
         if (number := whole_number_of(text)) is not None and width.min <= number <= width.max
     }
     low, high = min(codes, default=0), max(codes, default=0)
@@ -230,19 +230,13 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     return write
 
 
-def _declared(column: Categories | Groups) -> dict[str, int]:
-    """Return the code of every declared value."""
-    values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
-    return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
-
-
 # Other numbers
 
 
 def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
-    for text, code in _declared(column).items():
+    for text, code in codes_of_declared(column).items():
         number = number_of(text, dtype)
         if number is not None:
             codes[int(number.view(f"u{dtype.itemsize}"))] = code

@@ -69,9 +69,7 @@ def releases_of(cells: int) -> int:
 
 def asked_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    network, (target, evidence) = chosen.network, question(chosen)
-    node = network.index(target)
-    return Question(network, target, network.states[node][network.telling_state(node)], evidence)
+    return Question.of_telling_state(chosen.network, *question(chosen))
 
 
 def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:

@@ -9,15 +9,13 @@ import numpy as np
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Work, part_of
 from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, read_cell, read_releases
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings, held_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
 
 Result = TypeVar("Result")
-
-LEVEL = 0.95
-"""Level of the intervals on this page."""
 
 MOST_CELLS = 60_000
 """Cells of all releases together that averages are taken over: ten seconds' work."""

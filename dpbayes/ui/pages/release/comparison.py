@@ -13,8 +13,9 @@ from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
-from dpbayes.ui.pages.release.averages import LEVEL, Averages, averages
+from dpbayes.ui.pages.release.averages import Averages, averages
 from dpbayes.ui.pages.release.readings import Readings, Simulated
 from dpbayes.ui.pages.release.simulations import DRAWS, simulate
 from dpbayes.ui.session.chosen import Chosen

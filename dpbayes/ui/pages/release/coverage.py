@@ -11,6 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon
 from dpbayes.experiments.calibration.study import AS_REAL, AWARE, calibrate, readings
 from dpbayes.figures.calibration import coverage_figure
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
@@ -22,8 +23,6 @@ RELEASES, FEW_RELEASES, SMALL = 200, 40, 100
 
 MOST_VALUES = 1_000_000
 """Values of one table that is drawn for each release."""
-
-LEVEL = 0.95
 
 
 def coverage(chosen: Chosen) -> bool:

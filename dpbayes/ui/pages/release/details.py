@@ -17,8 +17,8 @@ from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_va
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.ui.pages.release.averages import LEVEL, Averages
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.ui.pages.release.averages import Averages
 from dpbayes.ui.pages.release.comparison import comparison
 from dpbayes.ui.pages.release.controls import ask, question
 from dpbayes.ui.pages.release.coverage import coverage

@@ -8,6 +8,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.ui.pages.release.readings import Readings
@@ -17,8 +18,6 @@ from dpbayes.ui.widgets.show import sentence_instead
 
 MOST_RHAT = 1.05
 """R-hat above which chains are said not to agree yet."""
-
-LEVEL = 0.95
 
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:

@@ -9,14 +9,13 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import LEVEL
 
 _MOST_READ = 10_000
 """Cells of a network whose release is still written for a person to read."""
 
 _MOST_CONCLUDED = 1_500
 """Cells of a network whose intervals are in the file: those of more take seconds."""
-
-LEVEL = 0.95
 
 
 def release_json(release: Release[Outcome], network: Network) -> bytes:

@@ -12,9 +12,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.release.averages import (
-    LEVEL,
     Averages,
     AveragesUnderWay,
     averages_under_way,

@@ -56,9 +56,7 @@ def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
 
 def asked_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    network, (target, evidence) = chosen.network, question(chosen)
-    node = network.index(target)
-    return Question(network, target, network.states[node][network.telling_state(node)], evidence)
+    return Question.of_telling_state(chosen.network, *question(chosen))
 
 
 def ask(chosen: Chosen) -> None:
