@@ -12,5 +12,7 @@ if PagesManager.uses_pages_directory:
     st.rerun()
 
 from dpbayes.ui.widgets.guard import watch  # see above why here
+from dpbayes.ui.wire import open_sockets, send_at_once
 
 watch()
+send_at_once(open_sockets())

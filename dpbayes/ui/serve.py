@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.commands.command import HOLDS, REFUSED
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
+from dpbayes.ui.wire import send_at_once
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 HOST, PORT = "127.0.0.1", 8501
@@ -181,7 +183,16 @@ def serve(port: int, where: Sequence[str]) -> None:
     """Import what every page needs, say that we navigate ourselves, and run the server until it is stopped."""
     PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
     gc.disable()  # nothing of what is imported is garbage
-    importlib.import_module("dpbayes.ui.stories.shipped")  # by it nearly all but what Streamlit's caches keep
+    importlib.import_module("dpbayes.ui.app")
     gc.freeze()
     gc.enable()
+    uvicorn.Server = _AtOnce  # type: ignore[misc]
     cli.main(["run", str(APP), "--server.port", str(port), *where], prog_name="streamlit")
+
+
+class _AtOnce(uvicorn.Server):
+    """Streamlit's server, whose answers do not wait: for the first visitor, too."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        send_at_once(sockets or ())
+        await super().startup(sockets)
