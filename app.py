@@ -1,150 +1,26 @@
 """dpbayes: see what privacy costs a Bayesian network and what it buys. Start with `make run`."""
 
-from pathlib import Path
-from urllib.parse import urlencode
+import sys
 
 import streamlit as st
 
-from dpbayes.base.text import escaped
-from dpbayes.ui.session.current import current, link_problems
-from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.link import left_out, query_of
-from dpbayes.ui.session.place import show_place
-from dpbayes.ui.session.settings import Seat
-from dpbayes.ui.stories.banner import banner
-from dpbayes.ui.stories.opened import open_step, story_page
-from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
-from dpbayes.ui.widgets.controls import segments
-from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS, count_connected
-from dpbayes.ui.widgets.guard import delivering
-from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.share import Served, shareable
-from dpbayes.ui.widgets.show import guarded
-
-PAGES = {
-    "": [st.Page("pages/home.py", title="Home", default=True)],
-    "The way of a release": [
-        st.Page("pages/data.py", title="Data", url_path="data"),
-        st.Page("pages/network.py", title="Network", url_path="network"),
-        st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
-        st.Page("pages/release.py", title="Release", url_path="release"),
-        st.Page("pages/audit.py", title="Audit", url_path="audit"),
-        st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
-    ],
-    "Mechanisms": [
-        st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
-        st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
-    ],
-    "Theory": [
-        st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
-        st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
-        st.Page("pages/structure.py", title="Structure", url_path="structure"),
-        st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
-        st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
-        st.Page("pages/papers.py", title="Papers", url_path="papers"),
-    ],
-    "Experiments": [
-        st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),
-        st.Page("pages/regression.py", title="Regression", url_path="regression"),
-    ],
-}
-
-STYLE = Path(__file__).parent / "dpbayes" / "ui" / "style.css"
-
-ABOUT = "dpbayes shows what privacy costs a Bayesian network, and what it buys."
-
-# Streamlit's menu offers its themes, light, dark or the system's, only beside an entry of the app's own.
-st.set_page_config(page_title="dpbayes", layout="wide", menu_items={"About": ABOUT})
+GREY = """
+<div class="coming" aria-hidden="true" style="display: grid; gap: 1rem">
+  <div style="height: 2rem; width: 40%; border-radius: 0.5rem; background: rgb(128 128 128 / 16%)"></div>
+  <div style="height: 50vh; border-radius: 0.5rem; background: rgb(128 128 128 / 16%)"></div>
+</div>
+"""
 
 
-def bar(title: str) -> None:
-    """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
-    missing = _missing_from_link()
-    with st.container(horizontal=True, vertical_alignment="center", key="bar"):
-        st.title(title, width="content")
-        segments(
-            "Who is looking?",
-            "seat",
-            list(Seat),
-            format_func=lambda seat: seat.value.capitalize(),
-            label_visibility="collapsed",
-        )
-        st.selectbox(
-            "Story",
-            list(STORIES),
-            index=None,
-            placeholder="Open a ready example",
-            format_func=lambda key: STORIES[key].title,
-            key=_story_list(),
-            on_change=_open_chosen,
-            label_visibility="collapsed",
-            width=220,
-        )
-        # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
-        with st.popover("Share this view", key="share", on_change="rerun"):
-            if missing:
-                st.warning(missing)
-            st.caption(
-                f"This link reopens {'the rest of the' if missing else 'the same'} view. "
-                "Uploaded tables stay with you: the link says they are missing."
-            )
-            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
-            st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
-            if why:
-                st.caption(why)
-    if current().seat is Seat.RECIPIENT:
-        st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
-    if missing:
-        st.caption(missing)
+def main() -> None:
+    """Run the dashboard; who comes while its code is still read, with `streamlit run`, sees where it will be."""
+    coming = st.empty()
+    if not hasattr(sys.modules.get("dpbayes.ui.app"), "app"):
+        coming.html(GREY)
+    from dpbayes.ui.app import app
+
+    coming.empty()
+    app()
 
 
-def _open_chosen() -> None:
-    """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
-    key = st.session_state[_story_list()]
-    st.session_state["story.listed"] = st.session_state.get("story.listed", 0) + 1
-    if key:
-        open_step(key)
-
-
-def _story_list() -> str:
-    """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
-    return f"story.{st.session_state.get('story.listed', 0)}"
-
-
-def _missing_from_link() -> str:
-    """Return the sentence about what the link cannot carry, empty if it carries everything."""
-    names = left_out(current())
-    if not names:
-        return ""
-    return (
-        f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
-        "address. A network can be handed on as a file, from *Import or export* on the Network page."
-    )
-
-
-with delivering(), guarded():
-    turned = story_page()
-    if not turned:
-        with guarded():
-            begin_with_address()
-    page = st.navigation(PAGES, position="top")
-    show_place(page.url_path)
-    st.html(STYLE)
-    if turned:
-        turn_to(turned)
-    replaced = remember()
-    if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
-        st.toast(f"{replaced}; Undo on the Network page brings it back.")
-    with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
-        bar("dpbayes" if page.title == "Home" else page.title)
-        write_in_place(page.url_path)
-        for problem in link_problems():
-            st.warning(escaped(problem))
-    with st.container(key="over"), guarded():  # the same place whether a story is open or none
-        banner(page.url_path or "home")
-    if page.url_path in PAGES_OF_COUNTS:
-        live(count_connected, key="count")
-    with guarded():
-        page.run()
-    write_link()
+main()

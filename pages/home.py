@@ -7,6 +7,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.stories.home import own_story
 from dpbayes.ui.stories.opened import open_step
 from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.widgets.page import within_app
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 STEPS = (
@@ -18,6 +19,7 @@ STEPS = (
 
 PER_ROW = 5  # examples beside each other on a wide screen
 
+within_app()
 headline("Hand over what a table teaches, without handing over anyone in it.")
 st.markdown(
     "You hold a table and fit a Bayesian network to it. Somebody else wants the *posterior*. "

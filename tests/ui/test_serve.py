@@ -38,7 +38,7 @@ def test_what_is_no_port_is_a_sentence(text: str) -> None:
 
 
 def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed() -> None:
-    code = "import sys; import dpbayes.ui.stories.shipped, dpbayes.ui.pages.release.page; print(*sys.modules)"
+    code = "import sys; import dpbayes.ui.app, dpbayes.ui.pages.release.page; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "dpbayes.theory.zhang16.stealth" in loaded

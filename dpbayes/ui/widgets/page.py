@@ -17,7 +17,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.address import shown_page, write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.running import run_again
-from dpbayes.ui.widgets.show import guarded, headline
+from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 
 Result = TypeVar("Result")
 
@@ -25,7 +25,14 @@ HEAD_START = 0.4
 """Seconds that a browser gets for the picture of a page that was just opened: it would draw all that came meanwhile
 first, and the picture two seconds later."""
 
-_OPEN = "page.open"
+_OPEN, _ASKED = "page.open", "page.asked"
+
+
+def within_app() -> None:
+    """Run again, once in a session, if this page began without `app.py`: see dpbayes/ui/__init__.py."""
+    if not st.session_state.setdefault(_ASKED, is_guarded()):
+        st.session_state[_ASKED] = True
+        st.rerun()
 
 
 def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
@@ -46,6 +53,7 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
         if goes_on:
             run_again()
 
+    within_app()
     alone()
 
 
@@ -130,4 +138,7 @@ def places(between: Callable[[], None] | None = None) -> Places:
     if between is not None:
         between()
     left, controls = st.columns([2, 1], gap="medium")
-    return Places(top, left.container(key="main"), left.container(key="picture"), controls)
+    main, picture = left.container(key="main"), left.container(key="picture")
+    for part in (top, main):
+        part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture
+    return Places(top, main, picture, controls)

@@ -61,6 +61,11 @@ def remark(sentence: str) -> None:
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
+def is_guarded() -> bool:
+    """Whether something here stands in place of what fails: in every page that `app.py` runs."""
+    return _inside.get()
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """Show a sentence in place of whatever fails inside, and write what nobody foresaw to the server's log.
