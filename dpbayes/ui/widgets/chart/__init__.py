@@ -55,7 +55,9 @@ def chart(
     saved = {"file": name, "told": told}
     head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
-    _mount(key=key, data=f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode())
+    data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()
+    # Told of the height, Streamlit keeps the chart's place until the component has come.
+    _mount(key=key, height=round(figure.layout["height"]), data=data)
 
 
 def take_picture(*, key: str) -> None:

@@ -62,7 +62,10 @@ class Chart {
         if (this.seen) this.draw();
         else requestIdleCallback(() => this.draw());
       },
-      () => (this.plot.textContent = "The chart cannot be drawn: the browser did not get Plotly’s script."),
+      () => {
+        this.plot.textContent = "The chart cannot be drawn: the browser did not get Plotly’s script.";
+        this.root.ariaBusy = "false";
+      },
     );
   }
 
@@ -86,6 +89,7 @@ class Chart {
     const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
     this.known = this.letters;
     drawn.then(async () => {
+      this.root.ariaBusy = "false";
       if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
       this.nameTools();
       this.watch();

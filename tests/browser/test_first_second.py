@@ -1,0 +1,170 @@
+"""What a visitor sees until the first chart: a frame, a headline's place, a grey box where the chart will be."""
+
+import http.client
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.app_screen import APP, SLOW_MS, AppScreen, title_of
+from tests.browser.serving import ROOT, chromium, dashboard_process, free_port, streamlit_process
+from tests.conftest import thorough
+
+pytestmark = pytest.mark.browser
+
+WATCH = """() => {
+  window.seen = [];
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const box = (part) => {
+    const {x, y, width, height} = part.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+  };
+  const look = () => {
+    const chart = all(".st-key-picture .dpbayes-chart")[0];
+    const waits = all(".st-key-picture > [height$=px] > [data-testid=stSkeleton]")[0];
+    const main = all("[data-testid=stMain]")[0];
+    const now = {
+      frame: main !== undefined,
+      names: all("[data-testid^=stTopNav], [data-testid^=stSidebar]").map((part) => part.innerText).join("\\n"),
+      faults: all("[data-testid=stException], [data-testid=stAlert]").map((part) => part.innerText).join(" "),
+      empty: !main?.innerText.trim() && !all("[data-testid=stAppSkeleton], [data-testid=stSkeleton], .coming").length,
+      styled: all("style").some((style) => style.textContent.includes(".st-key-bar")),
+      busy: Boolean(waits) || chart?.ariaBusy === "true",
+      grey: chart ? getComputedStyle(chart, "::before").content !== "none" : Boolean(waits),
+      place: waits ? box(waits.parentElement) : chart ? box(chart) : null,
+      inner: waits ? box(waits) : null,
+      ink: all(".cartesianlayer path").length > 0,
+    };
+    const last = window.seen.at(-1);
+    if (last && JSON.stringify(last.now) === JSON.stringify(now)) last.times += 1;
+    else window.seen.push({times: 1, now});
+  };
+  EACH
+}"""
+EACH_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
+EACH_50_MS = "setInterval(look, 50);"
+
+WITH_A_PICTURE = ("release", "which_epsilon", "audit", "sampling", "hellinger", "bounds", "stealth", "structure")
+WITH_A_PICTURE += ("best_noise", "robustness", "accuracy", "regression")
+SCREENS = ((1440, 900), (853, 480), (400, 800))
+MOST_EMPTY = 20
+"""Looks, 50 ms apart, at Streamlit's frame alone: it waits half a second before it shows that something will come."""
+
+
+def opened(page: Page, address: str, how_often: str) -> None:
+    """Open an address, and look at what is seen there from the first moment on."""
+    page.add_init_script(f"({WATCH.replace('EACH', how_often)})()")
+    page.goto(address, wait_until="commit")
+
+
+def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]]:
+    """Return what was seen until the first chart and a moment after, each view with how often it was."""
+    page.locator(until).first.wait_for(timeout=SLOW_MS, state="attached")
+    page.wait_for_timeout(200)
+    return [view["now"] | {"times": view["times"]} for view in page.evaluate("window.seen")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("release", "structure", "accuracy")))
+def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str, place: str, scheme: Any) -> None:
+    for width, height in SCREENS if scheme == "light" else SCREENS[:1]:
+        with chromium(viewport={"width": width, "height": height}, color_scheme=scheme) as page:
+            opened(page, f"{served}/{place}", EACH_FRAME)
+            views = seen(page)
+        first = next(k for k, view in enumerate(views) if view["ink"])
+        waiting = [view for view in views[:first] if view["styled"] and view["busy"]]
+        assert waiting, "it is there before the chart"
+        assert all(view["grey"] for view in waiting)
+        places = {tuple(view["place"]) for view in [*waiting, *views[first:]]}
+        assert all(abs(a - b) <= 2 for one, other in pairwise(places) for a, b in zip(one, other, strict=True)), places
+        for view in waiting:
+            if view["inner"]:
+                x, y, wide, high = view["place"]
+                left, top, within, tall = view["inner"]
+                assert x <= left <= left + within <= x + wide
+                assert y <= top <= top + tall <= y + high
+        assert not views[-1]["busy"]
+        assert not views[-1]["grey"]
+
+
+def test_what_is_on_its_way_is_silent_and_still(visit: Callable[..., AppScreen]) -> None:
+    """A screen reader hears of the chart when it is there, and is told meanwhile that it is being made."""
+    screen = visit("release")
+    chart = screen.page.locator(".st-key-picture .dpbayes-chart").first
+    expect(chart).to_have_attribute("aria-busy", "false")
+    chart.evaluate("chart => (chart.ariaBusy = 'true')")
+    assert chart.evaluate("chart => getComputedStyle(chart, '::before').animationName") == "none"
+    assert chart.evaluate("chart => getComputedStyle(chart, '::before').content") == '""', "nothing is read aloud"
+
+
+SERVERS: dict[str, Callable[[], AbstractContextManager[tuple[str, subprocess.Popen[bytes]]]]] = {
+    "make run": lambda: dashboard_process(free_port()),
+    "streamlit run app.py": lambda: streamlit_process(APP),
+}
+FILES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+
+
+def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
+    """Return what a navigation lists that is a file's name: `app`, or a page's in small letters."""
+    listed = {line.strip() for view in views for line in view["names"].splitlines()}
+    return listed & {form for name in ("app", *FILES) for form in (name, name.replace("_", " "))}
+
+
+@pytest.mark.parametrize(("how", "place"), [("make run", "bounds"), ("streamlit run app.py", "")])
+def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
+    """With `streamlit run` a link to a page shows the frame alone for longer: no code of ours runs yet."""
+    with SERVERS[how]() as (url, _), chromium() as page:
+        opened(page, f"{url}/{place}", EACH_50_MS)
+        views = seen(page, "h2")
+    assert names_of_files(views) == set()
+    assert "Theory" in views[-1]["names"], "the navigation was read"
+    empty = [view["times"] for view in views if view["frame"] and view["empty"]]
+    assert sum(empty) <= MOST_EMPTY
+    assert not views[-1]["empty"]
+
+
+EARLY = ("release", "bounds?epsilon=2", "network", "papers")
+
+
+@pytest.mark.parametrize("how", SERVERS)
+def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) -> None:
+    """Several come while the first one's page is still being imported."""
+    with SERVERS[how]() as (url, _), ExitStack() as stack:
+        pages = []
+        for place in EARLY:
+            pages.append(stack.enter_context(chromium()))
+            opened(pages[-1], f"{url}/{place}", EACH_50_MS)
+            time.sleep(0.1)
+        for page, place in zip(pages, EARLY, strict=True):
+            views = seen(page)
+            assert [view["faults"] for view in views if view["faults"]] == []
+            assert names_of_files(views) == set()
+            AppScreen(page).arrived(title_of(place.partition("?")[0]))
+            assert page.url == f"{url}/{place}", "with the settings of its link"
+            assert page.errors == []
+
+
+def test_a_file_of_the_page_is_sent_at_once() -> None:
+    """Two parts of an answer do not wait for each other, which takes 40 ms whatever the machine."""
+    for how, warm_up in (("make run", 0), ("streamlit run app.py", 1)):
+        with SERVERS[how]() as (url, _):
+            for _ in range(warm_up):  # the program comes in with its first visitor
+                with chromium() as page:
+                    page.goto(f"{url}/papers")
+                    AppScreen(page).arrived("Papers")
+            wire = http.client.HTTPConnection(url.removeprefix("http://"))
+            took = [_answer_ms(wire) for _ in range(12)]
+            wire.close()
+        assert min(took[4:]) < 20, (how, took)
+
+
+def _answer_ms(wire: http.client.HTTPConnection) -> float:
+    start = time.perf_counter()
+    wire.request("GET", "/favicon.png")
+    wire.getresponse().read()
+    return 1000 * (time.perf_counter() - start)
