@@ -139,6 +139,21 @@ def test_a_slider_that_moves_leaves_the_banner_alone(visit):
     assert said.get_attribute("data-kept") == "yes"
 
 
+def test_keys_pressed_while_a_presented_page_loads_all_count(visit):
+    screen = visit("release?story=clinic&step=1&target=dysp&evidence=smoke~yes")
+    press(screen, "Present")
+    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    body = screen.page.locator("body")
+    for key, step in ((("ArrowRight",) * 3, 4), (("ArrowLeft", "ArrowLeft", "ArrowRight"), 3), (("PageUp",) * 9, 1)):
+        for each in key:
+            body.press(each)
+        said = STORIES["clinic"].steps[step - 1].say
+        expect(banner(screen)).to_contain_text(said, timeout=SLOW_MS)
+        screen.settle(1000)
+        expect(banner(screen)).to_contain_text(said)
+        expect(screen.page).to_have_url(re.compile(f"step={step}" if step > 1 else "story=clinic&"), timeout=SLOW_MS)
+
+
 def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_steps(visit):
     screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
     press(screen, "Present")

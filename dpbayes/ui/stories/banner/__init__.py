@@ -161,19 +161,23 @@ def _hands(story: OpenStory, page: str) -> None:
     presents = current().present is Present.ON
     _mount(
         key="story.hands",
-        data={"at": part, "order": f"{story.key} {story.number} {times_opened()}", "presents": presents},
+        data={
+            "at": part,
+            "order": f"{story.key} {story.number} {times_opened()}",
+            "presents": presents,
+            "step": story.number,
+            "places": story.story.places,
+        },
         on_key_change=turn,
     )
 
 
 def _turn(key: Any, story: OpenStory) -> None:
-    """Turn to another step, or end the presentation, as a key of the browser asks."""
+    """Turn to the step whose number a browser asks for, or end the presentation."""
     if key == "Escape":
         _end()
-    if key == "back" and story.number > 1:
-        open_step(story.key, story.number - 1)
-    if key == "next" and story.number < story.story.places:
-        open_step(story.key, story.number + 1)
+    if type(key) is int and 1 <= key <= story.story.places and key != current().step:
+        open_step(story.key, key)
 
 
 # The guess

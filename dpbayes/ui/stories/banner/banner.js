@@ -2,16 +2,22 @@
 // has come to rest, unless the person went elsewhere before; and while a story is presented, tells which keys turn its steps.
 const PATIENCE = 10_000; // milliseconds of rest until the part must be there, however long the page took to rest
 const REST = 150;
+const AGAIN = 500; // milliseconds after which a step that is not there yet is asked for again
 const STILL = 600; // milliseconds after which a part is scrolled to although its page still works
-const TURNS = { ArrowLeft: "back", PageUp: "back", ArrowRight: "next", PageDown: "next", Escape: "Escape" };
+const TURNS = { ArrowLeft: -1, PageUp: -1, ArrowRight: 1, PageDown: 1, Escape: 0 };
 let last = null;
 let presents = false;
+let step = 1, places = 1; // where the story is, and how many places it has
+let aim = null; // where the presses lead that are on their way; all count, however slow the page is
+let told = null, later = 0;
 let isElsewhere = false;
 let tell = () => {};
 
 export default function ({ data, setTriggerValue }) {
   presents = data.presents;
   tell = (key) => setTriggerValue("key", key);
+  [step, places] = [data.step, data.places];
+  if (aim === step || !presents) aim = null;
   if (data.order === last) return; // drawn once more
   last = data.order;
   isElsewhere = false;
@@ -21,7 +27,7 @@ export default function ({ data, setTriggerValue }) {
 // `before` is where the part was last seen, `still` for how long it has been there, `there` where it was scrolled to.
 function come({ at: asked, order, presents }, end, { before = null, still = 0, there = null } = {}) {
   const at = presents ? "" : asked; // what is presented is all there is
-  const running = document.querySelector("[data-test-script-state=running]");
+  const running = isRunning();
   if (order !== last || isElsewhere || (!running && performance.now() > end)) return;
   const main = document.querySelector("[data-testid=stMain]");
   const part = at ? document.querySelector(`.st-key-${CSS.escape(at)}`) : main;
@@ -42,6 +48,18 @@ function first(main) {
   const bar = document.querySelector(".st-key-bar");
   const isLow = bar && matchMedia("(max-height: 600px)").matches;
   return isLow ? bar.getBoundingClientRect().bottom + main.scrollTop - height(".stAppHeader") : 0;
+}
+
+const isRunning = () => document.querySelector("[data-test-script-state=running]") !== null;
+
+// Tell where the presses lead, and again once the page rests elsewhere: of two presses in one moment the server hears one.
+function turn() {
+  const isLeft = !document.querySelector(".st-key-present");
+  if (!isRunning() && (isLeft || aim === step)) aim = null;
+  if (aim === null) return;
+  if (!isRunning() || aim !== told) tell((told = aim));
+  clearTimeout(later);
+  later = setTimeout(turn, AGAIN);
 }
 
 // What stays above the page while it scrolls.
@@ -67,10 +85,16 @@ for (const deed of ["wheel", "touchmove", "pointerdown", "keydown"])
 
 document.addEventListener("keydown", (e) => {
   const key = TURNS[e.key];
-  if (!presents || !key || e.ctrlKey || e.altKey || e.metaKey || !document.querySelector(".st-key-present")) return;
+  if (!presents || key === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+  if (!document.querySelector(".st-key-present") && !isRunning()) return; // while a page loads it may be away
   const at = (selector) => e.composedPath()[0].closest?.(selector);
   if (at("[role=menu]")) return; // of the menu with the themes, Escape closes it
-  if (at("input, textarea, select, [role=slider], [contenteditable=true]") && key !== "Escape") return; // arrows move a slider
+  if (at("input, textarea, select, [role=slider], [contenteditable=true]") && key) return; // arrows move a slider
   e.preventDefault();
-  tell(key);
+  if (!key) {
+    aim = null;
+    return tell("Escape");
+  }
+  aim = Math.min(Math.max((aim ?? step) + key, 1), places);
+  turn();
 });
