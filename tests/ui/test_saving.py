@@ -13,6 +13,7 @@ from dpbayes.ui.pages.structure import page as structure
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.facts import Facts, facts_of, pictures_tell
@@ -138,6 +139,17 @@ def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
     assert curator.endswith("Drawn for the curator: it may show what is not private.")
     assert "curator" not in told("release")
     assert len(told("network", row="x" * 5000)) < 250
+
+
+def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_is_the_curators() -> None:
+    settings = Settings(seat=Seat.CURATOR, records=321)
+    planned = settings_told("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
+    assert "tables = planned, from public probabilities, n = 1,000." in planned
+    assert planned.endswith(" A simulation, not a release.")
+    loaded = Chosen(settings.with_parameter("which_epsilon.tables", AskedTables.LOADED))
+    line = settings_told("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
+    assert "n = 321" in line
+    assert line.endswith("Drawn for the curator: it may show what is not private.")
 
 
 def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:

@@ -31,7 +31,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import MECHANISM, Facts, pictures_tell
+from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.counting import count_connected
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
@@ -50,7 +50,15 @@ Answered = LeastEpsilon | str
 """The least epsilon, or the sentence that says why there is none."""
 
 
-FACTS: Facts = MECHANISM | {"n": lambda chosen: f"{chosen.options('which_epsilon').records:,}"}
+def _planned(chosen: Chosen) -> str:
+    return "" if is_of_the_table(chosen) else PLANNED
+
+
+def _n(chosen: Chosen) -> str:
+    return N["n"](chosen) if is_of_the_table(chosen) else f"{chosen.options('which_epsilon').records:,}"
+
+
+FACTS: Facts = MECHANISM | {"tables": _planned, "n": _n}
 
 
 def which_epsilon_page(chosen: Chosen) -> bool:

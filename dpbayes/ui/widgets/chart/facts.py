@@ -14,6 +14,9 @@ Fact = Callable[[Chosen], str]
 
 Facts = dict[str, Fact]
 
+PLANNED = "planned, from public probabilities"
+"""What is told of the tables of a picture that shows no data."""
+
 _SHOWN = "facts"
 
 

@@ -8,7 +8,7 @@ from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets.chart.facts import Facts
+from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120
 """Characters of a setting, such as a drawn network's text, and of the name of a file."""
@@ -61,7 +61,8 @@ def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = F
     spoken_for = {key.format(page=page) for name in facts for key in _KEYS[name]}
     others = {key: value for key, value in _short(page, chosen.settings).items() if key not in spoken_for}
     kind = f" A {'simulation' if simulates else 'picture'}, not a release."
-    private = " Drawn for the curator: it may show what is not private." if chosen.is_curator else ""
+    is_private = chosen.is_curator and facts.get("tables") != PLANNED
+    private = " Drawn for the curator: it may show what is not private." if is_private else ""
     return f"{_line(page, facts | others)}{kind}{private}"
 
 
@@ -79,6 +80,7 @@ _KEYS = {
     "mechanism": ("mechanism", "{page}.subject"),
     "epsilon": ("epsilon", "{page}.epsilon"),
     "table": ("data",),
+    "tables": ("{page}.tables", "data"),
     "n": ("records", "{page}.n", "{page}.records"),
 }
 """The settings that a fact speaks for."""
