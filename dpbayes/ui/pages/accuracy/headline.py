@@ -92,7 +92,7 @@ def _cost(study: AccuracyStudy) -> str:
     target = escaped(study.plan.target)
     if exact <= majority:
         return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
-    known = f"Without privacy, {target} is predicted rightly in {exact:.1%}"
+    known = f"Without privacy, {target} is predicted rightly in {exact:.1%} of records"
     first = LAPLACE if LAPLACE in study.methods else next(iter(study.plan.private), None)
     if first is None:
         return f"{known}."
