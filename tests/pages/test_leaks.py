@@ -135,7 +135,7 @@ def test_a_count_that_were_sent_would_be_seen(
 def _broken(labels: list[str], counts: Any) -> Any:
     import plotly.graph_objects as go
 
-    return go.Figure(go.Bar(x=labels, y=(counts.values / counts.n)[: len(labels)]))
+    return go.Figure(go.Bar(x=labels, y=(counts.values / counts.n)[: len(labels)]), layout={"height": 300})
 
 
 # The page that draws
