@@ -19,8 +19,8 @@ def main() -> None:
         coming.html(GREY)
     from dpbayes.ui.app import app
 
-    coming.empty()
     app()
+    coming.empty()
 
 
 main()

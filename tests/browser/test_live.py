@@ -1,5 +1,6 @@
 """A page under a moving slider: picture and sentence follow at once, the rest of the page when the hand rests."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_only_a_pages_own_button_stops_its_work(visit):
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     screen = visit("release?source=sprinkler&epsilon=1")
     number = screen.main.get_by_test_id("stMetricValue").first
+    expect(number).to_have_text(re.compile(r"\d"))  # it comes after the picture
     first, curves = number.inner_text(), screen.curves()
     headlines, numbers = screen.page.evaluate(MOVE)
     assert len(headlines) > 3
