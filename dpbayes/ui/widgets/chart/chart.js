@@ -54,6 +54,7 @@ class Chart {
     this.root.setAttribute("aria-label", alt);
     Object.assign(this, { alt, figure, name, file, told });
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
+    this.root.dataset.sized = ""; // rules that ask for it by its style would be tried anew with every stroke that is drawn
     this.watch();
     plotly(library).then(
       (found) => {
