@@ -32,7 +32,7 @@ from dpbayes.audit.loss.law import (
 )
 from dpbayes.audit.registry import audit, audit_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import percent
+from dpbayes.base.text import in_hundred, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
@@ -276,15 +276,6 @@ def _belief(risk: Risk) -> str:
         beyond = _share(risk.beyond.high, f"{most} %, where ε alone would stop it,")
         return f"{belief} {passing}; it {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
     return f"{belief} can never rise above {most} %" + (f", and {passing}." if risk.level < risk.ceiling else ".")
-
-
-def in_hundred(probability: float) -> str:
-    """Return a probability in percent, rounded up in the first digit behind the point; near 100 in more digits."""
-    for digits in range(1, 7):
-        shown = math.ceil(100 * probability * 10**digits - 1e-6) / 10**digits
-        if shown < 100:
-            return f"{shown:.{digits}f}"
-    return "100"
 
 
 def _share(probability: float, level: str) -> str:

@@ -19,7 +19,12 @@ def numeral(number: float, most: int = 3) -> str:
     mantissa, power = _parts(number, most)
     if power is None:
         return mantissa
-    return _factor(mantissa, " × ") + f"10{str(power).translate(_RAISED)}"
+    return _factor(mantissa, " × ") + power_of_ten(power)
+
+
+def power_of_ten(power: int) -> str:
+    """Return a power of ten: "10⁻⁷"."""
+    return f"10{str(power).translate(_RAISED)}"
 
 
 def numeral_above(number: float, most: int = 3) -> str:
@@ -72,6 +77,39 @@ def percent(probability: float) -> str:
     return f"{numeral(100 * probability, 4)} %"
 
 
+def in_hundred(probability: float) -> str:
+    """Return a probability in percent, rounded up in the first digit behind the point; near 100 in more digits."""
+    for digits in range(1, 7):
+        shown = math.ceil(100 * probability * 10**digits - 1e-6) / 10**digits
+        if shown < 100:
+            return f"{shown:.{digits}f}"
+    return "100"
+
+
+def share_text(share: float) -> str:
+    """Return a probability in percent; what is not quite all or none does not look so."""
+    percent = 100 * share
+    if 0 < percent < 0.1 or 99.9 < percent < 100:
+        return "less than 0.1%" if percent < 1 else "more than 99.9%"
+    return f"{numeral(percent)}%"
+
+
+def probability_text(log_odds: float) -> str:
+    """Return the probability with these log odds, in percent; nearly certain ones by what is missing."""
+    beyond = abs(log_odds)
+    missing = 1 / (1 + math.exp(min(beyond, 700.0)))
+    if missing >= 0.99e-4:
+        value = 100 * (missing if log_odds < 0 else 1 - missing)
+        return f"{value:.2f}".rstrip("0").rstrip(".") + "%" if missing < 0.01 else f"{numeral(value)}%"
+    # The power of ten from the log odds: the probability itself may be too small for a float.
+    exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
+    digit = round(10**part)
+    if digit == 10:
+        digit, exponent = 1, exponent + 1
+    tens = ("" if digit == 1 else f"{digit}·") + power_of_ten(int(exponent))
+    return tens if log_odds < 0 else f"1 − {tens}"
+
+
 def latex(number: float, most: int = 4) -> str:
     """Return `numeral` as LaTeX for a formula."""
     if not math.isfinite(number):
@@ -100,6 +138,12 @@ def apart(first: float, second: float, *, most: int) -> tuple[str, str]:
 def typed(number: float) -> str:
     """Return a number in twelve digits as a box takes it back: in full, without separators."""
     return format(Decimal(f"{number + 0.0:.12g}"), "f")
+
+
+def shortest(number: float) -> str:
+    """Return the shortest text that is exactly a number, without ".0" below 10¹⁵: "3", "0.1"."""
+    number = float(number)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def escaped(name: str) -> str:

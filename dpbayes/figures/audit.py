@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, probability_text
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
 
@@ -22,7 +22,6 @@ SECOND = "#6B7F2A"
 BARS = 61
 """More outputs than this are lines, not bars."""
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
@@ -248,19 +247,3 @@ def probability_ticks(bottom: float, top: float) -> tuple[list[float], list[str]
 
 def _nines(k: int) -> float:
     return k * math.log(10) + math.log1p(-(10.0**-k))
-
-
-def probability_text(log_odds: float) -> str:
-    """Return the probability with these log odds, in per cent; nearly certain ones by what is missing."""
-    beyond = abs(log_odds)
-    missing = 1 / (1 + math.exp(min(beyond, 700.0)))
-    if missing >= 0.99e-4:
-        value = 100 * (missing if log_odds < 0 else 1 - missing)
-        return f"{value:.2f}".rstrip("0").rstrip(".") + "%" if missing < 0.01 else f"{numeral(value)}%"
-    # The power of ten from the log odds: the probability itself may be too small for a float.
-    exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
-    digit = round(10**part)
-    if digit == 10:
-        digit, exponent = 1, exponent + 1
-    tens = ("" if digit == 1 else f"{digit}·") + f"10{str(int(exponent)).translate(_RAISED)}"
-    return tens if log_odds < 0 else f"1 − {tens}"

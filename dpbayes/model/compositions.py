@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
 
@@ -34,7 +35,7 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
     posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about 10^{exponent:.0f}"
     raise InputError(
         f"A die of {sides} sides thrown {n:,} times has {posteriors} possible posteriors, and at most {most:,} can be "
-        f"listed here; use at most {low:,} {'throw' if low == 1 else 'throws'} or fewer sides."
+        f"listed here; use at most {many(low, 'throw')} or fewer sides."
     )
 
 

@@ -144,7 +144,7 @@ def _stated(request: ReleaseRequest) -> str:
 def _composed(request: ReleaseRequest, composed: Composed) -> str:
     measure, total = measure_of(composed.spent), composed.after(request.cost)
     kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
-    before = f"{composed.releases:,} {'release' if composed.releases == 1 else 'releases'}"
+    before = many(composed.releases, "release")
     told = (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
         f"{total_text(composed.spent)} together; with this one it is {decimal_text(number_of(total))}, the exact "
@@ -207,8 +207,7 @@ def _public(request: ReleaseRequest) -> str:
 
 def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Composed) -> tuple[str, str, str, str]:
     """Return what is handed over, what it promises, what has been spent, and how exact it is."""
-    nodes = len(request.network.names)
-    columns = f"{nodes:,} {'column' if nodes == 1 else 'columns'}"
+    columns = many(len(request.network.names), "column")
     total = composed.after(request.cost)
     number = composed.releases + 1
     which = "this one" if request.graph is GraphChoice.UNSEEN else "this one and the choice of its graph"
@@ -216,7 +215,7 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
         f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
         f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
         f"Whoever reads it, and whatever they know besides, {odds(request.cost)}.",
-        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, {which} included, have spent "
+        f"{many(number, 'release')} of this dataset, {which} included, have spent "
         f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         request.entry.accuracy(request, calibration.scale),
     )

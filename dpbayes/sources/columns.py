@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from dpbayes.base.text import shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.dataset import Dataset
@@ -119,7 +120,7 @@ class Cuts:
             raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
         for low, high in pairwise(points):
             if low >= high:
-                steps = f"{readable(high)} follows {readable(low)}"
+                steps = f"{shortest(high)} follows {shortest(low)}"
                 raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")
         object.__setattr__(self, "points", points)
         _check(self)
@@ -127,7 +128,7 @@ class Cuts:
     @cached_property
     def states(self) -> tuple[str, ...]:
         """The bins, for example "< 25", "25 to < 40", ">= 40"."""
-        texts = [readable(point) for point in self.points]
+        texts = [shortest(point) for point in self.points]
         between = [f"{low} to < {high}" for low, high in pairwise(texts)]
         return (f"< {texts[0]}", *between, f">= {texts[-1]}")
 
@@ -268,8 +269,3 @@ def _finite(name: str, point: object) -> float:
     if not math.isfinite(number):
         raise InputError(f"The cut points of {brief(name)} must be finite numbers; {number} is not.")
     return number
-
-
-def readable(number: float) -> str:
-    """Return a number as the shortest text that is exactly it, without ".0"."""
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(float(number))

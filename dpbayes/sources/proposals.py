@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.network import MAX_STATES
-from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in, readable
+from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
@@ -121,7 +122,7 @@ def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:
     low = float(numbers.min())
     above = numbers[numbers > low]
     if not above.size:
-        raise InputError(f"Column {brief(name)} has one single value, {readable(low)}; there is nothing to cut.")
+        raise InputError(f"Column {brief(name)} has one single value, {shortest(low)}; there is nothing to cut.")
     # Quantiles that are values of the column: no sums that could overflow.
     quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
     quantiles = quantiles[quantiles > low]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
+from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import readable
 from dpbayes.sources.tables import NO_RECORDS, checked_names, refuse_records, refuse_size
 
 MAX_WORKBOOK = 50_000_000
@@ -172,7 +172,7 @@ def _text(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case float():
-            return readable(value)
+            return shortest(value)
         case dt.datetime():
             return value.date().isoformat() if value.time() == dt.time() else value.isoformat(sep=" ")
         case _:

@@ -13,6 +13,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import (
     apart,
     duration,
+    in_hundred,
     latex,
     letters,
     many,
@@ -21,7 +22,10 @@ from dpbayes.base.text import (
     numeral,
     numeral_above,
     percent,
+    probability_text,
     rough,
+    share_text,
+    shortest,
     times,
     typed,
 )
@@ -215,3 +219,69 @@ def test_a_rough_number_has_two_digits(number: float, said: str) -> None:
 def test_a_factor_has_two_digits_or_is_whole(factor: float, said: str) -> None:
     assert times(factor) == said
     assert times(1.524, 3) == "1.52 times"
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
+)
+def test_probabilities_are_told_in_per_cent(probability: float, text: str) -> None:
+    assert probability_text(math.log(probability) - math.log1p(-probability)) == text
+
+
+def test_the_nearly_certain_is_told_by_what_is_missing() -> None:
+    assert probability_text(math.log(1e6)) == "1 − 10⁻⁶"
+    assert probability_text(-math.log(1e6)) == "10⁻⁶"
+    assert probability_text(-math.log(3e17)) == "3·10⁻¹⁸"
+    assert probability_text(1e6).startswith("1 − ")
+
+
+@pytest.mark.parametrize(
+    ("odds", "text"),
+    [
+        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
+        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
+        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
+        (740.0, "1 − 4·10⁻³²²"),
+        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
+    ],
+)
+def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds: float, text: str) -> None:
+    """By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589, and 10^0.411 = 2.58 of 10^-869 rounds to 3."""
+    assert probability_text(odds) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.9, "90%"),
+        (0.99999, "more than 99.9%"),
+        (1e-9, "less than 0.1%"),
+        (0.1234, "12.3%"),
+    ],
+)
+def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
+    assert share_text(share) == text
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(0.5, "50.0"), (0.23102, "23.2"), (0.99911, "99.92"), (0.99999, "99.999"), (1 - 1e-12, "100"), (0.0, "0.0")],
+)
+def test_what_is_at_most_so_much_in_a_hundred_is_rounded_up(probability: float, text: str) -> None:
+    assert in_hundred(probability) == text
+
+
+@given(st.floats(-1e300, 1e300))
+@example(-0.0)
+@example(1e15)
+@example(2.0**53)
+def test_the_shortest_text_is_exactly_the_number(number: float) -> None:
+    assert float(shortest(number)) == number
+
+
+def test_whole_numbers_are_written_without_a_point() -> None:
+    assert [shortest(x) for x in (3.0, -0.0, 0.1, 1e14, -2.5)] == ["3", "0", "0.1", "1" + "0" * 14, "-2.5"]
+    assert shortest(1e15) == "1000000000000000.0", "from here on a text of digits would look like a name"

@@ -15,7 +15,6 @@ from dpbayes.figures.audit import (
     laws_figure,
     odds_figure,
     privacy_curve_figure,
-    probability_text,
     probability_ticks,
     shares_figure,
 )
@@ -155,36 +154,6 @@ def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
 def test_a_single_attacker_needs_no_others():
     figure = odds_figure(np.zeros((1, 4)), []).to_plotly()
     assert [trace.name for trace in figure.data] == ["this attacker"]
-
-
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
-)
-def test_probabilities_are_told_in_per_cent(probability, text):
-    assert probability_text(math.log(probability) - math.log1p(-probability)) == text
-
-
-def test_the_nearly_certain_is_told_by_what_is_missing():
-    assert probability_text(math.log(1e6)) == "1 − 10⁻⁶"
-    assert probability_text(-math.log(1e6)) == "10⁻⁶"
-    assert probability_text(-math.log(3e17)) == "3·10⁻¹⁸"
-    assert probability_text(1e6).startswith("1 − ")
-
-
-@pytest.mark.parametrize(
-    ("odds", "text"),
-    [
-        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
-        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
-        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
-        (740.0, "1 − 4·10⁻³²²"),
-        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
-    ],
-)
-def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds, text):
-    """By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589, and 10^0.411 = 2.58 of 10^-869 rounds to 3."""
-    assert probability_text(odds) == text
 
 
 @pytest.mark.parametrize("top", [600.0, 2000.0, 1e5])

@@ -15,7 +15,8 @@ from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
-from dpbayes.figures.audit import LEAST_DELTA, probability_text
+from dpbayes.base.text import probability_text
+from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells

@@ -27,7 +27,7 @@ from dpbayes.theory.zhang16.stealth import (
     negative_marginal_probability,
     negative_table_probability,
 )
-from dpbayes.ui.pages.stealth.details import records_text, share_text
+from dpbayes.ui.pages.stealth.details import records_text
 from dpbayes.ui.pages.stealth.page import simulated_share
 from dpbayes.ui.session.link import query_of, settings_from
 from tests.pages.conftest import (
@@ -390,21 +390,6 @@ def test_the_counterexamples_are_computed_when_they_are_asked_for() -> None:
     text = plain(everything(fine(at.run())))
     assert "Printed: at least 0.0952" in text
     assert "-247.3" in text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0, "0%"),
-        (1, "100%"),
-        (0.9, "90%"),
-        (0.99999, "more than 99.9%"),
-        (1e-9, "less than 0.1%"),
-        (0.1234, "12.3%"),
-    ],
-)
-def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
-    assert share_text(share) == text
 
 
 def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

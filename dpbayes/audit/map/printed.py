@@ -33,8 +33,7 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     pairs = neighbour_pairs(mechanism.n, sides=2)
     inputs = tuple(counts_text((k, mechanism.n - k)) for k in range(mechanism.n + 1))
     outputs = tuple(numeral(value, 4) for value in mechanism.theta)
-    words = "record" if mechanism.n == 1 else "records"
-    scope = f"All tables of {mechanism.n:,} {words}, all their neighbours and all {mechanism.points:,} outputs."
+    scope = f"All tables of {many(mechanism.n, 'record')}, all their neighbours and all {mechanism.points:,} outputs."
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
     deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
     return pure_report(

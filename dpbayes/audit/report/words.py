@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, Promising, pure_report
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network
@@ -38,7 +39,7 @@ def nothing_to_lose(mechanism: Promising, grid: FloatArray) -> AuditReport:
 
 def all_tables_text(n: int) -> str:
     """Return over which tables of a network the maximum was taken."""
-    return f"All tables of {n:,} {'record' if n == 1 else 'records'} and all their neighbours."
+    return f"All tables of {many(n, 'record')} and all their neighbours."
 
 
 def dots(length: int) -> str:

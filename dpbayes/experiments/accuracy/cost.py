@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpbayes.base.text import duration, memory
+from dpbayes.base.text import duration, many, memory
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
 from dpbayes.experiments.accuracy.method import Method
@@ -110,8 +110,8 @@ def refuse_large_runs(cost: Cost) -> None:
     values = size.epsilons * size.local_cells
     if values > MOST_HELD or size.decisions > MOST_DECISIONS:
         raise InputError(
-            f"The tables of the target and its children have {size.local_cells:,} cells: with {size.epsilons:,} "
-            f"epsilon{'s' if size.epsilons > 1 else ''} too many to hold in memory. Choose another target"
+            f"The tables of the target and its children have {size.local_cells:,} cells: with "
+            f"{many(size.epsilons, 'epsilon')} too many to hold in memory. Choose another target"
             f"{' or fewer epsilons' if size.epsilons > 1 else ''}."
         )
     if size.drawn > MOST_DRAWN:

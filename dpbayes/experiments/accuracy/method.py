@@ -6,6 +6,7 @@ from typing import Any
 
 from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.size import Size
@@ -55,7 +56,7 @@ class Method:
 
     def called(self, draws: int) -> str:
         """Return its title with the number of draws that it stands for."""
-        return self.title.replace("N draws", f"{draws:,} draw" + ("s" if draws > 1 else ""))
+        return self.title.replace("N draws", many(draws, "draw"))
 
     def look(self, draws: int) -> Look:
         """Return how its curve looks."""

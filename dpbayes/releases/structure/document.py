@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpbayes.base.text import many
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.network import Network
@@ -91,7 +92,7 @@ def structure_sentences(
         f"{request.n:,} records, and holds no record and no count.",
         f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the graph, and "
         f"whatever they know besides, {odds(request.epsilon)}, at an epsilon of {decimal_text(request.epsilon)}.",
-        f"{number:,} {'release' if number == 1 else 'releases'} of this dataset, this one included, have spent "
+        f"{many(number, 'release')} of this dataset, this one included, have spent "
         f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         f"{candidates_text(candidates)}, with up to {request.choice.parents:,} parents and "
         f"{request.choice.most_cells:,} cells: by permute-and-flip on whole scores, how far from independent they are, "

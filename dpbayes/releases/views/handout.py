@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import islice
 
-from dpbayes.audit.risk import in_hundred
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral, numeral_above
+from dpbayes.base.text import in_hundred, numeral, numeral_above
 from dpbayes.releases.views.paper import bar, items, paper
 
 MOST_STATES = 24

@@ -7,9 +7,9 @@ from itertools import islice
 
 import numpy as np
 
-from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, in_hundred, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import many, numeral, percent
+from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.release import ReleasedPosterior

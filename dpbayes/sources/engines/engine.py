@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpbayes.base.steps import Work, mapped
+from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.counts import Counts
@@ -119,13 +120,9 @@ class DeclaredTable:
     def _counts(self, network: Network, tally: Tally) -> Counts:
         wrong = [(name, records) for name, records in tally.outside.items() if records]
         if wrong:
-            told = " and ".join(f"{brief(name)} in {_records(records)}" for name, records in wrong[:3])
+            told = " and ".join(f"{brief(name)} in {many(records, 'record')}" for name, records in wrong[:3])
             more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""
             raise InputError(
                 f"Values that are not declared stand in {told}{more}; declare them, or group them with others."
             )
         return Counts(network, tally.values, tally.n)
-
-
-def _records(records: int) -> str:
-    return "1 record" if records == 1 else f"{records:,} records"

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from dpbayes.base.parameters import Choice
+from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
@@ -180,4 +181,4 @@ def _texts(settings: Settings) -> dict[str, str]:
 def _text(value: object) -> str:
     if isinstance(value, enum.Enum):
         return str(value.value)
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return shortest(value) if isinstance(value, float) else str(value)

@@ -12,9 +12,9 @@ from dpbayes.audit.report.types import AuditReport
 from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, many
+from dpbayes.base.text import escaped, many, probability_text
 from dpbayes.base.validation import InputError
-from dpbayes.figures.audit import Ceiling, odds_figure, probability_text
+from dpbayes.figures.audit import Ceiling, odds_figure
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.labels import assignment

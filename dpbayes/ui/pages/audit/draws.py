@@ -8,7 +8,7 @@ import streamlit as st
 from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, power_of_ten
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.attacker import made_up_tables
 from dpbayes.ui.pages.audit.subject import Audited, digits
@@ -49,7 +49,7 @@ def _ask(wanted: int) -> None:
 
 
 def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
-    confidence = f"confidence 1 − 10⁻{str(round(-np.log10(loss.doubt))).translate(_RAISED)}"
+    confidence = f"confidence 1 − {power_of_ten(round(np.log10(loss.doubt)))}"
     releases = f"{2 * loss.counted:,} simulated releases of each of two neighbouring tables"
     if loss.epsilon > 0:
         at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
@@ -63,9 +63,6 @@ def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
         f"{loss.hits[1]:,} under the other one. Bounds of Clopper and Pearson make that a lower bound; the loss "
         "itself may be larger."
     )
-
-
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @st.cache_data(

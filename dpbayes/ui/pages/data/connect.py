@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Work
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.proposals import Proposal
@@ -259,7 +259,7 @@ def _propose(chosen: Chosen) -> bool:
     key = mine.number, tuple(lacking)
     if st.session_state.get(PROPOSING) != key:
         st.button(
-            f"Propose domains for {_columns(len(lacking))} from the values (a leak)",
+            f"Propose domains for {many(len(lacking), 'column')} from the values (a leak)",
             help="Reads each column once. What is read off the records tells which values occur.",
             on_click=_ask_for_proposals,
             args=(key,),
@@ -295,15 +295,11 @@ def about_connected(chosen: Chosen) -> str:
     n, leaks = chosen.n, len(mine.leaks)
     told = "Their possible values are public; everything else is what a release must protect."
     if leaks:
-        told = f"The possible values of {_columns(leaks)} are not declared public: what is read off the data leaks."
-    size = (
-        f"{n:,} records of {_columns(len(columns))}" if n is not None else f"{_columns(len(columns))}, not counted yet"
-    )
+        leaking = many(leaks, "column")
+        told = f"The possible values of {leaking} are not declared public: what is read off the data leaks."
+    wide = many(len(columns), "column")
+    size = f"{n:,} records of {wide}" if n is not None else f"{wide}, not counted yet"
     return f"{escaped(mine.title)}: {size}. {told}"
-
-
-def _columns(number: int) -> str:
-    return "1 column" if number == 1 else f"{number:,} columns"
 
 
 def look_counted(chosen: Chosen) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.domains import write_domains
@@ -89,7 +89,7 @@ def about(data: Dataset | None, chosen: Chosen) -> str:
     leaks = len(chosen.leaking_columns)
     told = "Their number and their possible values are public; everything else is what a release must protect."
     if leaks:
-        columns = "1 column" if leaks == 1 else f"{leaks} columns"
+        columns = many(leaks, "column")
         told = (
             f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
             "data leaks."
@@ -277,9 +277,9 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
     with st.container(key="domains"):
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
     if leaks:
-        many = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
+        domains_were = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
         st.warning(
-            f"{many} taken from the data. Fine in a demonstration; in earnest they tell which "
+            f"{domains_were} taken from the data. Fine in a demonstration; in earnest they tell which "
             "values occur. State them yourself, then mark them public."
         )
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, readable
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState
 from dpbayes.sources.domains import DeclaredColumn
 
 CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
@@ -26,7 +27,7 @@ def kind_of(domain: Column | None) -> str:
 
 def text_of(domain: Column | None) -> str:
     """Return the categories or cut points with semicolons between them; nothing where there is no domain."""
-    values = map(readable, domain.points) if isinstance(domain, Cuts) else domain.states if domain else ()
+    values = map(shortest, domain.points) if isinstance(domain, Cuts) else domain.states if domain else ()
     return "; ".join(map(_quoted, values))
 
 

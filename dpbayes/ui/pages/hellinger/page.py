@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import apart, numeral
+from dpbayes.base.text import apart, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, error_laws, mean_errors_over_tables
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
@@ -102,7 +102,7 @@ def ranked(medians: Mapping[DieMethod, float]) -> tuple[DieMethod, DieMethod, bo
 def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
     """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
     best, rival, is_tie = ranked(medians)
-    throws = f"{scenario.n:,} throw" + ("s" if scenario.n != 1 else "")
+    throws = many(scenario.n, "throw")
     errors = medians[best], medians[rival]
     less, more = (numeral(error, 2) for error in errors) if is_tie else apart(*errors, most=2)
     text = (
@@ -143,7 +143,7 @@ def enumeration_cost(scenario: Scenario) -> str:
         return f"Not certified by enumeration. {refused}"
     die, inner = enumerated.die, enumerated.inner_epsilon
     before, after = mean_errors_over_tables(scenario).values()
-    tables = f"{die.size:,} table" + ("s" if die.size != 1 else "")
+    tables = many(die.size, "table")
     return (
         f"Certified by enumeration: all {tables} of {die.n:,} throws, their {neighbour_count(die):,} ordered pairs of "
         f"neighbours and every output keep {enumerated.certified} at an internal ε of "

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import escaped, numeral, rough
+from dpbayes.base.text import escaped, many, numeral, rough, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
@@ -36,7 +36,7 @@ from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import Facts, as_set, pictures_tell
+from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
@@ -50,7 +50,7 @@ def _n(chosen: Chosen) -> str:
 
 
 FACTS: Facts = {
-    "epsilon": lambda chosen: as_set(chosen.options("regression").epsilon),
+    "epsilon": lambda chosen: shortest(chosen.options("regression").epsilon),
     "table": lambda chosen: str(chosen.options("regression").records.value),
     "n": _n,
 }
@@ -279,10 +279,6 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
     numbers_and_files(recipe_for(scenario, chosen.settings), result)
 
 
-def _features(d: int) -> str:
-    return "1 feature" if d == 1 else f"{d} features"
-
-
 def _known(number: float, shown: Callable[[float], str]) -> str:
     return "unknown" if np.isnan(number) else shown(float(number))
 
@@ -306,7 +302,7 @@ def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
 
 def _split(result: RegressionResult) -> str:
     """Say what was trained on, and what errors are on."""
-    features, repeats = _features(result.features), "1 repeat" if result.repeats == 1 else f"{result.repeats:,} repeats"
+    features, repeats = many(result.features, "feature"), many(result.repeats, "repeat")
     if result.test:
         return (
             f"{result.train:,} records to train on, {result.test:,} to test, {features}; {repeats} with new splits, "
@@ -332,7 +328,9 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
             f"At b = {numeral(b[k], 4)}: certified {numeral(float(one[k]))}, printed {numeral(float(printed[k]))}."
         ),
     )
-    st.caption(f"ε depends on public numbers alone: {size[0]:,} training records, {_features(size[1])}, σ², B and N.")
+    st.caption(
+        f"ε depends on public numbers alone: {size[0]:,} training records, {many(size[1], 'feature')}, σ², B and N."
+    )
     columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
     columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}
     data_and_download(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_told, in_hundred, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_told, level_above, risk, sentences
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, percent
+from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.risk import RaisedBeliefs, risk_figure
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen

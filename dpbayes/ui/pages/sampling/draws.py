@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import draws_figure, omega_figure
@@ -59,7 +59,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(
-        f"At ε = {epsilon:g} in all, the mean of **{count:,} draw{'s' if count > 1 else ''}** is nearest to the exact "
+        f"At ε = {epsilon:g} in all, the mean of **{many(count, 'draw')}** is nearest to the exact "
         f"mean of {place}: off by {numeral(float(errors[0].min()))} (root mean square). Every further draw trims the "
         "others more."
     )
@@ -110,7 +110,7 @@ def _omega(shown: ShownRow) -> None:
         said = (
             f"At ε = {sampler.epsilon:g} the printed ω is {numeral(at_printed)}; "
             f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
-            f"and {sampler.draws:,} draw{'s' if sampler.draws > 1 else ''}."
+            f"and {many(sampler.draws, 'draw')}."
         )
     st.markdown(said)
     st.caption(

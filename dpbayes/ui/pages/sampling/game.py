@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.sampling import (
     Family,
@@ -223,7 +223,7 @@ def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
     least, most = game.bracket
     right = study.right[asked - 1]
     first = (
-        f"After {asked:,} answer{'s' if asked > 1 else ''} the adversary is right in {right:.0%} of games; "
+        f"After {many(asked, 'answer')} the adversary is right in {right:.0%} of games; "
         f"to be right in {LEVEL:.0%} takes "
     )
     proved = f"between {numeral(math.ceil(least))} and {numeral(math.ceil(most))} by proof"

@@ -28,20 +28,10 @@ from dpbayes.ui.pages.stealth.simulations import Agreement, Stealth
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, source
 
-# Numbers as text
-
 
 def records_text(records: float) -> str:
     """Return a number of records: whole from a thousand up, however large."""
     return f"{records:,.0f}" if records >= 1000 else numeral(records)
-
-
-def share_text(share: float) -> str:
-    """Return a probability in percent; what is not quite all or none does not look so."""
-    percent = 100 * share
-    if 0 < percent < 0.1 or 99.9 < percent < 100:
-        return "less than 0.1%" if percent < 1 else "more than 99.9%"
-    return f"{numeral(percent)}%"
 
 
 # Do tables agree?

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.text import escaped, many, near_one, numeral
+from dpbayes.base.text import escaped, many, near_one, numeral, share_text
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -24,7 +24,7 @@ from dpbayes.theory.zhang16.stealth import (
     printed_increment,
     printed_probability,
 )
-from dpbayes.ui.pages.stealth.details import agreement, details, records_text, share_text
+from dpbayes.ui.pages.stealth.details import agreement, details, records_text
 from dpbayes.ui.pages.stealth.python import python_of
 from dpbayes.ui.pages.stealth.simulations import NEAREST, Stealth, agreement_of, proved_probability, stealth_of
 from dpbayes.ui.session.chosen import Chosen

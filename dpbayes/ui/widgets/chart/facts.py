@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.place import shown_place
@@ -31,11 +32,6 @@ def facts_of(page: str) -> Facts:
     return facts if place == page else {}
 
 
-def as_set(number: float) -> str:
-    """Return a number as a person types it."""
-    return str(number).removesuffix(".0")
-
-
 def records_told(chosen: Chosen) -> str:
     """Return the public number of records as far as it is known by now: a line below a picture counts no table."""
     if chosen.settings.data == "synthetic":
@@ -48,6 +44,6 @@ def records_told(chosen: Chosen) -> str:
 
 
 MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
-EPSILON: Facts = {"epsilon": lambda chosen: as_set(chosen.epsilon)}
+EPSILON: Facts = {"epsilon": lambda chosen: shortest(chosen.epsilon)}
 TABLE: Facts = {"table": lambda chosen: chosen.data_title}
 N: Facts = {"n": records_told}
