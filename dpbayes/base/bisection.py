@@ -1,4 +1,4 @@
-"""Where a condition stops holding, for whole arrays of intervals at once.
+"""Where a condition stops holding, and where levels are reached, for whole arrays at once.
 
 Halving keeps both ends, so a caller can take the one on the safe side: a certified number needs that, and a root
 finder's best guess does not give it. On small arrays it is also ten times as fast as a general one.
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 
 
 def turning_point(
@@ -26,3 +26,22 @@ def turning_point(
         on = holds(middle)
         inside, outside = np.where(on, middle, inside), np.where(on, outside, middle)
     return inside, outside
+
+
+def last_reached(starts: FloatArray, levels: FloatArray, rows: IntArray) -> IntArray:
+    """Return the last place in `starts` (R, W) that each level reaches, in its own row: of the shape of `levels`.
+
+    Starts rise along a row, and the first is taken as reached; `rows` are those of the levels, of a shape that
+    broadcasts to theirs. Every level takes the same steps, whatever it is.
+    """
+    places = starts.shape[-1]
+    width = 1 << (places - 1).bit_length()
+    padded = np.full((len(starts), width), np.inf)
+    padded[:, :places] = starts
+    flat, first = padded.ravel(), rows * width
+    place = np.broadcast_to(first, levels.shape).copy()
+    step = width // 2
+    while step:
+        place += step * (flat[place + step] <= levels)
+        step //= 2
+    return place - first

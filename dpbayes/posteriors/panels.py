@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.bisection import last_reached, turning_point
 from dpbayes.base.quadrature import DEPTH, panel_rule
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import expm1_excess, log1p_excess
@@ -70,18 +70,7 @@ class Panels:
 
     def _panel_of(self, u: FloatArray, row: IntArray) -> IntArray:
         """Find the last panel whose left level is at most u, by bisection: its right level is then above u."""
-        count = self.slopes.shape[1]
-        width = 1 << (count - 1).bit_length()
-        starts = np.full((len(self.mode), width), np.inf)
-        starts[:, :count] = self.levels[:, :-1]
-        flat = starts.ravel()
-        first = np.broadcast_to(row * width, u.shape)
-        panel = first.copy()
-        step = width // 2
-        while step:
-            panel += step * (flat[panel + step] <= u)
-            step //= 2
-        return panel - first
+        return last_reached(self.levels[:, :-1], u, row)
 
     def _invert_within(self, share: FloatArray, cell: IntArray) -> FloatArray:
         # A log density that is straight across the panel gives the first guess; three Newton steps are then plenty.

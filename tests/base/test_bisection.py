@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.bisection import last_reached, turning_point
 
 PLACES = st.floats(-1e6, 1e6)
 
@@ -36,3 +36,15 @@ def test_so_many_halvings_leave_so_small_an_interval(halvings: int) -> None:
     inside, outside = turning_point(lambda z: z < 0.3, 0.0, 1.0, halvings=halvings)
     assert outside - inside == 0.5**halvings
     assert inside <= 0.3 <= outside
+
+
+@pytest.mark.parametrize("places", [1, 2, 3, 8, 13])
+def test_the_last_place_that_a_level_reaches_is_that_of_a_search_along_its_row(places: int) -> None:
+    rng = np.random.default_rng(places)
+    starts = np.sort(rng.random((5, places)), axis=-1)
+    starts[:, 0] = 0.0
+    starts[2] = starts[2, -1]  # of equal ones the last
+    levels, rows = rng.random((40, 7)), rng.integers(5, size=7)
+    levels[0] = starts[rows, -1]
+    known = [np.searchsorted(starts[row], levels[:, k], side="right") - 1 for k, row in enumerate(rows)]
+    np.testing.assert_array_equal(last_reached(starts, levels, rows), np.maximum(np.transpose(known), 0))

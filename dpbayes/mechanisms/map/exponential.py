@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.bisection import last_reached
 from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
@@ -219,16 +220,7 @@ def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
 
 def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
     """Return `choose` for rows of which each follows one of some laws: `laws` (rows,) are places in weights (L, G)."""
-    kinds, cells = log_weights.shape
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
-    width = 1 << (cells - 1).bit_length()
-    starts = np.full((kinds, width), np.inf)
-    starts[:, 0], starts[:, 1:cells] = 0.0, cumulative[:, :-1]
-    flat, first = starts.ravel(), laws * width
-    cell = np.broadcast_to(first, uniforms.shape).copy()
-    step = width // 2
-    while step:
-        cell += step * (flat[cell + step] <= uniforms)
-        step //= 2
-    return cell - first
+    starts = np.concatenate((np.zeros((len(cumulative), 1)), cumulative[:, :-1]), axis=-1)
+    return last_reached(starts, uniforms, laws)

@@ -247,20 +247,18 @@ def certified_table_increment(network: Network, probability: float, *, noise: Co
     return _least_increment(lambda t: negative_table_probability(network, noise=noise, t=t), probability)
 
 
-def _least_increment(negative: Callable[[float], FloatArray], probability: float) -> float:
+def _least_increment(negative: Callable[[ArrayLike], FloatArray], probability: float) -> float:
     target = finite_number("The target probability", probability, low=0.0, high=1 - 1e-12)
 
-    def excess(t: float) -> float:
-        return float(negative(t)) - (1 - target)
+    def is_too_often(t: ArrayLike) -> BoolArray:
+        return np.asarray(negative(t) > 1 - target)
 
-    if excess(0.0) <= 0:
+    if not is_too_often(0.0):
         return 0.0
     high = 1.0
-    while excess(high) > 0:
+    while is_too_often(high):
         high *= 2
-    from scipy import optimize  # here, because the first visitor would wait for it
-
-    return float(optimize.brentq(excess, 0.0, high, xtol=1e-12)) * (1 + 1e-9)
+    return float(turning_point(is_too_often, 0.0, high)[1])
 
 
 @dataclass(frozen=True)
