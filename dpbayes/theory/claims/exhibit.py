@@ -38,6 +38,15 @@ class Uses(enum.Enum):
     SIMULATION = "the counts, for the simulation alone"
     COUNTS = "the counts"
 
+    @property
+    def is_for_all(self) -> bool:
+        """Whether the recipient may see it, without what is simulated from the counts."""
+        return self is not Uses.COUNTS
+
+    def is_public_for(self, subject: Subject) -> bool:
+        """Whether all that is shown for a subject depends on public things only."""
+        return self is Uses.PUBLIC or (self is Uses.SIMULATION and subject.counts is None)
+
 
 @dataclass(frozen=True)
 class Exhibit:

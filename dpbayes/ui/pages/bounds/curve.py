@@ -58,13 +58,12 @@ class Evaluation:
     @property
     def is_private(self) -> bool:
         """Whether everything shown depends on public things only."""
-        uses = self.exhibit.uses
-        return uses is Uses.PUBLIC or (uses is Uses.SIMULATION and self.subject.counts is None)
+        return self.exhibit.uses.is_public_for(self.subject)
 
 
 def is_visible(claim: BoundClaim, chosen: Chosen) -> bool:
     """Whether a claim may be shown in the seat at hand."""
-    return chosen.is_curator or EXHIBITS[claim.name].uses is not Uses.COUNTS
+    return chosen.is_curator or EXHIBITS[claim.name].uses.is_for_all
 
 
 def axis_of(claim: BoundClaim, settings: Settings) -> Axis:

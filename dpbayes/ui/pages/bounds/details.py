@@ -12,7 +12,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
 from dpbayes.ui.pages.bounds.curve import Evaluation
 from dpbayes.ui.session.chosen import Chosen
@@ -119,7 +118,7 @@ def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:
         f"{_value(bound.printed)} (certified {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
     )
     shown = {"mechanism": row.mechanism, "privacy, printed": promises, "utility of": row.utility_of}
-    if not (chosen.is_curator or row.uses is not Uses.COUNTS):
+    if not (chosen.is_curator or row.uses.is_for_all):
         return shown | {
             "utility, printed": "curator only",
             "utility, certified": "curator only",

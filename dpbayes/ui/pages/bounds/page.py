@@ -105,7 +105,7 @@ def _usual_claim(chosen: Chosen) -> BoundClaim:
 
 
 def _for_the_curator(claim: BoundClaim, chosen: Chosen) -> None:
-    public = [each for each, exhibit in EXHIBITS.items() if exhibit.uses is not Uses.COUNTS]
+    public = [each for each, exhibit in EXHIBITS.items() if exhibit.uses.is_for_all]
     st.info(
         f"{claim.value.partition(':')[0]} is computed from the counts, so only the curator may see it. The other "
         f"{len(public)} of the {len(EXHIBITS)} claims depend on public things alone, such as "
