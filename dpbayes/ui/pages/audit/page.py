@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
-from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
+from dpbayes.audit.report.types import AuditReport, Exactness
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
@@ -23,7 +23,9 @@ from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details
 from dpbayes.ui.pages.audit.draws import draws_section
+from dpbayes.ui.pages.audit.headline import verdict, without_audit
 from dpbayes.ui.pages.audit.subject import (
+    FACTS,
     Audited,
     audited,
     broken_at,
@@ -40,7 +42,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told
+from dpbayes.ui.widgets.chart.facts import pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
@@ -61,22 +63,6 @@ GIVING = {"audit.sides": lowest("audit.sides"), "audit.n": lowest("audit.n")}
 
 SLOTS = 40
 """More than the elements that follow the curve."""
-
-
-def _mechanism(chosen: Chosen) -> str:
-    kind = network_kind(chosen.settings)
-    return hypothetical_of(chosen.settings).title if kind is None else kind.label
-
-
-def _table(chosen: Chosen) -> str:
-    return chosen.data_title if network_kind(chosen.settings) else ""
-
-
-def _n(chosen: Chosen) -> str:
-    return records_told(chosen) if network_kind(chosen.settings) else f"{chosen.options('audit').n:,}"
-
-
-FACTS: Facts = {"mechanism": _mechanism} | EPSILON | {"table": _table, "n": _n}
 
 
 def audit_page(chosen: Chosen) -> bool:
@@ -139,8 +125,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
 
 def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
     """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
-    claim = escaped(str(subject.claimed))
-    page.say(f"{_begun(subject.name)} claims {claim}; there is no exact audit of it, so what it loses is not known.")
+    page.say(without_audit(subject))
     with page.picture:
         left, middle, right = st.columns(3)
         _promise(left, "Claimed", subject.claimed, "Nothing is claimed.")
@@ -270,57 +255,6 @@ def _data(report: AuditReport) -> None:
 
 
 # The numbers
-
-
-def loss_text(report: AuditReport) -> str:
-    """Return what the worst neighbours lose at the claim's delta, in words."""
-    if math.isinf(report.needed):
-        return "everything"
-    if report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed):
-        return digits(report.needed)
-    return f"at most {digits(report.needed)}"
-
-
-def verdict(subject: Audited, report: AuditReport) -> str:
-    """Return the page's sentence: what is claimed, what is lost, and so whether the claim holds."""
-    name = _begun(subject.name)
-    claim = escaped(str(report.claimed))
-    delta = f" at δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    lost = loss_text(report)
-    match report.verdict:
-        case AuditVerdict.NO_PROMISE:
-            return f"{name} promises nothing. {_run_at(subject, report, lost)}"
-        case AuditVerdict.PROVED_AND_TIGHT:
-            return f"{name} claims {claim}; {subject.where} lose just that: the claim holds, and is used up in full."
-        case AuditVerdict.CLAIM_REFUTED:
-            least = digits(report.needed_at_least)
-            shown = lost if not lost.startswith("at most") else f"{least}, if not {lost.removeprefix('at most ')}"
-            return f"{name} claims {claim}; for {subject.where} it can lose {shown}{delta}: the claim is refuted."
-        case AuditVerdict.HOLDS:
-            return f"{name} claims {claim}; {subject.where} lose {lost}{delta}: the claim holds{_spare(report)}."
-    return (
-        f"{name} claims {claim}; {subject.where} lose {lost}{delta}: "
-        "the claim is neither proved nor refuted, for this is no more than an upper value."
-    )
-
-
-def _begun(name: str) -> str:
-    return name[0].upper() + name[1:]
-
-
-def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
-    asked = subject.promised.epsilon
-    text = f"Run at ε = {asked:g}, {subject.where} lose {lost}: "
-    if report.at_least > asked * (1 + 1e-9):
-        return text + "more than that ε."
-    return text + "no more than that ε, at this n and prior."
-
-
-def _spare(report: AuditReport) -> str:
-    spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
-    if report.exactness is Exactness.EXACT and spare > 0.005:
-        return f", with {100 * spare:.0f}% to spare"
-    return ""
 
 
 def _pure_loss(report: AuditReport) -> str:

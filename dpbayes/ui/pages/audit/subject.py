@@ -20,6 +20,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, records_told
 
 POINTS = 161
 """Points of a privacy curve."""
@@ -116,6 +117,25 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     values: tuple[tuple[str, Any], ...] = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
     values += (("weights", chosen.weights),)
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
+
+
+# What pictures tell of it
+
+
+def _mechanism(chosen: Chosen) -> str:
+    kind = network_kind(chosen.settings)
+    return hypothetical_of(chosen.settings).title if kind is None else kind.label
+
+
+def _table(chosen: Chosen) -> str:
+    return chosen.data_title if network_kind(chosen.settings) else ""
+
+
+def _n(chosen: Chosen) -> str:
+    return records_told(chosen) if network_kind(chosen.settings) else f"{chosen.options('audit').n:,}"
+
+
+FACTS: Facts = {"mechanism": _mechanism} | EPSILON | {"table": _table, "n": _n}
 
 
 # Reports
