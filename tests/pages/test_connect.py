@@ -233,7 +233,7 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())
-    monkeypatch.setattr("dpbayes.ui.pages.data.connect.MOST_RECORDS", 100)
+    monkeypatch.setattr("dpbayes.ui.pages.data.connected.MOST_RECORDS", 100)
     fine(at.run())
     press(at, "Draw a random sample of 100 records")
     for _ in range(100):  # each run takes a step, and on a busy machine the engine needs several

@@ -1,8 +1,8 @@
-"""A scan of a table where it lies: asked for once, watched, stopped, and kept with what it brought."""
+"""What is asked of a table where it lies: asked for once, watched, stopped, and kept with what it brought."""
 
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
+from dpbayes.ui.widgets.show import refusal
 
 Result = TypeVar("Result")
 
@@ -36,9 +37,7 @@ def scan_once_asked(
     work = running_elsewhere(kind, key, start)
     scan = _after_a_moment(work)
     if scan is None:
-        said = f"{work.share:.0%} of the table" if work.share else f"{numeral(work.seconds, 2)} seconds"
-        progress(work, said, key=f"{kind}.stop")
-        return work.going
+        return _under_way(kind, work, of="the table")
     keep(scan)
     forget(kind, key)
     forget_asking(kind)
@@ -54,6 +53,35 @@ def _after_a_moment(work: Running[Result]) -> Scan[Result] | None:
     except InputError as error:
         return Scan(None, work.seconds, str(error))
     return Scan(work.result, work.seconds) if work.done else None
+
+
+def done_as_asked(
+    kind: str, key: Hashable, start: Callable[[], Work[Result]], keep: Callable[[Result], None], *, of: str
+) -> bool:
+    """Do in steps what a button asked for, with a bar and a way to stop, and keep what comes; whether it goes on.
+
+    What is asked for stands in the session's state under `kind`, and no longer once it is there or refused.
+    """
+    work = running_elsewhere(kind, key, start)
+    try:
+        work.work()
+        if not work.done or work.result is None:
+            return _under_way(kind, work, of=of)
+        keep(work.result)
+    except InputError as error:
+        refusal(error)
+    forget(kind, key)
+    del st.session_state[kind]
+    if work.done:
+        st.rerun()
+    return False
+
+
+def _under_way(kind: str, work: Running[Any], *, of: str) -> bool:
+    """Show how far the work is, and the way to stop it; whether it goes on."""
+    said = f"{work.share:.0%} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
+    progress(work, said, key=f"{kind}.stop")
+    return work.going
 
 
 def forget_asking(kind: str) -> None:

@@ -1,0 +1,168 @@
+"""A connected table: what its columns can be, what one scan of it counted, and records of it or in its place."""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.sources.files import TableFile
+from dpbayes.sources.proposals import Proposal
+from dpbayes.ui.pages.data.column import column_chart
+from dpbayes.ui.pages.data.domains import declare_columns
+from dpbayes.ui.pages.data.upload import take
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.connected import Connected, connected, keep_connected, proposing, sampling
+from dpbayes.ui.session.current import change
+from dpbayes.ui.session.scans import scan_key, scanned
+from dpbayes.ui.widgets.counting import count_again, count_connected
+from dpbayes.ui.widgets.page import live
+from dpbayes.ui.widgets.scanning import done_as_asked
+
+PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
+
+MOST_RECORDS = 10_000
+"""Records of a random sample that can be a table of its own."""
+
+
+def show_connected(name: str) -> None:
+    """Show what a table's columns can be, count it, and offer records instead; nothing of one before it is open."""
+    mine = connected(name)
+    if mine is None:
+        st.caption("Nothing is read before you open it; then its columns and a few records are shown to you alone.")
+        return
+    st.caption(escaped(f"Connected: {mine.title}. It stays where it is, and nothing is written there."))
+    with st.expander("First records (curator only: not private)"):
+        st.dataframe(mine.head, hide_index=True)
+    mine, refused = declare_columns(mine, keep_connected, aside=lambda _: live(_propose, key="propose"))
+    if refused:
+        raise refused
+    mine.in_use  # noqa: B018 - says what is missing
+    live(count_connected, key="count")
+    _records_instead(mine)
+
+
+def _records_instead(mine: Connected) -> None:
+    """Offer records for pages that look at some: synthetic ones, or a random sample as a table of its own."""
+    st.caption("Pages that look at records, such as Accuracy, need a table of their own:")
+    left, right = st.columns(2)
+    if left.button(
+        "Draw synthetic records from the network",
+        width="stretch",
+        help="From the drawn network with random probabilities: nothing of the table's records is in them.",
+    ):
+        Chosen.now().adopt_as_source()
+        st.rerun()
+    right.button(
+        f"Draw a random sample of {MOST_RECORDS:,} records",
+        width="stretch",
+        help="One scan; a table of its own. Not private, for the curator alone.",
+        on_click=_ask_for_sample,
+        args=(mine.key,),
+    )
+    live(_sample, key="sample")
+
+
+def _ask_for_sample(key: str) -> None:
+    st.session_state[SAMPLING] = key
+
+
+def _sample(chosen: Chosen) -> bool:
+    """Draw a random sample that was asked for, and make it the session's table; whether it goes on."""
+    mine, seed = chosen.connected, chosen.settings.data_seed
+    if st.session_state.get(SAMPLING) != mine.key:
+        return False
+
+    def keep(frame: pd.DataFrame) -> None:
+        _take_sample(mine, frame, seed)
+
+    return done_as_asked(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
+
+
+def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
+    """Make a sample the session's table, with what is declared of the columns."""
+    said = f"All {len(frame):,} records of {mine.title}."
+    if len(frame) >= MOST_RECORDS:
+        said = (
+            f"A simple random sample of {len(frame):,} records of {mine.title}, drawn without replacement with the "
+            f"seed {seed}. Real records: for the curator alone."
+        )
+    declared = {column.name: column for column in mine.columns if column.domain or not column.use}
+    take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
+    change(data="upload", graph="", row="", target="", evidence=())
+
+
+def _propose(chosen: Chosen) -> bool:
+    """Offer to look at the values of columns without a domain: one scan each, and a leak."""
+    mine = chosen.connected
+    lacking = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
+    if not lacking:
+        return False
+    key = mine.number, tuple(lacking)
+    if st.session_state.get(PROPOSING) != key:
+        st.button(
+            f"Propose domains for {many(len(lacking), 'column')} from the values (a leak)",
+            help="Reads each column once. What is read off the records tells which values occur.",
+            on_click=_ask_for_proposals,
+            args=(key,),
+        )
+        return False
+
+    def keep(proposals: tuple[Proposal, ...]) -> None:
+        columns = list(mine.columns)
+        for place in lacking:
+            if proposals[place].reason:
+                columns[place] = replace(columns[place], use=False)
+        keep_connected(replace(mine, proposals=proposals).declared(columns))
+
+    return done_as_asked(PROPOSING, key, lambda: proposing(mine), keep, of="the columns")
+
+
+def _ask_for_proposals(key: tuple[int, tuple[int, ...]]) -> None:
+    st.session_state[PROPOSING] = key
+
+
+# What it looks like
+
+
+def about_connected(chosen: Chosen) -> str:
+    """Return the page's sentence. Errors: InputError for the recipient of a table that is not here, or not declared."""
+    try:
+        mine = chosen.connected
+        columns = mine.in_use
+    except InputError:
+        if not chosen.is_curator:
+            raise
+        return "Connect a table that stays where it is, then state what each of its columns can be."
+    n, leaks = chosen.n, len(mine.leaks)
+    told = "Their possible values are public; everything else is what a release must protect."
+    if leaks:
+        leaking = many(leaks, "column")
+        told = f"The possible values of {leaking} are not declared public: what is read off the data leaks."
+    wide = many(len(columns), "column")
+    size = f"{n:,} records of {wide}" if n is not None else f"{wide}, not counted yet"
+    return f"{escaped(mine.title)}: {size}. {told}"
+
+
+def look_counted(chosen: Chosen) -> None:
+    """Show one column's counts and offer to count anew; nothing before the first scan.
+
+    Only columns that are nodes of the network were counted.
+    """
+    scan = scanned(scan_key(chosen.connected, chosen.network))
+    if scan is None or scan.result is None:
+        return
+    counts, network = scan.result, scan.result.network
+    st.subheader("Distribution of a column")
+    name = st.selectbox(
+        "Column", network.names, key="column", help="Columns that are nodes of the network are counted."
+    )
+    node = network.index(name)
+    records = network.table(counts.values, node).reshape(-1, int(network.cards[node])).sum(axis=0)
+    column_chart(name, network.states[node], records)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        count_again("Count again")
+        st.caption(
+            f"One scan took {numeral(scan.seconds, 2)} seconds: {counts.n:,} records, {network.cell_count:,} cells."
+        )
