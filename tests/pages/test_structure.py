@@ -20,7 +20,7 @@ from dpbayes.experiments.graph_families import (
     random_costs,
 )
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.theory.zhang16.fourier import counterexample_denser
+from dpbayes.theory.zhang16.comparison import counterexample_denser
 from dpbayes.ui.pages.structure import page as module
 from dpbayes.ui.session.link import settings_from
 from tests.pages.conftest import (

@@ -15,9 +15,10 @@ from dpbayes.theory.claims.counterexample import Counterexample
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16 import map as map_claims
 from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
-from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise, table_error_bound
+from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise
 from dpbayes.theory.zhang16.map import binary_root, corollary_4, lemma_4, shortfall
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from dpbayes.theory.zhang16.rebuilt_tables import table_error_bound
 from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
 from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow
 

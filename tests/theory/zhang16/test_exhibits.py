@@ -18,7 +18,7 @@ from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import At, Knobs, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import fourier, map, regression, sampling, stealth
+from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, regression, sampling, stealth
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.regression import worst_range
 from dpbayes.theory.zhang16.reruns import first_success_loss, rerun_bound
@@ -91,7 +91,7 @@ def test_the_exhibits_of_theorem_1_are_the_bounds_of_the_posterior() -> None:
 def test_the_exhibits_of_tables_draws_and_the_mode_are_those_of_their_arguments() -> None:
     """[Zhang16] Theorem 3, Corollary 3, Theorem 4(2), Corollary 4, Lemma 4: the case that is shown, taken by hand."""
     noise, row = fourier.printed_noise(ASIA), TrimmedRow(1.0, 1.0, 0.2, 1000)
-    errors = fourier.table_error_bound(ASIA, epsilon=0.5, t=0.3, delta=0.05)
+    errors = rebuilt_tables.table_error_bound(ASIA, epsilon=0.5, t=0.3, delta=0.05)
     largest = int(np.argmax(errors.printed))
     first, second = (int(value) for value in ASIA.table(COUNTS.values, 0).ravel())
     mode = map.shortfall(1.0, 1.0, counts=(first, second), cells=20, sensitivity=1.0)

@@ -12,8 +12,9 @@ from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.claims.truth import exactly, nothing_known
 from dpbayes.theory.zhang16.counts import noise_scale
-from dpbayes.theory.zhang16.fourier import NoisyTable, printed_noise, simulated_table_error, table_error_bound
+from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_change, largest_noise
+from dpbayes.theory.zhang16.rebuilt_tables import NoisyTable, simulated_table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import negative_share
 
 EPSILON = np.array([0.1, 1.0, 10.0])

@@ -9,13 +9,8 @@ from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.fourier import (
-    REMARK_COMPARISON,
-    certified_noise,
-    comparison_bound,
-    noise_ratio,
-    printed_noise,
-)
+from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
+from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 from dpbayes.ui.widgets.show import assumption, source
 
 

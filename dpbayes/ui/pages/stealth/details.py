@@ -14,7 +14,7 @@ from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.stealth import Sense
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.fourier import table_error, table_error_bound
+from dpbayes.theory.zhang16.rebuilt_tables import table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     counterexample_rebuilt_table,

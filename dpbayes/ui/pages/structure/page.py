@@ -29,7 +29,7 @@ from dpbayes.experiments.graph_families import (
 from dpbayes.figures.graph_families import OtherNoise, graph_families_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
+from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves

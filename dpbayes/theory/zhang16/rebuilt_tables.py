@@ -1,0 +1,192 @@
+"""Tables rebuilt from noisy Fourier coefficients: that they agree, and how far they are off. [Zhang16] section 3.2."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number
+from dpbayes.model.closure import walsh
+from dpbayes.model.network import Network
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
+from dpbayes.theory.claims.exhibit import Exhibit, Says
+from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.simulation import beside_scaled
+from dpbayes.theory.claims.text import ends, number
+from dpbayes.theory.claims.truth import Measured, nothing_known
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
+
+_DRAWN_AT_ONCE = 1 << 20
+"""Numbers drawn per pass."""
+
+CONSISTENCY = Claim(
+    Reference("Zhang16", "Section 3.2, Consistency"),
+    "Tables agree",
+    r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
+    Verdict.HOLDS,
+    "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
+    page="Stealth",
+)
+ALGORITHM_2 = Claim(
+    Reference("Zhang16", "Algorithm 2"),
+    "Private posterior by Fourier coefficients",
+    r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
+    Verdict.HOLDS,
+    "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
+    page="Stealth",
+)
+THEOREM_3 = Claim(
+    Reference("Zhang16", "Theorem 3"),
+    "Error of a table",
+    r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
+    r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
+    Verdict.LOOSE,
+    "True for all tables at once; a single table needs only its own coefficients, added in squares.",
+)
+
+
+def printed_table_error(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: ArrayLike) -> FloatArray:
+    """Return the printed bound on the L1 error of every family's table (..., |I|), in records. [Zhang16] Theorem 3."""
+    size, rows = len(network.closure), network.rows_per_node
+    epsilon, t, delta = (np.asarray(v, dtype=np.float64)[..., None] for v in (epsilon, t, delta))
+    with np.errstate(divide="ignore"):
+        return 4 * size / epsilon * (rows * np.log(size / delta) + t * size)
+
+
+def table_error(
+    network: Network, *, noise: CoefficientNoise, epsilon: ArrayLike, t: ArrayLike, delta: ArrayLike
+) -> FloatArray:
+    """Bound the L1 error of each family's table (..., |I|) with probability 1 - delta for each, in records.
+
+    The error is the lift plus at most b |X|_2 over the table's own coefficients (Cauchy-Schwarz), and |X|_2 is at
+    most both their sum, Gamma distributed, and sqrt(number) times their maximum; whole numbers add at most
+    sqrt(number). [Zhang16] Theorem 3, sharpened.
+    """
+    own = network.rows_per_node * 2 - noise.public
+    lift = invented_records(network, noise=noise, epsilon=epsilon, t=t)[..., None]
+    delta = np.asarray(delta, dtype=np.float64)[..., None]
+    with np.errstate(divide="ignore"):
+        largest = -np.log(-np.expm1(np.log1p(-delta) / own))
+    length = np.minimum(np.sqrt(own) * np.maximum(largest, 0.0), special.gammainccinv(own, delta))
+    return noise.scale(epsilon)[..., None] * (length + np.sqrt(own) * noise.beyond) + lift
+
+
+def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: float) -> Bound:
+    """Bound the L1 error of each family's table (..., |I|) under printed noise. [Zhang16] Theorem 3.
+
+    Errors: InputError for delta outside [0, 1]; 0 gives infinity.
+    """
+    delta = finite_number("Delta", delta, low=0.0, high=1.0)
+    noise = printed_noise(network)
+    return Bound(
+        THEOREM_3,
+        printed_table_error(network, epsilon=epsilon, t=t, delta=delta),
+        table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta),
+        "L1 error of a family's table (records)",
+        1 - delta,
+        (Assumption("Delta is between 0 and 1, both left out.", 0 < delta < 1),),
+    )
+
+
+def largest_family(network: Network) -> int:
+    """Return the node whose table has the most rows; the first of several."""
+    return int(np.argmax(network.rows_per_node))
+
+
+def theorem_3(subject: Subject, at: At) -> Bound:
+    """[Zhang16] Theorem 3, for the largest table."""
+    node = largest_family(subject.network)
+    bound = table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
+    return replace(bound, printed=bound.printed[..., node], certified=bound.certified[..., node])
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTable:
+    """A table on `nodes` binary nodes, with noise of `scale` (E,) on each of its 2^nodes coefficients.
+
+    The empty set's is lifted by `lift` noise scales. [Zhang16] Section 3.2.
+    """
+
+    nodes: int
+    lift: float
+    scale: FloatArray
+
+
+def simulated_table_error(
+    rng: np.random.Generator,
+    *,
+    table: NoisyTable,
+    printed: FloatArray,
+    delta: float,
+    releases: int,
+) -> Measured:
+    """Simulate the L1 error of a table that is rebuilt from noisy coefficients, in records (E,).
+
+    It does not depend on the counts. [Zhang16] Theorem 3.
+    """
+    cells, parts = 2**table.nodes, []
+    size = max(1, _DRAWN_AT_ONCE // cells)
+    for start in range(0, releases, size):
+        drawn = rng.laplace(size=(min(size, releases - start), *(2,) * table.nodes))
+        parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
+    scale = table.scale
+    return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
+
+
+def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
+    """Simulate the error of the largest table."""
+    if subject.too_large:
+        return nothing_known(len(at.epsilon), subject.too_large)
+    network = subject.network
+    return simulated_table_error(
+        stream(subject.seed, "bounds", "table error"),
+        table=NoisyTable(
+            nodes=len(network.families[largest_family(network)]),
+            lift=2 * at.knobs.t * len(network.closure),
+            scale=printed_noise(network).scale(at.epsilons),
+        ),
+        printed=bound.printed,
+        delta=at.knobs.delta,
+        releases=subject.releases,
+    )
+
+
+def theorem_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+    """[Zhang16] Theorem 3."""
+    printed, certified = ends(bound)
+    network = subject.network
+    node = largest_family(network)
+    size, rows = len(network.closure), int(network.rows_per_node[node])
+    lift = float(invented_records(network, noise=printed_noise(network), epsilon=at.epsilon[0], t=at.knobs.t))
+    return f"""
+- The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
+  $|N_I| = {size}$.
+- **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
+  \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
+  {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
+- **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (CONSISTENCY, ALGORITHM_2, THEOREM_3)
+
+EXHIBITS: dict[str, Exhibit] = {
+    "THEOREM_3": Exhibit(
+        "Theorem 3: error of a Fourier table",
+        THEOREM_3,
+        Says.QUANTILE,
+        theorem_3,
+        measured_error,
+        theorem_3_formula,
+        (Axis.EPSILON, Axis.DELTA, Axis.T),
+        "an L1 error of {} records",
+        "L1 error of the largest table, records",
+        ("epsilon", "bounds.delta", "bounds.t"),
+    ),
+}
+"""The claims as they are shown."""
