@@ -6,7 +6,7 @@
 from dpbayes.audit.attacker.draws import audit_by_draws
 from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit as audit_report
-from dpbayes.base.privacy import Guarantee
+from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -64,6 +64,7 @@ __all__ = [
     "audit_by_draws",
     "audit_report",
     "chain",
+    "compose",
     "count",
     "empty",
     "encode",
