@@ -96,17 +96,17 @@ def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPIC
     above the suspicion, and more than MOST_RELEASES releases.
     """
     promise: Guarantee = mechanism.certified
-    losses = _losses(mechanism, n=n, releases=releases)
+    losses = losses_of(mechanism, n=n, releases=releases)
     most = releases * promise.epsilon
     return Risk(
         guarantee=promise,
         releases=releases,
-        guess=_guess(losses.curve, 0.5),
+        guess=best_guess(losses.curve),
         promised=promised_guess(promise, releases=releases),
         suspicion=suspicion,
         ceiling=ceiling(suspicion, promise, releases=releases),
         level=level,
-        passing=_passing(losses, suspicion, level),
+        passing=chance_of_passing(losses, suspicion=suspicion, level=level),
         beyond=_chance(losses, most) if promise.delta and most else Between(0.0, 0.0),
         rare=_rare(losses, most, promise.delta),
     )
@@ -144,55 +144,17 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
     One release: 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) at even odds. [Kairouz15] Theorem 3.3
     """
     law = PromisedLoss(promise.epsilon, promise.delta, _checked_releases(releases))
-    return _guess(law, belief).high
+    return best_guess(law, belief).high
 
 
 # From the audit
 
 
-def best_guess(mechanism: Any, *, n: int, releases: int = 1, belief: float = 0.5) -> Between:
-    """Return the largest chance of a right guess, over all neighbours, after so many releases of this mechanism.
+def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
+    """Return what so many releases from one table of n records lose, over all neighbours.
 
-    Errors: InputError for a mechanism without a promise or an audit, and a belief out of (0, 1).
+    Errors: InputError for a mechanism without a promise or an audit, and more than MOST_RELEASES releases.
     """
-    return _guess(_losses(mechanism, n=n, releases=releases).curve, belief)
-
-
-def chance_of_passing(mechanism: Any, *, n: int, suspicion: float, level: float, releases: int = 1) -> Between:
-    """Return how often a belief passes a level when it is right, for those neighbours with whom it does most often.
-
-    When it is wrong it passes more rarely. Of the law of the worst neighbours the lower value is reached; the upper one
-    holds for all. Errors: those of `best_guess`; InputError for a level that is not above the belief.
-    """
-    return _passing(_losses(mechanism, n=n, releases=releases), suspicion, level)
-
-
-def _passing(losses: Losses, suspicion: float, level: float) -> Between:
-    before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
-    if not after > before:
-        raise InputError(f"The level must be above the belief it starts from; {level:g} is not above {suspicion:g}.")
-    return _chance(losses, after - before)
-
-
-def _chance(losses: Losses, loss: float) -> Between:
-    # Any pair's curve lies below the mechanism's, which bounds its tail too, though more loosely than its own curve.
-    bound = chance_above_at_most(losses.curve, loss)
-    if not losses.pairs:
-        return Between(float(losses.curve.deltas(loss)[0]), bound)
-    least, most = chance_above(losses.pairs[0], loss)
-    if len(losses.pairs) > MOST_PAIRS:
-        return Between(least, bound)
-    others = [chance_above(law, loss)[1] for law in losses.pairs[1:]]
-    return Between(least, min(bound, max([most, *others])))
-
-
-def _guess(law: LossLaw, belief: float) -> Between:
-    odds = _log_odds("belief", belief)
-    smaller = float(special.expit(-abs(odds)))
-    return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
-
-
-def _losses(mechanism: Any, *, n: int, releases: int) -> Losses:
     times, known, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
     if not promise.is_private:
         raise InputError(f"{mechanism.label} promises nothing: whoever sees a release may know every record.")
@@ -217,6 +179,40 @@ class _KnownCurve:
         _, worst = PromisedLoss(promise.epsilon, promise.delta, self.releases).deltas(levels)
         known = curve.deltas.reshape(levels.shape) if self.releases == 1 else worst
         return curve.lower.reshape(levels.shape), np.minimum(worst, known)
+
+
+def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
+    """Return the largest chance of a right guess between two values, one with this belief, by the law of what is lost.
+
+    Errors: InputError for a belief out of (0, 1).
+    """
+    odds = _log_odds("belief", belief)
+    smaller = float(special.expit(-abs(odds)))
+    return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
+
+
+def chance_of_passing(losses: Losses, *, suspicion: float, level: float) -> Between:
+    """Return how often a belief passes a level when it is right, for those neighbours with whom it does most often.
+
+    When it is wrong it passes more rarely. Of the law of the worst neighbours the lower value is reached; the upper one
+    holds for all. Errors: InputError for a belief out of (0, 1) and a level that is not above it.
+    """
+    before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
+    if not after > before:
+        raise InputError(f"The level must be above the belief it starts from; {level:g} is not above {suspicion:g}.")
+    return _chance(losses, after - before)
+
+
+def _chance(losses: Losses, loss: float) -> Between:
+    # Any pair's curve lies below the mechanism's, which bounds its tail too, though more loosely than its own curve.
+    bound = chance_above_at_most(losses.curve, loss)
+    if not losses.pairs:
+        return Between(float(losses.curve.deltas(loss)[0]), bound)
+    least, most = chance_above(losses.pairs[0], loss)
+    if len(losses.pairs) > MOST_PAIRS:
+        return Between(least, bound)
+    others = [chance_above(law, loss)[1] for law in losses.pairs[1:]]
+    return Between(least, min(bound, max([most, *others])))
 
 
 def _checked_releases(releases: int) -> int:

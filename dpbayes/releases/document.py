@@ -15,7 +15,6 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.noise.confirmed import Calibrated
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical
 from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of
@@ -269,11 +268,6 @@ def _guarantee(request: ReleaseRequest) -> Guarantee:
     if isinstance(request.cost, Rho):
         return replace(certified, rho=float(request.rho))
     return Guarantee(float(request.epsilon), reference=certified.reference)
-
-
-def posterior_of(document: ReleaseDocument) -> Dirichlets:
-    """Return the private posterior (K,), from the integers. Errors: InputError for a MAP estimate, which has none."""
-    return release_of(document).posterior
 
 
 def loss_of(document: ReleaseDocument) -> Fraction:

@@ -4,7 +4,7 @@ import platform
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from dpbayes.base.steps import Work, finished, part_of
+from dpbayes.base.steps import Work, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts
 from dpbayes.releases.certificate import Composed, Provenance, time_text
@@ -12,17 +12,10 @@ from dpbayes.releases.document import written
 from dpbayes.releases.request import ReleaseRequest
 
 
-def draw_document(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> bytes:
-    """Draw a release and return its document, the bytes of `release.json`. Each call is a release of its own.
-
-    Errors: those of `drawing`.
-    """
-    return finished(drawing(request, counts, composed_so_far, time))
-
-
 def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> Work[bytes]:
-    """Do `draw_document` in steps: yield the shares that are done, never a part of what was drawn.
+    """Draw a release in steps and return its document, the bytes of `release.json`. Each time it is one of its own.
 
+    It yields the shares that are done, never a part of what was drawn.
     Errors: InputError, which says nothing of the counts, where they are not those of the request, OpenDP is not
     installed, or it does not confirm the calibration; then nothing was drawn.
     """

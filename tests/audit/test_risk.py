@@ -16,6 +16,7 @@ from dpbayes.audit.risk import (
     ceiling,
     chance_of_passing,
     level_above,
+    losses_of,
     promised_guess,
     risk,
     sentences,
@@ -58,12 +59,12 @@ def test_the_best_guess_and_a_belief_that_rises_are_those_of_all_outputs(release
     p, q = (np.array([math.prod(chances) for chances in product(law, repeat=releases)]) for law in (first, second))
     mechanism = LaplaceUpdates(prior=COIN, epsilon=epsilon, noise=Noise.WHOLE)
     exact = np.maximum(belief * p, (1 - belief) * q).sum()
-    guess = best_guess(mechanism, n=1, releases=releases, belief=belief)
+    guess = best_guess(losses_of(mechanism, n=1, releases=releases).curve, belief)
     assert guess.low - 1e-12 <= exact <= guess.high + 1e-12
     assert guess.high - guess.low < 1e-9
     level = belief + 0.07
     rises = p[belief * p / (belief * p + (1 - belief) * q) > level].sum()
-    passing = chance_of_passing(mechanism, n=1, suspicion=belief, level=level, releases=releases)
+    passing = chance_of_passing(losses_of(mechanism, n=1, releases=releases), suspicion=belief, level=level)
     assert passing.low - 1e-6 <= rises <= passing.high + 1e-6
     assert passing.high - passing.low < 1e-3
 
@@ -71,7 +72,7 @@ def test_the_best_guess_and_a_belief_that_rises_are_those_of_all_outputs(release
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_two_moved_counts_have_their_closed_form(epsilon):
     exact = (1 + float(laplace_cells_delta(0.0, scale=2 / epsilon))) / 2
-    guess = best_guess(LaplaceUpdates(prior=COIN, epsilon=epsilon), n=10)
+    guess = best_guess(losses_of(LaplaceUpdates(prior=COIN, epsilon=epsilon), n=10).curve)
     assert guess.low <= exact + 1e-12
     assert exact <= guess.high + 1e-12
     assert guess.high - guess.low < 1e-6
@@ -213,7 +214,7 @@ def simulated_guess(scale: float, draws: int = 100_000) -> float:
     noise = np.random.default_rng(3).laplace(scale=scale, size=(draws, 16))
     loss = (np.abs(noise + 1) - np.abs(noise)).sum(axis=1)
     share = (loss > 0).mean() + (loss == 0).mean() / 2
-    certified = best_guess(LaplaceUpdates(prior=ASIA, epsilon=1.0), n=1000).high
+    certified = best_guess(losses_of(LaplaceUpdates(prior=ASIA, epsilon=1.0), n=1000).curve).high
     return float((share - certified) / math.sqrt(certified * (1 - certified) / draws))
 
 
@@ -253,28 +254,28 @@ def test_every_mechanism_keeps_within_its_promise_and_more_releases_tell_no_less
 
 def test_draws_of_one_binary_row_have_their_own_curve():
     mechanism = PosteriorSampler(prior=COIN, epsilon=1.0)
-    guess = best_guess(mechanism, n=5)
+    guess = best_guess(losses_of(mechanism, n=5).curve)
     assert guess.low == guess.high
     assert 0.5 < guess.high < promised_guess(mechanism.certified)
 
 
 def test_a_fourier_release_whose_worst_record_is_not_known_lies_between_two_values(monkeypatch):
     mechanism = LaplaceFourier(prior=ASIA, epsilon=1.0)
-    exact = best_guess(mechanism, n=6)
+    exact = best_guess(losses_of(mechanism, n=6).curve)
     closure = mechanism.prior.network.closure
     value = closure.odd_overlap.value
     monkeypatch.setitem(vars(closure), "odd_overlap", OddOverlap(value, exact=False))
-    vague = best_guess(mechanism, n=6)
+    vague = best_guess(losses_of(mechanism, n=6).curve)
     assert vague.low < exact.low
     assert vague.high == exact.high
-    passing = chance_of_passing(mechanism, n=6, suspicion=0.1, level=0.11)
+    passing = chance_of_passing(losses_of(mechanism, n=6), suspicion=0.1, level=0.11)
     assert 0 < passing.low < passing.high <= 1
 
 
 def test_the_pair_with_whom_a_belief_rises_most_often_need_not_be_the_worst_one():
     # Of 14 coefficients as many often rise as fall, and the belief stays; of 13 never. Asia's O is 14.
     mechanism = LaplaceFourier(prior=ASIA, epsilon=1.0)
-    passing = chance_of_passing(mechanism, n=10, suspicion=0.1, level=0.10001)
+    passing = chance_of_passing(losses_of(mechanism, n=10), suspicion=0.1, level=0.10001)
     worst, other = (chance_above(LaplaceNoise(moved, 1 / 14), math.log(0.10001 / 0.89999 * 9)) for moved in (14, 13))
     assert worst[1] < other[0] <= passing.high
     assert passing.low <= worst[1]
@@ -282,17 +283,17 @@ def test_the_pair_with_whom_a_belief_rises_most_often_need_not_be_the_worst_one(
 
 def test_nothing_is_lost_of_a_table_without_records():
     mechanism = LaplaceUpdates(prior=ASIA, epsilon=1.0)
-    assert best_guess(mechanism, n=0).high == 0.5
-    assert chance_of_passing(mechanism, n=0, suspicion=0.1, level=0.2).high == 0
+    assert best_guess(losses_of(mechanism, n=0).curve).high == 0.5
+    assert chance_of_passing(losses_of(mechanism, n=0), suspicion=0.1, level=0.2).high == 0
 
 
 def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
     mechanism = LaplaceUpdates(prior=ASIA, epsilon=1.0)
     with pytest.raises(InputError, match="not above"):
-        chance_of_passing(mechanism, n=10, suspicion=0.3, level=0.2)
+        chance_of_passing(losses_of(mechanism, n=10), suspicion=0.3, level=0.2)
     with pytest.raises(InputError, match="belief"):
-        best_guess(mechanism, n=10, belief=0)
+        best_guess(losses_of(mechanism, n=10).curve, 0)
     with pytest.raises(InputError, match="number of releases"):
-        best_guess(mechanism, n=10, releases=0)
+        best_guess(losses_of(mechanism, n=10, releases=0).curve)
     with pytest.raises(InputError, match="promises nothing"):
         risk(Exact(prior=ASIA), n=10)

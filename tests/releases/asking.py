@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpbayes.base.steps import finished
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.releases import releasable
 from dpbayes.releases.amounts import PrivacyMeasure, Rho
 from dpbayes.releases.certificate import Composed
-from dpbayes.releases.make import draw_document
+from dpbayes.releases.make import drawing
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.sources.synthetic import sample_dataset
@@ -63,6 +64,11 @@ def counted(network: Network = ASIA, *, n: int = N) -> Counts:
 def before(request: ReleaseRequest) -> Composed:
     """Return what was spent before, in what a budget must be kept in to pay the request."""
     return BEFORE_IN_RHO if request.entry.measure is PrivacyMeasure.RHO else BEFORE
+
+
+def draw_document(request: ReleaseRequest, counts: Counts, composed: Composed, time: datetime) -> bytes:
+    """Return the document of a release that is drawn at once."""
+    return finished(drawing(request, counts, composed, time))
 
 
 def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:

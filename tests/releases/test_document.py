@@ -21,8 +21,8 @@ from dpbayes.releases import noise
 from dpbayes.releases.amounts import rho_of
 from dpbayes.releases.canonical import canonical, decimal_text
 from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document import posterior_of, read_document, release_of, written
-from dpbayes.releases.make import draw_document, drawing
+from dpbayes.releases.document import read_document, release_of, written
+from dpbayes.releases.make import drawing
 from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.request import DomainChoice, request_from
 from tests.releases.asking import (
@@ -34,6 +34,7 @@ from tests.releases.asking import (
     asked,
     before,
     counted,
+    draw_document,
     drawn,
     replace_draw,
     usual_loss,
@@ -70,18 +71,18 @@ def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise
     request, counts = asked(prior=("0.5",)), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
-    np.testing.assert_array_equal(posterior_of(document).alpha, 0.5 + counts.values)
+    np.testing.assert_array_equal(release_of(document).posterior.alpha, 0.5 + counts.values)
     spoiled = canonical(dict(document.told) | {"integers": [-5, 10**6, *document.integers[2:]]})
-    np.testing.assert_array_equal(posterior_of(read_document(spoiled)).alpha[:2], [0.5, 0.5 + N])
+    np.testing.assert_array_equal(release_of(read_document(spoiled)).posterior.alpha[:2], [0.5, 0.5 + N])
 
 
 def test_the_posterior_of_coefficients_has_their_tables_and_the_lift(without_noise):
     request, counts = asked(mechanism="fourier", settings={"t": "0"}), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(coefficients(ASIA, counts.values)[1:].tolist())
-    np.testing.assert_allclose(posterior_of(document).alpha, 1 + counts.values, atol=1e-9)
+    np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
     lifted = asked(mechanism="fourier", settings={"t": "0.5"})
-    alpha = posterior_of(read_document(drawn(lifted, counts))).alpha
+    alpha = release_of(read_document(drawn(lifted, counts))).posterior.alpha
     np.testing.assert_allclose(ASIA.row_sums(alpha)[0] - 2 - N, lifted.entry.simulated(lifted).lift)
 
 
@@ -90,7 +91,7 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
     request, counts = asked(mechanism="consistent"), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
-    np.testing.assert_allclose(posterior_of(document).alpha, 1 + counts.values, atol=1e-9)
+    np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
     integers = [-5, *document.integers[1:]]
     outcome = release_of(read_document(canonical(dict(document.told) | {"integers": integers}))).outcome
     assert outcome.noisy.tolist() == integers
@@ -105,7 +106,7 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
     np.testing.assert_allclose(ASIA.row_sums(release.outcome.probabilities), 1)
     assert release.guarantee.epsilon == 0.5
     with pytest.raises(InputError, match="not a posterior"):
-        posterior_of(document)
+        _ = release.posterior
 
 
 def test_too_few_integers_make_no_release():

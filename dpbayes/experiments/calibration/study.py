@@ -104,16 +104,8 @@ class Ranks:
     @property
     def spread(self) -> Estimate:
         """Return the mean square of the ranks as normal scores: 1 if honest, above where intervals are too narrow."""
-        return Estimate.of((self._scores**2).mean(axis=-1))
-
-    @property
-    def bias(self) -> Estimate:
-        """Return the mean normal score: 0 if honest, positive where the posterior lies too low."""
-        return Estimate.of(self._scores.mean(axis=-1))
-
-    @property
-    def _scores(self) -> FloatArray:
-        return np.asarray(special.ndtri(np.clip(self.values, 1e-12, 1 - 1e-12)))
+        scores = special.ndtri(np.clip(self.values, 1e-12, 1 - 1e-12))
+        return Estimate.of((scores**2).mean(axis=-1))
 
 
 def ranks(
