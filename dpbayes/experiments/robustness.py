@@ -1,7 +1,6 @@
 """How far one replaced record moves a posterior as the prior concentrates: exact, as printed, and as proved."""
 
 import enum
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +10,12 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, normal_concentration
 from dpbayes.theory.dimitrakakis14.game import (
-    KAPPA,
     BetaPair,
     GammaPair,
     Pair,
     needed_answers_bracket,
+    printed_answers_tail,
+    printed_divergence,
     symmetric_kl_bound,
 )
 
@@ -129,11 +129,11 @@ def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Ro
         c=c,
         exact=pair.kl,
         reverse=pair.swapped().kl,
-        printed=KAPPA * tables.rho / c,
+        printed=printed_divergence(c, tables.rho),
         proved=symmetric_kl_bound(pair),
         least=np.maximum(least, 1.0),
         most=np.maximum(most, 1.0),
-        promised=-3 * c * math.log(error) / (2 * KAPPA * tables.rho),
+        promised=printed_answers_tail(c, tables.rho, error=error),
     )
 
 

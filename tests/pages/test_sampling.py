@@ -14,8 +14,11 @@ from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.dimitrakakis14.families import LEMMA_3, LEMMA_4, LEMMA_5, LEMMA_6
 from dpbayes.ui.pages.release.controls import EXAMPLE
 from dpbayes.ui.pages.sampling import draws
+from dpbayes.ui.pages.sampling.details import constants
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import crossed, thorough
@@ -209,6 +212,22 @@ def test_every_family_is_played(family: Family) -> None:
     assert "nan" not in everything(at)
     assert ("no limit" in metric(at, "Most one answer")) == (family is not Family.NETWORK)
     assert {"game", "needed", "robustness"} <= set(figures(at))
+
+
+def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
+    """[Dimitrakakis14] Lemmas 3 to 6."""
+    lemmas = {"exponential": LEMMA_3, "Laplace": LEMMA_4, "binomial": LEMMA_5, "normal": LEMMA_6}
+    table = constants(Settings().options("sampling"), None)
+    ticks = dict(zip(table["family and prior"].str.partition(",")[0], table["does it hold?"], strict=True))
+    for family, lemma in lemmas.items():
+        assert ticks[family].startswith("✗" if lemma.verdict is Verdict.FALSE else "✓"), family
+        assert (ticks[family] == "✓ as printed") is (lemma.verdict is Verdict.HOLDS), family
+
+
+def test_what_refutes_theorem_1_ii_is_told_with_its_numbers() -> None:
+    """[Dimitrakakis14] Theorem 1(ii)."""
+    told = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
+    assert "n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed." in told
 
 
 def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:

@@ -223,7 +223,7 @@ def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 3 (4.4)."""
     apart, d = at.knobs.apart, at.knobs.error
     affinity = float(GammaPair(np.asarray(2.0), np.asarray(1.0), apart).affinity)
-    printed = number(printed_answers_tail(1.0, apart, error=d))
+    printed = number(float(printed_answers_tail(1.0, apart, error=d)))
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
   adversary may lose a share $d = {number(d)}$ of games.

@@ -27,6 +27,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     checked_counts,
     checked_positive,
     gamma_variation,
+    printed_divergence,
     symmetric_kl_bound,
 )
 
@@ -115,7 +116,7 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
     """
     c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     certified = np.minimum(np.sqrt(symmetric_kl_bound(pair)) / 2, np.sqrt(-np.expm1(-2 * pair.affinity)))
-    printed = math.sqrt(KAPPA * rho / (2 * c))
+    printed = math.sqrt(float(printed_divergence(c, rho)) / 2)
     return Bound(
         claim=THEOREM_2_II,
         printed=np.full(np.shape(certified), printed),

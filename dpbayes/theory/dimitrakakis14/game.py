@@ -247,6 +247,11 @@ def ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
     return special.expit(finite_number("epsilon", epsilon, low=0, high=1e9) * np.asarray(answers, dtype=np.float64))
 
 
+def printed_divergence(concentration: ArrayLike, distance: float) -> FloatArray:
+    """Return kappa rho / c in nats (...), c = `concentration` (...). [Dimitrakakis14] Theorem 1(ii), as printed."""
+    return KAPPA * distance / np.asarray(concentration, dtype=np.float64)
+
+
 def symmetric_kl_bound(pair: Pair) -> FloatArray:
     """Return rho (E_x l + E_y l) >= KL(x || y) + KL(y || x), in nats (...,). [Dimitrakakis14] Theorem 1(ii), corrected.
 
@@ -282,10 +287,10 @@ def printed_answers(log_ratio: float, *, error: float) -> float:
     return -3 * math.log(_checked_error(error)) / (4 * finite_number("L rho", log_ratio, low=1e-12, high=1e9))
 
 
-def printed_answers_tail(concentration: float, distance: float, *, error: float) -> float:
-    """Return 3 c ln(1/d) / (2 kappa rho), the same under Assumption 2. [Dimitrakakis14] Theorem 3 (4.4)."""
+def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: float) -> FloatArray:
+    """Return 3 c ln(1/d) / (2 kappa rho), the same under Assumption 2 (...). [Dimitrakakis14] Theorem 3 (4.4)."""
     rho = finite_number("The distance", distance, low=1e-12, high=1e12)
-    return -3 * concentration * math.log(_checked_error(error)) / (2 * KAPPA * rho)
+    return -3 * np.asarray(concentration, dtype=np.float64) * math.log(_checked_error(error)) / (2 * KAPPA * rho)
 
 
 def checked_counts(values: ArrayLike) -> FloatArray:

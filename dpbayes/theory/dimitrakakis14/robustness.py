@@ -32,6 +32,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     GammaPair,
     Pair,
     checked_positive,
+    printed_divergence,
     symmetric_kl_bound,
 )
 
@@ -98,7 +99,7 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
     certified = symmetric_kl_bound(pair)
     return Bound(
         claim=THEOREM_1_II,
-        printed=np.full(np.shape(certified), KAPPA * rho / c),
+        printed=np.full(np.shape(certified), printed_divergence(c, rho)),
         certified=certified,
         unit=NATS,
     )
@@ -118,7 +119,7 @@ def theorem_1_ii_by_likelihood(
         raise InputError("A largest likelihood is never below the marginal one.")
     return Bound(
         claim=THEOREM_1_II,
-        printed=np.full(logs.shape, KAPPA * rho / c),
+        printed=np.full(logs.shape, printed_divergence(c, rho)),
         certified=rho * (2 + logs) / c,
         unit=NATS,
     )
@@ -155,7 +156,7 @@ def counterexample_theorem_1_ii_binomial(n: int = 145, *, a: float = 10.0) -> Co
     records = whole_number("The number of records", n, low=1, high=10**9)
     # Equal normalisers: D = n (psi(a + n) - psi(a)) = d(a + n, a) + d(a, a + n), which is J/2 as well.
     divergence = float(bregman_loggamma(a + records, a) + bregman_loggamma(a, a + records))
-    printed = KAPPA * records / beta_concentration(a)
+    printed = float(printed_divergence(beta_concentration(a), records))
     log_c = float(-special.betaln(a + records, a) + special.betaln(a, a))
     bound = theorem_1_ii_by_likelihood(beta_concentration(a), distance=records, log_c_x=log_c, log_c_y=log_c)
     setting = f"{records} binary records under Beta({a:g}, {a:g}), all 0 against all 1"

@@ -24,6 +24,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     needed_answers_bracket,
     printed_answers,
     printed_answers_tail,
+    printed_divergence,
     symmetric_kl_bound,
 )
 
@@ -158,7 +159,8 @@ def test_theorem_1_ii_as_printed_is_refuted_and_the_corrected_bound_holds():
         assert float(2 * w / (1 - mpmath.exp(-w)) ** 2) == KAPPA, "to the last digit"
     pair = GammaPair(np.float64(6.0), np.float64(1.0), 100.0)
     assert float(pair.kl) == pytest.approx(572.309, abs=1e-3)
-    assert float(pair.kl) > KAPPA * 100
+    assert float(pair.kl) > float(printed_divergence(1.0, 100.0)) == pytest.approx(KAPPA * 100)
+    assert printed_divergence([1.0, 2.0], 3.0) == pytest.approx([3 * KAPPA, 1.5 * KAPPA])
     assert float(pair.kl) <= float(symmetric_kl_bound(pair)) == pytest.approx(605.94, abs=0.01)
 
 
@@ -234,7 +236,7 @@ def test_theorem_3_as_printed_calls_too_few_answers_enough():
     assert printed == pytest.approx(1.5 * math.log(20))
     assert printed < least
     assert necessary_answers(0.5, error=0.05) <= least
-    assert printed_answers_tail(2.0, 3.0, error=0.05) == pytest.approx(math.log(20) / KAPPA)
+    assert printed_answers_tail([2.0, 1.0], 3.0, error=0.05) * KAPPA == pytest.approx([math.log(20), math.log(20) / 2])
 
 
 def test_ceilings_are_logistic_in_the_total_epsilon():

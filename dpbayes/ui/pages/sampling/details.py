@@ -19,7 +19,8 @@ from dpbayes.posteriors.smoothness import (
     laplace_concentration,
     normal_concentration,
 )
-from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, symmetric_kl_bound
+from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, printed_divergence, symmetric_kl_bound
+from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
 from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, data_and_download, source
@@ -57,10 +58,12 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
             f"is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
         )
     else:
+        example = counterexample_theorem_1_ii()
         st.markdown(
             f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {numeral(float(symmetric_kl_bound(pair)))}$. "
             f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$, which is refuted: exponential "
-            "records under Exp(1), n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed."
+            f"records under Exp(1), n = 5, one of them moved from 0 to 100, give {numeral(example.truth, 4)} nats, and "
+            f"{numeral(example.printed, 4)} are printed."
         )
     data_and_download(
         lambda: pd.DataFrame(
@@ -90,7 +93,7 @@ def _curves(
     binomial = options.family is Family.BINOMIAL
     concentration = beta_concentration if binomial else CONCENTRATIONS[options.family]
     c, distance = concentration(options.concentration), 1.0 if binomial else options.distance
-    return RECORDS, divergence, symmetric_kl_bound(pairs), flat * KAPPA * distance / c
+    return RECORDS, divergence, symmetric_kl_bound(pairs), flat * printed_divergence(c, distance)
 
 
 def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> pd.DataFrame:

@@ -238,10 +238,10 @@ def printed_number(game: Game) -> float | None:
     if game.mechanism is not None:
         return printed_answers(options.columns * game.mechanism.log_odds_bound, error=error)
     if options.family is Family.BINOMIAL:
-        return printed_answers_tail(beta_concentration(options.concentration), 1.0, error=error)
+        return float(printed_answers_tail(beta_concentration(options.concentration), 1.0, error=error))
     if options.family in CONCENTRATIONS:
         concentration = CONCENTRATIONS[options.family](options.concentration)
-        return printed_answers_tail(concentration, options.distance, error=error)
+        return float(printed_answers_tail(concentration, options.distance, error=error))
     return None
 
 
