@@ -1,5 +1,7 @@
 """The types of arrays that everything speaks, by what one number of them is."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,3 +13,8 @@ Codes = NDArray[np.uint8]
 """States of records as places in their domain: at most 256 states."""
 
 SingleArray = NDArray[np.float32]
+
+AnyArray = NDArray[Any]
+"""Numbers of whatever type they are given in."""
+CodeArray = NDArray[Any]
+"""Codes of states, in whatever type of whole numbers holds them best."""

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.base.types import IntArray
+from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.elimination import eliminated, elimination_plan, widest_scope
 
@@ -220,7 +218,7 @@ def _last_nodes(nodes: IntArray, starts: IntArray) -> tuple[IntArray, IntArray]:
     return np.maximum(last, 0), without + starts[:, None]
 
 
-def walsh(values: NDArray[Any], bits: int) -> NDArray[Any]:
+def walsh(values: AnyArray, bits: int) -> AnyArray:
     """Return sum_x values[x] (-1)^<gamma, x> over the last `bits` axes of length two, for every gamma."""
     low = min(bits, _LAST_BITS)
     first = _sums_and_differences(values.reshape(-1, 2**bits).copy(), bits - low)
@@ -231,7 +229,7 @@ def walsh(values: NDArray[Any], bits: int) -> NDArray[Any]:
     )
 
 
-def _sums_and_differences(values: NDArray[Any], bits: int) -> NDArray[Any]:
+def _sums_and_differences(values: AnyArray, bits: int) -> AnyArray:
     """Replace pairs (a, b) that differ in one of the first `bits` bits of the last axis by (a + b, a - b), bit by bit.
 
     `values` (batch, size) is used up.

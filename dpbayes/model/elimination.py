@@ -2,12 +2,12 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Factor = tuple[tuple[int, ...], NDArray[Any]]
+from dpbayes.base.types import AnyArray
+
+Factor = tuple[tuple[int, ...], AnyArray]
 """Variables, and a table with an axis of length two for each of them before any batch axes."""
 
 Plan = tuple[tuple[int, tuple[int, ...]], ...]
@@ -45,7 +45,7 @@ def table_cells(plan: Plan) -> int:
     return sum(2 ** (len(around) + 1) for _, around in plan)
 
 
-def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., AnyArray]) -> AnyArray:
     """Return the best sum of the factors over all values of the variables, `best` being np.max or np.min: (*batch,)."""
     left = list(factors)
     for variable, around in plan:
@@ -77,7 +77,7 @@ def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int
     return float(sum(float(table) for _, table in left)), chosen
 
 
-def _spread(table: NDArray[Any], over: tuple[int, ...], scope: tuple[int, ...]) -> NDArray[Any]:
+def _spread(table: AnyArray, over: tuple[int, ...], scope: tuple[int, ...]) -> AnyArray:
     """Return a table over some variables as one that broadcasts over all of `scope`."""
     order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
     shape = [2 if variable in over else 1 for variable in scope]

@@ -6,17 +6,13 @@ cell eta of family F holds 2^(-|F|) sum_{gamma <= F} s_gamma (-1)^<gamma, eta>.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
-
-Array = NDArray[Any]
 
 
 def require_binary(network: Network) -> None:
@@ -29,7 +25,7 @@ def require_binary(network: Network) -> None:
             )
 
 
-def coefficients(network: Network, counts: Array) -> Array:
+def coefficients(network: Network, counts: AnyArray) -> AnyArray:
     """Return s_gamma for every gamma in N_I from CPT cell counts (..., K): (..., |N_I|), in `closure.members` order.
 
     Errors: InputError when a node is not binary. [Zhang16] Algorithm 2, lines 2 to 5, without the noise.
@@ -38,7 +34,7 @@ def coefficients(network: Network, counts: Array) -> Array:
     return _transform(network, counts)[..., network.closure.representatives]
 
 
-def marginals(network: Network, values: Array) -> FloatArray:
+def marginals(network: Network, values: AnyArray) -> FloatArray:
     """Return every family's marginal table from coefficients (..., |N_I|): (..., K), rows as in the cell layout.
 
     Whatever the coefficients, the tables agree on the nodes that they share. [Zhang16] Theorem 2; Section 3.2,
@@ -55,7 +51,7 @@ def cells_per_family(network: Network) -> FloatArray:
     return np.repeat(sizes, sizes).astype(np.float64)
 
 
-def _transform(network: Network, values: Array) -> Array:
+def _transform(network: Network, values: AnyArray) -> AnyArray:
     """Walsh-transform every family's slots on the flat axis; families of one size go together."""
     out = np.empty_like(values)
     lead = values.shape[:-1]

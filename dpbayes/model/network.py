@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
@@ -244,13 +242,13 @@ class Network:
         """The row that every cell belongs to. Shape (K,)."""
         return np.repeat(np.arange(self.row_count), self.cards[self.node_of_row])
 
-    def row_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+    def row_sums(self, values: AnyArray) -> AnyArray:
         """Sum `values` (..., K) within every row: (..., m)."""
         if self.is_binary:  # the same sums, without looking at where each row starts
             return np.asarray(values[..., 0::2] + values[..., 1::2])
         return np.add.reduceat(values, self.row_starts, axis=-1)
 
-    def over_cells(self, values: NDArray[Any]) -> NDArray[Any]:
+    def over_cells(self, values: AnyArray) -> AnyArray:
         """Give every cell the value of its row, from `values` (..., m): (..., K)."""
         if self.is_binary:
             return np.repeat(values, 2, axis=-1)
@@ -279,7 +277,7 @@ class Network:
         start = first + (cell - first) // card * card
         return slice(start, start + card)
 
-    def table(self, values: NDArray[Any], node: int) -> NDArray[Any]:
+    def table(self, values: AnyArray, node: int) -> AnyArray:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
         cells = values[..., self.cell_offsets[node] : self.cell_offsets[node + 1]]
         return cells.reshape(*values.shape[:-1], *(int(self.cards[j]) for j in self.families[node]))

@@ -1,15 +1,13 @@
 """What audits say of tables, in words, and the checks that they share."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, Promising, pure_report
 from dpbayes.base.text import many
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network
 
@@ -66,12 +64,12 @@ def nodes_text(network: Network, differs: IntArray) -> str:
     return ", ".join(names[:MOST_NAMED]) + dots(len(names))
 
 
-def rows_texts(network: Network, *values: NDArray[Any]) -> tuple[str, ...]:
+def rows_texts(network: Network, *values: AnyArray) -> tuple[str, ...]:
     """Return every array's values (K,), in those rows only in which the first two arrays differ."""
     rows = np.unique(network.row_of_cell[values[0] != values[1]]).tolist()
     dots = "; …" if len(rows) > MOST_NAMED else ""
 
-    def text(value: NDArray[Any], row: int) -> str:
+    def text(value: AnyArray, row: int) -> str:
         style = ",d" if value.dtype.kind == "i" else ".4g"
         cells = value[network.cells_of_row(row)].tolist()
         return f"{network.row_label(row)}: {', '.join(format(cell, style) for cell in cells)}"

@@ -10,16 +10,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbayes.base.steps import Work, slices
-from dpbayes.base.types import FloatArray, IntArray, SingleArray
+from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.model.network import Network
 
-CodeArray = NDArray[Any]
 Name = TypeVar("Name")
 
 _SCORED, _DESIGNED = 1 << 20, 1 << 22

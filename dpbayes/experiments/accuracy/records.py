@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.base.types import FloatArray, IntArray, SingleArray
-from dpbayes.experiments.accuracy.blanket import Blanket, CodeArray, TestRecords
+from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
+from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.model.cpts import SMALLEST

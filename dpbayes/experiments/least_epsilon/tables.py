@@ -1,13 +1,12 @@
 """Counts of many tables drawn from a public network, for planning before there is a table."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpbayes.base.steps import Work, finished, mapped, slices
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import checked_cpts, random_cpts
@@ -93,7 +92,7 @@ def _of_records(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.
     return values
 
 
-def _places(network: Network, node: int, codes: NDArray[Any]) -> IntArray:
+def _places(network: Network, node: int, codes: AnyArray) -> IntArray:
     """The cell of one node's table that every record (records, nodes) is in: (records,)."""
     family = list(network.families[node])
     places = np.ravel_multi_index([codes[:, member] for member in family], network.cards[family].tolist())

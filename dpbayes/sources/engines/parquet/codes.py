@@ -14,10 +14,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpbayes.base.types import BoolArray, Codes
+from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
-from dpbayes.sources.engines.parquet.written_numbers import Numbers, least_at_or_above, number_of, whole_number_of
+from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, number_of, whole_number_of
 from dpbayes.sources.tables import texts_of
 
 Signed = NDArray[np.int16]
@@ -108,10 +108,10 @@ def _replaced(masks: Masks, out: Codes, where: BoolArray, code: int) -> Masks:
     return Masks(left_out, outside)
 
 
-def _numbers(values: pa.Array) -> Numbers:
+def _numbers(values: pa.Array) -> AnyArray:
     """Return the numbers of an array without a copy; anything stands where there is none."""
     bare = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
-    numbers: Numbers = bare.to_numpy()
+    numbers: AnyArray = bare.to_numpy()
     return numbers
 
 
@@ -148,7 +148,7 @@ class _CodesByPlace:
         left_out, outside = (self.signed == sign for sign in (LEFT_OUT, OUTSIDE))
         return Masks(left_out if left_out.any() else None, outside if outside.any() else None)
 
-    def write(self, places: Numbers, out: Codes) -> Masks:
+    def write(self, places: AnyArray, out: Codes) -> Masks:
         """Look up places (n,), whole numbers below m."""
         if self.counts_up:
             np.copyto(out, places, casting="unsafe")
@@ -159,7 +159,7 @@ class _CodesByPlace:
         return Masks(_taken(self.masks.left_out, places), _taken(self.masks.outside, places))
 
 
-def _taken(mask: BoolArray | None, places: Numbers) -> BoolArray | None:
+def _taken(mask: BoolArray | None, places: AnyArray) -> BoolArray | None:
     taken = None if mask is None else mask.take(places)
     return None if taken is None or not taken.any() else taken
 

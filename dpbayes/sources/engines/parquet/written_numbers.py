@@ -6,12 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import AnyArray, FloatArray
 from dpbayes.sources.columns import numbers_in
-
-Numbers = NDArray[Any]
 
 
 def whole_number_of(text: str) -> int | None:
@@ -32,7 +29,7 @@ def number_of(text: str, dtype: np.dtype[Any]) -> Any:
     return number[0] if not np.isnan(number[0]) and _written(number).iloc[0] == text else None
 
 
-def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:
+def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> AnyArray:
     """Return for each increasing point the least finite number of a type whose text says at least as much.
 
     Points above all numbers are left out. A text says another number than 4 bytes hold: 0.7 is below 0.7 there.
@@ -50,7 +47,7 @@ def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> Numbers:
     return _ranked([rank for rank in low if rank <= top], dtype)
 
 
-def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> Numbers:
+def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> AnyArray:
     """Return the numbers of a type in their order: of whole numbers themselves, else so many steps from zero."""
     if dtype.kind in "iu":
         return np.array(ranks, dtype=dtype)
@@ -58,10 +55,10 @@ def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> Numbers:
     return np.copysign(sizes, np.sign(np.array(ranks, dtype=np.float64)).astype(dtype))
 
 
-def _said(numbers: Numbers) -> FloatArray:
+def _said(numbers: AnyArray) -> FloatArray:
     return numbers_in(_written(numbers))
 
 
-def _written(numbers: Numbers) -> pd.Series:
+def _written(numbers: AnyArray) -> pd.Series:
     series: pd.Series = pa.array(numbers).cast(pa.string()).to_pandas()
     return series
