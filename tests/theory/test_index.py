@@ -237,7 +237,7 @@ PAPERS_OF_CLAIMS = {claim.reference.paper for claim in CLAIMS}
 CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(claim.reference) for claim in CLAIMS)}
 
 ABOUT = {
-    "pages/structure/page.py": "the page shows the noise of Remark 1, and tells what became of the remark",
+    "pages/structure/details.py": "the page shows the noise of Remark 1, and tells what became of the remark",
     "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
 }

@@ -22,7 +22,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
-from dpbayes.ui.pages.regression.page import looked_at
+from dpbayes.ui.pages.regression.headline import looked_at
 from dpbayes.ui.pages.release.averages import cell_coverage, known_averages
 from dpbayes.ui.pages.release.controls import picked, question
 from dpbayes.ui.pages.release.readings import Readings, Simulated

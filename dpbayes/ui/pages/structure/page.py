@@ -10,7 +10,6 @@ import streamlit as st
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
@@ -28,8 +27,7 @@ from dpbayes.experiments.graph_families import (
 )
 from dpbayes.figures.graph_families import OtherNoise, graph_families_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.sources.named_networks import chain
-from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
+from dpbayes.ui.pages.structure.details import details
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
@@ -38,16 +36,13 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
-from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, source
+from dpbayes.ui.widgets.show import data_and_download, inside, noise_is_not_error
 
 LAPLACE = Look(LaplaceUpdates.label, LaplaceUpdates.colour)
 CERTIFIED = Look("Fourier, certified", LaplaceFourier.colour)
 PRINTED = Look("Fourier, as printed", LaplaceFourier.colour, dash="dashdot", symbol="circle-open")
 KINDS: tuple[type, ...] = (LaplaceUpdates, LaplaceFourier)
 """The mechanisms of the paper, which have lines of their own."""
-
-DENSER = 8
-"""Nodes of the complete graph in the counterexample."""
 
 SEARCHED_GRAPHS = 2
 """Random graphs of each density on which the best noise is searched: seconds' work of 12 nodes, a minute's at most."""
@@ -70,6 +65,16 @@ class Costs:
     def graphs(self) -> int:
         """How many random graphs there are of each density."""
         return len(self.random.arrows)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether O is found exactly in every graph."""
+        return bool(self.families.exact.all() and self.random.exact.all())
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether no node of a random graph is a child of more than half the graph."""
+        return bool(self.random.largest.max() <= self.random.nodes / 2)
 
     def crossing(self, noise: np.ndarray) -> Estimate | None:
         """Return up to how many arrows per node this noise (graphs, densities) is on average below Laplace's."""
@@ -100,8 +105,7 @@ def structure_page(chosen: Chosen) -> bool:
     noise_is_not_error()
     st.page_link("pages/best_noise.py", label="Best noise compares all mechanisms", icon=":material/arrow_forward:")
     data_and_download(lambda: records_of(costs, others, epsilon), name="structure", curator_only=False)
-    _formulas(costs, epsilon)
-    _counterexample()
+    details(costs.random.nodes, epsilon, exact=costs.is_exact, sparse=costs.is_sparse)
     same_from_python(python_of(costs, epsilon), name="structure")
     if work is None or not work.going:
         return False
@@ -299,54 +303,3 @@ def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.Dat
 
 def _padded(values: np.ndarray, length: int) -> np.ndarray:
     return np.pad(values.astype(np.float64), (0, length - len(values)), constant_values=np.nan)
-
-
-def _formulas(costs: Costs, epsilon: float) -> None:
-    """Show the formulas with the numbers of the chain, and what they assume."""
-    nodes = costs.random.nodes
-    line = chain(nodes)
-    overlap, cells = line.closure.odd_overlap, 4
-    printed, certified = (2 * value / epsilon for value in (len(line.closure), overlap.value))
-    remark, size = comparison_bound(line), closure_bound(line)
-    rebuilt = np.sqrt(2 * (cells - 1)) * certified / cells
-    as_printed = np.sqrt(2 * cells) * printed / cells
-    with st.expander("Formulas, assumptions and source"):
-        st.markdown(
-            f"""
-The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {epsilon:g}$.
-
-- **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph, hence the sd
-  $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell, however many arrows.
-- **Fourier, as printed** (Corollary 2): scale $b = 2|N_I|/\\varepsilon = {numeral(printed)}$ on each integer
-  coefficient, $|N_I| = {len(line.closure)}$; a family of $c$ cells is rebuilt from $c$ of them, hence the sd
-  $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
-- **Fourier, certified**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, $O = {overlap.value}$ being the most
-  coefficients that one record can flip, and none on the public $n$: the sd
-  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
-- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}}
-  = {numeral(float(size.printed))}$. True.
-- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$
-  times Laplace’s; in counts per cell it is {numeral(float(remark.certified))} times Laplace’s at the worst node.
-  {REMARK_COMPARISON.finding}
-"""
-        )
-        assumption("Every node is binary.", holds=True)
-        exact = bool(costs.families.exact.all() and costs.random.exact.all())
-        assumption("O is found exactly in every graph here; otherwise a proved upper bound is used.", holds=exact)
-        few = bool(costs.random.largest.max() <= nodes / 2)
-        assumption("No node of a graph here is a child of more than half the graph, as the remark asks.", holds=few)
-        source(Reference("Zhang16", "Lemma 1, Corollaries 1 and 2, Remark 1"))
-
-
-def _counterexample() -> None:
-    with st.expander("Where the remark fails", on_change="rerun", key="structure.fails") as fails:
-        if not fails.open:
-            return
-        empty, line, complete = counterexample_denser(DENSER)
-        st.markdown(
-            f"Graphs of {DENSER} nodes, noise as printed. Fourier’s noise per cell as a multiple of Laplace’s, root "
-            f"mean square over cells: **{numeral(empty)}** without arrows, **{numeral(line)}** in a chain, "
-            f"**{numeral(complete)}** in the complete graph. The remark: “the denser the graph … "
-            "the greater the reduction in scale”."
-        )
-        source(REMARK_COMPARISON.reference)
