@@ -31,6 +31,7 @@ from dpbayes.ui.session.connected import Connected, connected
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.scans import counts_of, records_of
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
@@ -164,17 +165,15 @@ class Chosen:
         given = given_cpts().get(settings.source)
         mark = hashlib.sha256(given.tobytes()).hexdigest() if given is not None else ""
         key = (settings.source, settings.cpts, settings.records, settings.data_seed, mark)
-        kept = st.session_state.get("synthetic")
-        if kept and kept[0] == key:
-            return kept[1]
-        rng = stream(settings.data_seed, "records")
-        if settings.records > SLOW_SAMPLE:
-            bar = st.progress(0.0, f"Drawing {settings.records:,} records …")
-            data = sample_dataset(*self.truth, settings.records, rng, progress=bar.progress)
-            bar.empty()
-        else:
-            data = sample_dataset(*self.truth, settings.records, rng)
-        st.session_state["synthetic"] = (key, data)
+        return kept("synthetic", key, self._drawn)
+
+    def _drawn(self) -> Dataset:
+        settings, rng = self.settings, stream(self.settings.data_seed, "records")
+        if settings.records <= SLOW_SAMPLE:
+            return sample_dataset(*self.truth, settings.records, rng)
+        bar = st.progress(0.0, f"Drawing {settings.records:,} records …")
+        data = sample_dataset(*self.truth, settings.records, rng, progress=bar.progress)
+        bar.empty()
         return data
 
     @property
@@ -255,12 +254,7 @@ class Chosen:
         if self.is_connected and not self.graph.names:
             self.connected.in_use  # noqa: B018 - says why there are no columns
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
-        kept = st.session_state.get("network")
-        if kept and kept[0] == key:
-            return kept[1]
-        network = network_of(self.graph, self.domains)
-        st.session_state["network"] = (key, network)
-        return network
+        return kept("network", key, lambda: network_of(self.graph, self.domains))
 
     def adopt_as_source(self) -> None:
         """Make the drawn network the one that synthetic records come from."""
@@ -278,12 +272,7 @@ class Chosen:
             return counts_of(self.connected, self.network)
         data, net = self.dataset, self.network
         self._require_columns(data.position)
-        kept = st.session_state.get("counts")
-        if kept and kept[0] is data and kept[1] == net:
-            return kept[2]
-        counts = count(net, data)
-        st.session_state["counts"] = (data, net, counts)
-        return counts
+        return kept("counts", (data, net), lambda: count(net, data))
 
     def _require_columns(self, columns: Container[str]) -> None:
         missing = [name for name in self.network.names if name not in columns]

@@ -27,6 +27,7 @@ from dpbayes.releases.views.report import html_report
 from dpbayes.releases.views.script import python_script
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption
 
@@ -88,12 +89,7 @@ def arrow_list(network: Network) -> None:
 
 def _verified(data: bytes, key: str) -> Verification:
     """Return what was checked of these bytes; kept for this session, for every control of the page runs it again."""
-    kept = st.session_state.get(f"{key}.verified")
-    if not kept or kept[0] != data:
-        kept = data, verify(data)
-        st.session_state[f"{key}.verified"] = kept
-    verification: Verification = kept[1]
-    return verification
+    return kept(f"{key}.verified", data, lambda: verify(data))
 
 
 def _checks(verification: Verification) -> None:

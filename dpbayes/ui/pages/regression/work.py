@@ -27,6 +27,7 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
 )
 from dpbayes.ui.session.connected import Connected, connected
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.session.uploads import Upload, upload
@@ -111,12 +112,7 @@ def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords | 
     if scenario.records is Records.SYNTHETIC:
         return _made_up(scenario.n, scenario.features, settings.data_seed)
     key = records_key(scenario, settings)
-    kept = st.session_state.get("regression.records")
-    if kept and kept[0] == key:
-        return kept[1]
-    records = _own(own_columns(scenario, settings))
-    st.session_state["regression.records"] = (key, records)
-    return records
+    return kept("regression.records", key, lambda: _own(own_columns(scenario, settings)))
 
 
 def own_frame() -> pd.DataFrame:
