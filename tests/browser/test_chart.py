@@ -43,6 +43,32 @@ def test_a_chart_follows_the_theme_and_the_width_of_its_page(visit):
     )
 
 
+@pytest.mark.parametrize("page", ["accuracy", "structure"])
+def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them(visit: Any, page: str) -> None:
+    """A saved picture has all names inside, on a phone too; its file is made of what is drawn there."""
+    screen = visit(page, viewport={"width": 400, "height": 800})
+    picture = screen.page.locator(".st-key-picture .dpbayes-chart").first
+    names, curves = picture.locator(".dpbayes-keys span"), picture.locator(".nsewdrag").first
+    expect(names.first).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    whole, part = picture.bounding_box(), curves.bounding_box()
+    assert part["height"] >= 0.6 * whole["height"]
+    assert whole["y"] + whole["height"] <= 800
+    assert names.last.bounding_box()["y"] + names.last.bounding_box()["height"] <= part["y"]
+    assert names.count() == len(set(names.all_inner_texts())) > 6
+    lines = picture.locator(".scatterlayer .trace")
+    drawn = lines.count()
+    names.nth(2).click()
+    expect(lines).to_have_count(drawn - 1)
+    names.nth(2).click()
+    expect(lines).to_have_count(drawn)
+    tool, choices = picture.locator(".dpbayes-picture"), picture.get_by_role("menuitem")
+    tool.click()
+    _, content = download(choices.first)
+    words = words_of(content)
+    assert all(name in words for name in names.all_inner_texts())
+
+
 def test_a_finger_scrolls_the_page_over_a_chart_that_has_no_tools(visit):
     screen = visit("release")
     assert screen.chart("density").locator(".modebar-btn").count() > 0
@@ -182,7 +208,7 @@ def test_a_finger_takes_a_picture_home(visit: Any) -> None:
     screen = visit("network", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
     tool, choices = own_tool(screen, "noise")
     expect(tool).not_to_have_css("opacity", "0")
-    tool.tap()
+    tool.click()
     expect(choices).to_have_text(CHOICES)
     for choice in choices.all():
         box = choice.bounding_box()
@@ -190,7 +216,7 @@ def test_a_finger_takes_a_picture_home(visit: Any) -> None:
         assert box["height"] >= 32
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 400
     with screen.page.expect_download(timeout=SLOW_MS) as coming:
-        choices.nth(1).tap()
+        choices.nth(1).click()
     assert coming.value.suggested_filename == "network-noise-page.png"
 
 

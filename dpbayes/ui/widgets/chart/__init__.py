@@ -24,7 +24,9 @@ _mount = st.components.v2.component(
     "dpbayes_chart",
     html=_asset("chart.html"),
     css=_asset("chart.css") + _asset("picture.css"),
-    js="\n".join(_asset(name) for name in ("saving.js", "picture.js", "chart.js")),  # a component takes a single script
+    js="\n".join(
+        _asset(name) for name in ("saving.js", "picture.js", "keys.js", "chart.js")
+    ),  # a component takes a single script
     isolate_styles=False,  # Plotly's own styles are the page's
 )
 _mount_take = st.components.v2.component(

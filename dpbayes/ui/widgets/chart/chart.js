@@ -6,6 +6,7 @@ const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of 
 // In a chart lower than this, and for a room, names would take the place of curves. Where it is wide enough, more than a
 // line of entries stands beside the curves.
 const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
+const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 const presented = () => document.querySelector(".st-key-present") !== null;
 
 export default function ({ parentElement, data }) {
@@ -47,6 +48,7 @@ class Chart {
     // The theme changes by its colours alone, which a transition of any length tells.
     root.addEventListener("transitionend", (e) => e.target === root && this.again());
     this.pictures = new Pictures(root, (as) => this.save(as));
+    this.keys = new Keys(root, () => this.again());
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
   }
 
@@ -75,9 +77,13 @@ class Chart {
     this.drawn = this.figure;
     this.letters = this.fitting();
     this.low = this.isLow;
-    const { data, layout } = this.figure;
-    const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.height };
-    if (this.low && !presented()) {
+    this.narrow = this.isNarrow;
+    const { layout } = this.figure;
+    const data = this.narrow ? this.keys.show(this.figure.data, SMALL_LETTERS) : this.figure.data;
+    if (!this.narrow) this.keys.none();
+    const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.inner };
+    if (this.narrow) Object.assign(more, { showlegend: false, margin: { ...layout.margin, ...NARROW } });
+    else if (this.low && !presented()) {
       more.margin = { ...layout.margin, b: 40 };
       if (this.entries > LINE && more.width >= WIDE) {
         more.legend = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top", maxheight: more.height };
@@ -120,12 +126,22 @@ class Chart {
     return Math.min(most, Math.max(LEAST_HEIGHT, room));
   }
 
+  // Without the names above it.
+  get inner() {
+    return this.height - this.keys.height;
+  }
+
+  get isNarrow() {
+    const width = this.root.clientWidth || 700;
+    return !presented() && width < WIDE && this.entries > 1 && Keys.can(this.figure.data);
+  }
+
   get isLow() {
     return this.height < (presented() ? LOW_FOR_A_ROOM : Math.min(LOW, this.figure.layout.height));
   }
 
   get entries() {
-    return this.figure.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    return named(this.figure.data).length;
   }
 
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
@@ -146,9 +162,9 @@ class Chart {
     if (!this.plotly) return;
     this.draw(); // what nobody saw may not be drawn yet
     const { plotly, plot, alt, file, told } = this;
-    const { legend, margin } = this.figure.layout; // where no screen is too low
+    const { legend, margin, showlegend } = this.figure.layout; // where no screen is too low or narrow
     const theme = this.theme(LETTERS, false);
-    await saved({ plotly, plot, theme, layout: { legend, margin }, alt, file, told }, as);
+    await saved({ plotly, plot, theme, layout: { legend, margin, showlegend }, alt, file, told }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
@@ -160,9 +176,10 @@ class Chart {
   fit() {
     const known = this.drawn && this.plot._fullLayout;
     if (!known || !this.root.clientWidth) return;
-    if (this.letters !== this.fitting() || this.low !== this.isLow) return this.again();
+    const isOther = this.letters !== this.fitting() || this.low !== this.isLow || this.narrow !== this.isNarrow;
+    if (isOther) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
-    const size = { width: this.root.clientWidth, height: this.height };
+    const size = { width: this.root.clientWidth, height: this.inner };
     if (size.width === known.width && size.height === known.height) return;
     // A legend of fewer lines than before stands among the curves until all is drawn again.
     this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
@@ -185,10 +202,10 @@ class Chart {
       const most = Math.min(LARGE_LETTERS, this.height / 22, (this.root.clientWidth || 700) / 24);
       return Math.round(Math.max(LETTERS, most));
     }
-    return this.isLow ? SMALL_LETTERS : LETTERS;
+    return this.isLow || this.isNarrow ? SMALL_LETTERS : LETTERS;
   }
 
-  theme(size = this.letters, low = this.low) {
+  theme(size = this.letters, low = this.low || this.narrow) {
     const style = getComputedStyle(this.root);
     const [text, ground] = [style.color, style.getPropertyValue("--st-background-color")];
     const line = text.replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)");

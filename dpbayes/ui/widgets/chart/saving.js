@@ -13,6 +13,7 @@ async function saved({ plotly, plot, theme, layout, alt, file, told }, { format,
     height: Math.max(height - above - below, plot.layout.height),
     font: { family: FONT },
     margin: layout.margin,
+    showlegend: layout.showlegend,
     legend: { ...layout.legend, maxheight: 10000 }, // whole, where the page would scroll it
   };
   const inner = await plotly.toImage(
