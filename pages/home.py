@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, many
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.stories.home import own_story
 from dpbayes.ui.stories.opened import open_step
@@ -34,7 +34,8 @@ for column, (target, title, text) in zip(st.columns(len(STEPS)), STEPS, strict=T
 with sentence_instead():
     chosen = Chosen.now()
     net = chosen.network
-    st.info(f"Open now: {escaped(chosen.data_title)}, a network of {len(net.names)} nodes and {len(net.edges)} arrows.")
+    size = f"{many(len(net.names), 'node')} and {many(len(net.edges), 'arrow')}"
+    st.info(f"Open now: {escaped(chosen.data_title)}, a network of {size}.")
 
 st.subheader("Ready examples")
 for start in range(0, len(STORIES), PER_ROW):

@@ -11,6 +11,7 @@ from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianL
 from dpbayes.audit.report.pictures import TwoLaws, gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.known import require_known
@@ -36,7 +37,7 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
         "noisy residuals far beyond the first table's, along the line between both",
     )
     how = "Exactly" if charge.exact else "At most"
-    scope = f"{all_tables_text(n)} {how} {math.sqrt(charge.value):.4g} standard deviations are between two."
+    scope = f"{all_tables_text(n)} {how} {numeral(math.sqrt(charge.value), 4)} standard deviations are between two."
     return concentrated_report(mechanism, residual_loss(mechanism, n=n), epsilons=grid, worst=worst, scope=scope)
 
 

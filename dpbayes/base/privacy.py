@@ -33,9 +33,9 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
-            raise InputError(f"({self.epsilon:g}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
+            raise InputError(f"({numeral(self.epsilon, 6)}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
         if not self.rho >= 0:
-            raise InputError(f"ρ = {self.rho:g} is not a privacy guarantee.")
+            raise InputError(f"ρ = {numeral(self.rho, 6)} is not a privacy guarantee.")
         if math.isfinite(self.rho) and not math.isfinite(self.epsilon):
             raise InputError(f"Say what ρ = {numeral(self.rho, 4)} gives as ε at some δ.")
 

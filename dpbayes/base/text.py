@@ -36,9 +36,9 @@ def numeral_above(number: float, most: int = 3) -> str:
     return numeral(float(rounded.quantize(place, rounding=ROUND_CEILING)), most)
 
 
-def near_one(number: float) -> str:
-    """Return a number in four digits, a probability in more where they would round it to 1."""
-    return numeral(number, max(4, 1 - math.floor(math.log10(1 - number))) if number < 1 else 4)
+def near_one(number: float, most: int = 4) -> str:
+    """Return a number in `most` digits, a probability in more where they would round it to 1."""
+    return numeral(number, _short_of_one(number, most))
 
 
 def rough(number: float) -> str:
@@ -69,12 +69,30 @@ def memory(size: float) -> str:
 
 def many(number: int, thing: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return plural(f"{number:,}", thing)
 
 
-def percent(probability: float) -> str:
-    """Return a probability in percent."""
-    return f"{numeral(100 * probability, 4)} %"
+def plural(said: str, thing: str) -> str:
+    """Return a number that is text already, of things: "1 record", "0.5 records"."""
+    return f"{said} {thing}{'' if said == '1' else 's'}"
+
+
+def percent(probability: float, most: int = 4) -> str:
+    """Return a probability in percent in `most` digits, in more where they would round it to 100."""
+    return f"{numeral(100 * probability, _short_of_one(probability, most))} %"
+
+
+def whole_percent(share: float) -> str:
+    """Return a probability in whole percent; what is not quite all or none does not look so."""
+    percent = 100 * share
+    if 0 < percent < 1 or 99 < percent < 100:
+        return "less than 1%" if percent < 1 else "more than 99%"
+    return f"{percent:.0f}%"
+
+
+def done(part: float) -> str:
+    """Return how much of some work is done, in whole percent: "99%" until it is all."""
+    return f"{math.floor(100 * part + 1e-9)}%"
 
 
 def in_hundred(probability: float) -> str:
@@ -126,13 +144,21 @@ def letters(symbol: str) -> str:
     return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 
 
-def apart(first: float, second: float, *, most: int) -> tuple[str, str]:
-    """Return two numbers in `most` digits, in more where they would read as the same; in six they may."""
+def apart(first: float, *others: float, most: int) -> tuple[str, ...]:
+    """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
     for count in range(most, 7):
-        texts = numeral(first, count), numeral(second, count)
-        if texts[0] != texts[1]:
+        texts = tuple(numeral(each, count) for each in (first, *others))
+        if all(text != texts[0] or each == first for text, each in zip(texts[1:], others, strict=True)):
             break
     return texts
+
+
+def ends(low: float, high: float, most: int = 3) -> tuple[str, str]:
+    """Return the ends of a range of probabilities in `most` digits, in more where it is narrow or an end near 1."""
+    width, size = high - low, max(abs(low), abs(high))
+    count = 2 + math.floor(math.log10(size)) - math.floor(math.log10(width)) if width > 0 else most
+    count = max(most, min(count, 8))
+    return near_one(low, count), near_one(high, count)
 
 
 def typed(number: float) -> str:
@@ -149,6 +175,11 @@ def shortest(number: float) -> str:
 def escaped(name: str) -> str:
     """Return a name from a file as text that Markdown shows literally."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(name.split()))
+
+
+def _short_of_one(probability: float, most: int) -> int:
+    """Return the digits, `most` or more, that tell a probability from 1, unless only rounding may do so."""
+    return max(most, 1 - math.floor(math.log10(1 - probability))) if 1 - probability > 1e-13 else most
 
 
 def _parts(number: float, most: int) -> tuple[str, int | None]:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
+from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, faded, figure_of, probabilities, shares, titled
 
 BAND = 2
 """Standard errors on either side of a curve."""
@@ -14,13 +15,13 @@ BAND = 2
 
 def accuracy_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
     """Draw the share of test records predicted rightly against the epsilon that each method claims."""
-    return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=titled("accuracy", tickformat=".0%"))
+    return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=titled("accuracy", tickformat=PERCENT))
 
 
 def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
     """Draw the frame and the legend of curves that are not known yet, so that nothing moves when they come."""
     gap = np.array([np.nan])
-    y = titled("accuracy", tickformat=".0%", range=[0, 1.02])
+    y = titled("accuracy", tickformat=PERCENT, range=[0, 1.02])
     lines = [_line(look) | {"x": gap, "y": gap} for look in looks]
     return figure_of(lines, x=_epsilon_axis(epsilons, "ε claimed"), y=y, height=_height(len(lines)))
 
@@ -28,7 +29,7 @@ def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
 def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
     x = titled("ε proved, of all that is handed over", type="log", exponentformat="power")
-    return _figure(curves, x=x, y=titled("accuracy", tickformat=".0%"))
+    return _figure(curves, x=x, y=titled("accuracy", tickformat=PERCENT))
 
 
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
@@ -46,13 +47,14 @@ def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
     ideal: Trace = {"type": "scatter", "mode": "lines", "x": [least, 1], "y": [least, 1], "name": "as stated"}
     traces = [ideal | {"line": {"color": BOUND, "dash": "dash", "width": 2}, "hoverinfo": "skip"}]
     for curve in curves:
-        hover = "confidence %{x:.3f}: %{y:.1%} right<extra>" + curve.look.name + "</extra>"
-        dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "hovertemplate": hover}
+        told = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
+        hover = "confidence %{customdata} right<extra>" + curve.look.name + "</extra>"
+        dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "customdata": told, "hovertemplate": hover}
         traces.append(_line(curve.look) | dots)
     return figure_of(
         traces,
         x=titled("confidence: probability of the predicted state", range=[least - 0.02, 1.02]),
-        y=titled("share of predictions that are right", range=[-0.02, 1.04], tickformat=".0%"),
+        y=titled("share of predictions that are right", range=[-0.02, 1.04], tickformat=PERCENT),
         height=480,
     )
 
@@ -70,7 +72,7 @@ def _ticks(low: float, high: float) -> Axis:
     shown = [tick for tick in ticks if low <= tick <= high]
     if len(shown) > 12:
         shown = [tick for tick in shown if f"{tick:e}".startswith("1")]
-    return {"tickvals": shown, "ticktext": [f"{tick:g}" for tick in shown]} if len(shown) > 1 else {}
+    return {"tickvals": shown, "ticktext": [numeral(tick) for tick in shown]} if len(shown) > 1 else {}
 
 
 def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> Figure:
@@ -102,7 +104,7 @@ def _dot(curve: Curve, doubt: FloatArray) -> Trace:
 
 
 def _line(look: Look) -> Trace:
-    hover = "ε = %{x:,.3~r}: %{y:.3f}<extra>" + look.name + "</extra>"
+    hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + look.name + "</extra>"
     return {
         "type": "scatter",
         "mode": "lines",

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Figure, Trace, faded, figure_of, log_axis, titled
+from dpbayes.figures.style import PERCENT, Figure, Trace, faded, figure_of, log_axis, shares, titled
 
 BAND = 2
 """Standard errors on either side of a curve."""
@@ -26,7 +26,7 @@ def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: flo
     return figure_of(
         [*bands, _line(claimed, np.array([low, high]), np.full(2, level)) | {"mode": "lines"}, *lines],
         x=log_axis("ε proved", low, high, range=[ends[0] - room, ends[1] + room]),
-        y=titled("intervals that hold the truth", range=[0, 1.02], tickformat=".0%", automargin=True),
+        y=titled("intervals that hold the truth", range=[0, 1.02], tickformat=PERCENT, automargin=True),
         height=400,
     )
 
@@ -49,5 +49,6 @@ def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
         "line": {"color": look.colour, "width": look.width, "dash": look.dash},
         "marker": {"color": look.colour, "size": 7, "symbol": look.symbol},
         "name": look.name,
-        "hovertemplate": "ε = %{x:,.3~r}: %{y:.1%}<extra>" + look.name + "</extra>",
+        "customdata": shares(y),
+        "hovertemplate": "ε = %{x:,.3~r}: %{customdata}<extra>" + look.name + "</extra>",
     }

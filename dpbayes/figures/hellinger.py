@@ -104,7 +104,7 @@ def _log_axis(title: str, places: FloatArray) -> Axis:
     digits = (1,) if high / low > 50 else (1, 2, 5)
     stops = [float(f"{digit}e{tens}") for tens in range(-3, 6) for digit in digits]
     stops = [stop for stop in stops if 0.99 * low <= stop <= 1.01 * high]
-    ticks = {"tickvals": stops, "ticktext": [f"{stop:,g}" for stop in stops]}
+    ticks = {"tickvals": stops, "ticktext": [numeral(stop) for stop in stops]}
     return titled(title, type="log", **ticks, minor={"dtick": "D1"})
 
 

@@ -6,8 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, faded, figure_of, names_axis, plain, titled
+from dpbayes.figures.style import (
+    FRAME,
+    PERCENT,
+    Figure,
+    Trace,
+    distinct_labels,
+    faded,
+    figure_of,
+    names_axis,
+    plain,
+    probabilities,
+    titled,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +86,20 @@ def draws_figure(
     ticks = {"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": colour}}
     bold = {"type": "scatter", "mode": "markers", "x": drawn, "y": np.zeros(len(drawn)), "marker": ticks}
     traces: list[Trace] = [
-        bold | {"yaxis": "y2", "name": "private (this release)", "hovertemplate": "%{x:.4f}<extra></extra>"}
+        bold
+        | {
+            "yaxis": "y2",
+            "name": "private (this release)",
+            "customdata": probabilities(drawn),
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
     ]
     shown = [drawn]
     axis, shares = titled("posterior density", visible=False), titled("share of draws", visible=False)
     if possible is not None:
         shown.append(possible)
         traces.insert(0, _shares(possible, colour))
-        shares = titled("share of draws", rangemode="tozero", tickformat=".0%")
+        shares = titled("share of draws", rangemode="tozero", tickformat=PERCENT)
     if exact is not None:
         theta, density = exact
         shown.append(np.array(_span(theta, [density])))
@@ -107,7 +126,7 @@ def _shares(possible: FloatArray, colour: str) -> Trace:
         "yaxis": "y2",
         "marker": {"color": faded(colour, 0.4), "line": {"width": 0}},
         "name": "draws of all possible releases",
-        "hovertemplate": "%{y:.1%} near %{x:.3f}<extra></extra>",
+        "hovertemplate": "%{y:.3~p} near %{x:,.3~r}<extra></extra>",
     }
 
 
@@ -154,9 +173,9 @@ def quantile_dots_figure(
             "x": low + (column + 0.5) * width,
             "y": height,
             "marker": {"color": colour, "size": 11},
-            "name": f"private: each dot is {100 / dots:.0f}% of possible releases",
-            "customdata": quantiles,
-            "hovertemplate": "%{customdata:.4f}<extra></extra>",
+            "name": f"private: each dot is {numeral(100 / dots)}% of possible releases",
+            "customdata": probabilities(quantiles),
+            "hovertemplate": "%{customdata}<extra></extra>",
         }
     ]
     if exact is not None:
@@ -215,7 +234,8 @@ def rows_figure(
                 "width": 3,
             },
             "name": name,
-            "hovertemplate": "%{x:.3f}<extra></extra>",
+            "customdata": probabilities(mean),
+            "hovertemplate": "%{customdata}<extra></extra>",
         }
         for ((mean, low, high), colour, symbol, name), offset in zip(sets, offsets, strict=True)
     ]

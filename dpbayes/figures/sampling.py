@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Figure, Trace, faded, figure_of, log_axis, plain, titled
+from dpbayes.figures.style import PERCENT, Figure, Trace, faded, figure_of, log_axis, plain, probabilities, titled
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
@@ -51,7 +51,8 @@ def trim_figure(
             "y": np.full(len(shown), -0.07),
             "marker": ticks,
             "name": f"draws handed over{few}",
-            "hovertemplate": "%{x:.4f}<extra></extra>",
+            "customdata": probabilities(shown),
+            "hovertemplate": "%{customdata}<extra></extra>",
         }
     )
     return figure_of(
@@ -193,7 +194,7 @@ def needed_figure(
     return figure_of(
         traces,
         x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
-        y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=".0%"),
+        y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=PERCENT),
         height=400,
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Trace = dict[str, Any]
 Axis = dict[str, Any]
+
+PERCENT = ".4~p"
+"""How Plotly writes a probability on an axis: in percent, with a digit behind the point only where one is needed."""
 
 MANY = 500
 """More numbers than this are a bundle of curves."""
@@ -126,7 +129,7 @@ def log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
 
 
 def _stop(step: int, power: int) -> str:
-    return f"{step * 10.0**power:,g}" if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
+    return numeral(step * 10.0**power) if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
 
 
 def names_axis(text: str = "", **more: Any) -> Axis:
@@ -137,6 +140,16 @@ def names_axis(text: str = "", **more: Any) -> Axis:
 def numerals(values: FloatArray, digits: int = 4) -> list[str]:
     """Return numbers of any magnitude as the texts that a pointer shows; Plotly's own formats would use an e."""
     return [numeral(float(value), digits) for value in values]
+
+
+def probabilities(values: Iterable[float]) -> list[str]:
+    """Return probabilities as the texts that a pointer shows: none reads as 0 or 1 that is neither."""
+    return [near_one(float(value)) for value in values]
+
+
+def shares(values: Iterable[float]) -> list[str]:
+    """Return shares in percent as the texts that a pointer shows."""
+    return [share_text(float(value)) for value in values]
 
 
 def faded(colour: str, opacity: float) -> str:

@@ -11,7 +11,7 @@ from dpbayes.base.looks import GREEN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex
+from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
@@ -199,5 +199,5 @@ def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3
     draws = len(needed)
     rank = bisect_left(range(draws + 1), 1 - doubt, key=lambda below: float(special.bdtr(below, draws, target)))
     if rank >= draws:
-        raise InputError(f"A probability of {target:g} needs more than {draws:,} simulated draws.")
+        raise InputError(f"A probability of {numeral(target, 12)} needs more than {draws:,} simulated draws.")
     return float(np.partition(needed, rank)[rank])

@@ -12,7 +12,7 @@ from scipy import special
 from dpbayes.base.looks import PURPLE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex
+from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
@@ -51,8 +51,8 @@ class PosteriorSampler:
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(
-                f"epsilon must be above {least:.4g} for the printed omega = exp(-epsilon/2) to leave anything to draw "
-                f"from; {self.epsilon:g} is not. Raise it, or use the certified calibration."
+                f"epsilon must be above {numeral(least, 4)} for the printed omega = exp(-epsilon/2) to leave anything "
+                f"to draw from; {numeral(self.epsilon, 6)} is not. Raise it, or use the certified calibration."
             )
 
     @property

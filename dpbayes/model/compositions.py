@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.text import many
+from dpbayes.base.text import many, power_of_ten
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
 
@@ -32,10 +32,10 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
         middle = (low + high) // 2
         low, high = (middle, high) if is_listable(middle, sides=sides, most=most) else (low, middle)
     exponent = _log10_count(n, sides)
-    posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about 10^{exponent:.0f}"
+    posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about {power_of_ten(round(exponent))}"
     raise InputError(
-        f"A die of {sides} sides thrown {n:,} times has {posteriors} possible posteriors, and at most {most:,} can be "
-        f"listed here; use at most {many(low, 'throw')} or fewer sides."
+        f"A die of {sides} sides thrown {many(n, 'time')} has {posteriors} possible posteriors, and at most {most:,} "
+        f"can be listed here; use at most {many(low, 'throw')} or fewer sides."
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.model.network import Network
@@ -97,7 +98,9 @@ def network_concentration(constants: ArrayLike, start: float) -> float:
     least = float(values.min())
     needed = math.log(values.size) / least
     if threshold <= needed:
-        raise InputError(f"L0 must be above ln|I| / min c = {needed:.4g} for the network; {threshold:g} is not.")
+        raise InputError(
+            f"L0 must be above ln|I| / min c = {numeral(needed, 4)} for the network; {numeral(threshold, 6)} is not."
+        )
     return least - math.log(values.size) / threshold
 
 
@@ -123,7 +126,7 @@ def beta_concentration_from(a: float, start: float, *, trials: int = 1) -> float
     value = finite_number("a", a, low=1e-9, high=_MOST)
     threshold = finite_number("L0", start, low=1e-12, high=1e6)
     if trials < 1 or threshold <= math.log(trials):
-        raise InputError(f"L0 must be above ln n, for n = {trials} trials; {threshold:g} is not.")
+        raise InputError(f"L0 must be above ln n, for n = {trials} trials; {numeral(threshold, 6)} is not.")
     # By symmetry 2 I_z is the mass beyond the edge over that beyond even odds; the far end leaves out nothing.
     edge = threshold - math.log(trials)
     far = edge + 50 / value + 50

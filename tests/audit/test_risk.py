@@ -6,7 +6,7 @@ import pytest
 from scipy import special
 
 from dpbayes.audit.loss.continuous import laplace_cells_delta
-from dpbayes.audit.loss.law import chance_above
+from dpbayes.audit.loss.law import Losses, PromisedLoss, chance_above, loss_rarely_passed
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.risk import (
     RARE,
@@ -297,3 +297,10 @@ def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
         best_guess(losses_of(mechanism, n=10, releases=0).curve)
     with pytest.raises(InputError, match="promises nothing"):
         risk(Exact(prior=ASIA), n=10)
+
+
+def test_what_is_passed_rarely_is_found_up_to_the_largest_losses() -> None:
+    """At steps of hundreds of nats e^step is no number; the slope there is that of a certain loss."""
+    one = PromisedLoss(1.0)
+    losses = Losses(one, (one,))
+    assert 1 <= loss_rarely_passed(losses, 0.05, 1000.0) < 1000

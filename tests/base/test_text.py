@@ -12,7 +12,9 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import (
     apart,
+    done,
     duration,
+    ends,
     in_hundred,
     latex,
     letters,
@@ -22,12 +24,15 @@ from dpbayes.base.text import (
     numeral,
     numeral_above,
     percent,
+    plural,
+    power_of_ten,
     probability_text,
     rough,
     share_text,
     shortest,
     times,
     typed,
+    whole_percent,
 )
 from dpbayes.base.validation import InputError, finite_number
 
@@ -71,6 +76,45 @@ def test_one_thing_and_many_and_a_share() -> None:
         "1,000 releases",
     )
     assert (percent(0.25), percent(0.123456)) == ("25 %", "12.35 %")
+    assert (plural("1", "record"), plural("0.5", "record")) == ("1 record", "0.5 records")
+    assert (power_of_ten(-6), power_of_ten(12)) == ("10⁻⁶", "10¹²")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0%"), (1, "100%"), (0.9534, "95%"), (0.996, "more than 99%"), (0.002, "less than 1%")],
+)
+def test_a_whole_percent_that_is_not_all_or_nothing_does_not_read_so(share: float, said: str) -> None:
+    assert whole_percent(share) == said
+
+
+@given(st.floats(0, 1))
+def test_no_share_is_rounded_to_all_or_nothing_nor_is_work_done_before_it_is(part: float) -> None:
+    for said in (whole_percent(part), share_text(part)):
+        assert (said == "0%") == (100 * part == 0)
+        assert (said == "100%") == (100 * part == 100)
+    assert (done(part) == "100%") == (part >= 1 - 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.2, 0.45678, ("0.2", "0.457")),
+        (0.00001, 0.999987, ("0.00001", "0.999987")),
+        (0.45123, 0.45234, ("0.4512", "0.4523")),
+        (0.5, 0.5, ("0.5", "0.5")),
+        (0.0, 1.0, ("0", "1")),
+    ],
+)
+def test_the_ends_of_a_range_are_told_apart_and_from_certainty(low: float, high: float, said: tuple[str, str]) -> None:
+    assert ends(low, high) == said
+
+
+@given(st.floats(1e-9, 1 - 1e-12), st.integers(2, 5))
+@example(0.99996, 3)
+def test_a_probability_is_never_rounded_to_one(probability: float, most: int) -> None:
+    assert near_one(probability, most) != "1"
+    assert percent(probability, most) != "100 %"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +179,7 @@ def test_two_numbers_far_apart_have_few_digits() -> None:
     assert apart(0.098123, 0.20345, most=2) == ("0.098", "0.2")
     assert apart(0.2801, 0.2849, most=2) == ("0.28", "0.285")
     assert apart(0.5, 0.5, most=2) == ("0.5", "0.5")
+    assert apart(0.2801, 0.2849, 0.5, 0.2801, most=2) == ("0.28", "0.285", "0.5", "0.28")
 
 
 @given(NUMBERS)

@@ -38,7 +38,7 @@ from tests.pages.conftest import (
     settings_of,
     stopped_at_the_second_picture,
 )
-from tests.pages.test_options import no_e_notation
+from tests.pages.numbers import wrong_numbers
 
 SHOWN = {BoundClaim[name]: exhibit for name, exhibit in EXHIBITS.items()}
 
@@ -107,7 +107,7 @@ def test_every_claim_has_a_headline_and_no_sentence(claim: BoundClaim) -> None:
     assert said in headline(at)
     assert ("Nothing here depends on the counts" in everything(at)) == (SHOWN[claim].uses is Uses.PUBLIC)
     assert not UNKNOWN.search(without_link(at).replace(repr(figures(at)), "")), "a figure's arrays have gaps"
-    no_e_notation(at)
+    assert not wrong_numbers(at)
 
 
 @pytest.mark.parametrize("claim", [claim for claim in BoundClaim if SHOWN[claim].uses is Uses.COUNTS])

@@ -25,7 +25,7 @@ from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running
 from tests.pages.claims import check_words, evaluation_of
 from tests.pages.claims import words as shown_words
-from tests.pages.test_options import E_NOTATION
+from tests.pages.numbers import E_NOTATION
 
 NAMES = [name for name in EXHIBITS if name.startswith(("ALT_", "NOTES_"))]
 KNOBS = [(name, knob) for name in NAMES for knob in EXHIBITS[name].knobs]

@@ -314,7 +314,7 @@ def test_without_a_connected_table_regression_says_where_to_connect_one() -> Non
 def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:
     at = press(counted_page(), "Draw synthetic records from the network")
     assert settings_of(at).data == "synthetic"
-    assert "1,000 records of 2 columns" in headline(at)
+    assert "1,000 synthetic records from the drawn network, 2 columns." in headline(at)
 
 
 def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.text import many
 from dpbayes.experiments.regression.scenario import Records
 from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
@@ -55,7 +56,7 @@ def test_any_number_of_records() -> None:
     at = open_page(PAGE)
     for n in (0, 1, 2, 1000):
         put(at, "box.records", str(n))
-        assert f"{n:,} records of 8 columns" in headline(at)
+        assert f"{many(n, 'synthetic record')} from Asia, 8 columns. " in headline(at)
         assert sum(figures(at)["column.chart"]["data"][0]["y"]) == n
 
 
@@ -65,7 +66,7 @@ def test_a_bad_number_of_records_is_one_sentence() -> None:
         put(at, "box.records", bad)
         one_sentence(at, "number of records")
         assert settings_of(at) == Settings(records=77, data_seed=5)
-        assert "77 records" in headline(at)
+        assert "77 synthetic records" in headline(at)
 
 
 def test_thousands_may_be_written_with_commas() -> None:
@@ -259,12 +260,12 @@ def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
 ) -> None:
     load(at, content, "other.csv")
     assert not refusals(at)
-    assert "other.csv: 1 records" in headline(at)
+    assert "other.csv: 1 record" in headline(at)
     edit(at, {1: {"domain": "2; 7", "public": True}})
     fine(at.selectbox(key=key).set_value(wrong).run())
     assert len(refusals(at)) == 1
     assert part in refusals(at)[0]
-    assert "other.csv: 1 records" in headline(at)
+    assert "other.csv: 1 record" in headline(at)
     fine(at.selectbox(key=key).set_value(right).run())
     assert not refusals(at)
     assert domain_table(at)["domain"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
@@ -282,7 +283,7 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
     assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon parts its first")
     assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
     fine(at.selectbox(key="decimal").set_value(".").run())
-    assert "300 records of 1 columns" in headline(at)
+    assert "300 records of 1 column" in headline(at)
     (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
     assert (
         'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
@@ -439,7 +440,7 @@ def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest
 
 def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
-    assert "10,000 records of 1 columns" in headline(at)
+    assert "10,000 records of 1 column" in headline(at)
     assert any("10,000 distinct" in text.value for text in at.markdown)
     edit(at, {0: {"use": True}})
     assert len(refusals(at)) == 1
@@ -489,7 +490,7 @@ def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
 
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
-    assert "records of 1 columns" in headline(at)
+    assert "records of 1 column." in headline(at)
     assert any(f"{MAX_NAME} characters" in text.value for text in at.markdown)
     edit(at, {0: {"use": True, "domain": "1; 3"}})
     assert len(refusals(at)) == 1
@@ -592,7 +593,7 @@ def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: App
 
 def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> None:
     load(at, "id\n" + "".join(f"{k}\n" for k in range(100)), "ids.csv")
-    assert "ids.csv: 100 records of 1 columns" in headline(at)
+    assert "ids.csv: 100 records of 1 column" in headline(at)
     assert not refusals(at)
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import dpbayes as dp
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, share_text
 from dpbayes.experiments.structure import NONE, REMOVED
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
@@ -138,7 +138,7 @@ def in_audit(at: AppTest, values: list[Any]) -> None:
 def in_sampling(at: AppTest, values: list[Any]) -> None:
     omega, inside = values
     assert metrics(at)["ω, least probability"] == numeral(omega)
-    assert f"{inside:.1%} of the exact posteriors" in headline(at)
+    assert f"{share_text(inside)} of the exact posteriors" in headline(at)
 
 
 def in_bounds(at: AppTest, values: list[Any]) -> None:
@@ -153,7 +153,7 @@ def in_stealth(at: AppTest, values: list[Any]) -> None:
 def in_structure(at: AppTest, values: list[Any]) -> None:
     (costs,) = values
     table = next(frame.value for frame in at.dataframe if "family" in frame.value)
-    pd.testing.assert_frame_equal(table.set_index("family")[costs.columns], costs.round(3), check_names=False)
+    pd.testing.assert_frame_equal(table.set_index("family")[costs.columns], costs, check_names=False)
 
 
 def in_robustness(at: AppTest, values: list[Any]) -> None:

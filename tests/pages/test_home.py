@@ -142,4 +142,4 @@ def test_a_table_can_be_drawn_from_the_drawn_network() -> None:
     at = open_page("pages/data.py", graph="chain:3")
     press(at, "Draw from the network on the Network page")
     assert settings_of(at).source == "chain:3"
-    assert "1,000 records of 3 columns" in headline(at)
+    assert "1,000 synthetic records from the drawn network, 3 columns." in headline(at)

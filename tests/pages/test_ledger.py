@@ -35,7 +35,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
-from tests.pages.test_options import E_NOTATION
+from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, asked, opened, released
 
 PAGE = "pages/ledger.py"

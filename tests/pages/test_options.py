@@ -1,8 +1,5 @@
 """What every page shows at the ends of its options: a picture, and numbers that a person can read."""
 
-import re
-from typing import Any
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -17,49 +14,8 @@ from dpbayes.ui.session.options.index import OPTIONS
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
-from tests.pages.conftest import charts, figures, fine, open_page, sentences, stop_after_a_step
-
-E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
-D3_WITH_E = re.compile(r"%\{[^}]*:[^}]*[eg]\}")
-CODE = {"hovertemplate", "color", "fillcolor", "bgcolor"}
-
-
-def drawn_texts(value: Any, key: str = "") -> list[str]:
-    """Return every text of a figure but those that are code."""
-    if isinstance(value, dict):
-        return [text for name, inner in value.items() for text in drawn_texts(inner, name)]
-    if isinstance(value, list):
-        return [text for inner in value for text in drawn_texts(inner, key)]
-    return [value] if isinstance(value, str) and key not in CODE else []
-
-
-def hovers(at: AppTest) -> list[str]:
-    """Return how every trace says its numbers under the pointer."""
-    return [trace.get("hovertemplate") or "" for figure in figures(at).values() for trace in figure["data"]]
-
-
-def texts(at: AppTest) -> list[str]:
-    """Return all that a person reads on the page but code to copy, whose numbers are Python's."""
-    shown = [f"{m.label} {m.value} {m.delta} {m.help}" for m in at.metric]
-    for kind in (at.markdown, at.caption, at.info, at.warning, at.subheader):
-        shown += [element.value for element in kind]
-    for widgets in (at.button, at.selectbox, at.text_input, at.multiselect, at.expander):
-        shown += [f"{widget.label} {getattr(widget, 'help', '')}" for widget in widgets]
-    shown += [box.value for box in at.text_input]
-    shown += [option for slider in at.select_slider for option in slider.options]
-    for frame in (*at.table, *at.dataframe):
-        columns = [frame.value[name] for name in frame.value.columns]
-        shown += [str(column.name) for column in columns]
-        shown += [value for column in columns for value in column if isinstance(value, str)]
-    shown += [chart["alt"] for chart in charts(at)]
-    return shown + drawn_texts(figures(at))
-
-
-def no_e_notation(at: AppTest) -> None:
-    """Check that no number on the page is written with an e, nor under the pointer."""
-    assert not [text for text in texts(at) if E_NOTATION.search(text)]
-    assert not [text for text in hovers(at) if D3_WITH_E.search(text) or E_NOTATION.search(text)]
-
+from tests.pages.conftest import figures, fine, open_page, sentences, stop_after_a_step
+from tests.pages.numbers import wrong_numbers
 
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("release", {"epsilon": "1000"}),
@@ -89,13 +45,13 @@ OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("robustness", {"robustness.prior": "10000"}),
     ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
 ]
-"""Options of a page at an end, alone; the next test turns them there together, and looks for an e too."""
+"""Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
 
 
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("page", "query"), thorough([*NOT_OF_A_PAGE, *OF_A_PAGE], sample=NOT_OF_A_PAGE))
-def test_no_number_is_in_e_notation(page: str, query: dict[str, str]) -> None:
-    no_e_notation(open_page(f"pages/{page}.py", **query))
+def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
+    assert not wrong_numbers(open_page(f"pages/{page}.py", **query))
 
 
 # Every option at both ends
@@ -216,7 +172,7 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
     for place, context in enumerate(contexts(page)):
         for ends in ends_of(options_in(page, context, at), place):
             shown(page, context | ends, at)
-            no_e_notation(at)
+            assert not wrong_numbers(at)
             assert all("nearest that is possible" in sentence for sentence in sentences(at)), (context, ends)
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, numeral_above, whole_percent
 from dpbayes.experiments.calibration.study import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
@@ -187,7 +187,7 @@ def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch:
     real, aware = (curves[look.name]["y"] for look in (AS_REAL, AWARE))
     assert len(real) == len(aware) == 7
     assert real[0] < 0.5 < 0.85 < min(aware)
-    assert f"{real[0]:.0%} of the time where noisy counts are taken as real" in everything(at)
+    assert f"{whole_percent(real[0])} of the time where noisy counts are taken as real" in everything(at)
     monkeypatch.setattr("dpbayes.ui.pages.release.coverage.MOST_VALUES", 10)
     one_sentence(fine(at.run()), "Draw a smaller synthetic table")
 
@@ -222,7 +222,7 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
         assert interval == "{:.4f} to {:.4f}".format(*law.interval(cells=cell))
     away = numeral(float(np.abs(draws.law.mean - release.noise_aware().mean).max()), 2)
     assert f"means differ by at most {away}" in everything(at)
-    assert f"R-hat is at most {draws.rhat.max():.3f}" in everything(at)
+    assert f"R-hat is at most {numeral_above(draws.rhat.max(), 4)}" in everything(at)
 
 
 def _label(release: Any, cell: int) -> str:

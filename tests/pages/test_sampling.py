@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.text import ends, near_one, share_text
 from dpbayes.experiments.sampling import Family, RowState, certified_bound
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.counts import count
@@ -63,10 +64,12 @@ def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
     row, sampler = exact_row(Settings())
     low, high = row.region(sampler.log_odds_bound)
-    assert f"shared by 8 nodes and 1 draw, every probability is drawn from [{low:.3f}, {high:.3f}]." in headline(at)
+    assert f"shared by 8 nodes and 1 draw, every probability is drawn from [{', '.join(ends(low, high))}]." in headline(
+        at
+    )
     assert "hardly visible" in headline(at)
     assert "dysp" not in headline(at)
-    assert metric(at, "Exact posterior mean") == f"{row.mean:.3f}"
+    assert metric(at, "Exact posterior mean") == near_one(row.mean, 3)
     assert float(metric(at, "ω")) == pytest.approx(sampler.omega, rel=0.01)
 
 
@@ -79,7 +82,7 @@ def test_the_headline_weighs_all_rows_and_names_the_one_that_was_picked(source: 
     posterior = mechanism.prior.updated(count(network, data))
     rows = [posterior.alpha[network.cells_of_row(row)] for row in range(network.row_count)]
     masses = [RowState(a, s).exact_mass_within(mechanism.log_odds_bound) for a in rows for s in range(len(a))]
-    assert f"{np.mean(masses):.1%} of the exact posteriors lie there" in headline(at)
+    assert f"{share_text(float(np.mean(masses)))} of the exact posteriors lie there" in headline(at)
     first = "every probability is drawn from [" if network.is_binary else "no probability is drawn below "
     assert first in headline(at)
     assert "you picked" not in headline(at)
@@ -200,7 +203,7 @@ def test_the_games_sentence_has_the_numbers_shown() -> None:
     assert f"about {simulated}" in said
     assert int(metric(at, "At least")) <= simulated <= int(metric(at, "At most"))
     assert int(metric(at, "Enough, as printed")) < int(metric(at, "At least"))
-    assert metric(at, "Games above the ceiling") == "0.0%"
+    assert metric(at, "Games above the ceiling") == "0%"
 
 
 @pytest.mark.parametrize("family", Family)
@@ -347,7 +350,7 @@ def private_numbers() -> set[float]:
     values = [row.mean, row.exact_mass_within(bound), *row.trimmed_density(bound, theta)]
     values += list(row.error_of_mean(bound * 2 / np.arange(1, 5), np.arange(1, 5)))
     return {float(f"{value:.6g}") for value in values if value > 1e-3 and abs(value - 1) > 1e-6} | {
-        float(f"{row.mean:.3f}")
+        float(near_one(row.mean, 3))
     }
 
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many
+from dpbayes.base.text import many, share_text
 from dpbayes.experiments.agreement import noticed
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
@@ -474,5 +474,5 @@ def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_the_rele
     t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4
     assert at.text_input(key="box.t").value == f"{t:g}"
     kept = float(np.mean(needed <= t))
-    assert f"With no data at all, {kept:.1%} of releases would be non-negative" in everything(at)
+    assert f"With no data at all, {share_text(kept)} of releases would be non-negative" in everything(at)
     assert t != wanted_t(0.9)

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.elements.widgets.button import ButtonMixin
 
 from tests.pages.conftest import PAGES, charts, fine, open_page
+from tests.pages.numbers import wrong_numbers
 
 SMALL = {
     "source": "sprinkler",
@@ -61,13 +62,14 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_file_of_a_page_is_named_by_the_page_and_its_settings(
+def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_number_can_be_read(
     path: str, offered: list[str], request: pytest.FixtureRequest
 ) -> None:
     page = path.removeprefix("pages/").removesuffix(".py")
     if page != "accuracy":  # whose first look has no numbers
         request.getfixturevalue("first_look")
     at = open_page(path, **SMALL)
+    assert not wrong_numbers(at)
     assert ("facts" in at.session_state and at.session_state["facts"][0] == page) == (page not in WITHOUT_FACTS)
     names = {name for name in offered if name not in READ_BACK}
     assert bool(names) == (page not in WITHOUT_FILES)

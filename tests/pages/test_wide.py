@@ -147,7 +147,7 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
     (simulated, said), (proved, also) = told
     assert proved == pytest.approx(simulated, rel=0.05)
     assert "% of releases would be non-negative" in said
-    assert "at least 90." in also
+    assert "at least 90% of" in also
     assert "% of releases are proved to be non-negative" in also
 
 
@@ -224,8 +224,8 @@ def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_ov
     at.session_state["numbers.kl-by-row"] = True
     fine(at.run())
     shown = next(frame.value for frame in at.dataframe if "row" in frame.value)
-    assert len(shown) == 5_000
-    assert "The first 5,000 of 16,398 rows; the file has all of them." in [c.value for c in at.caption]
+    assert len(shown) == 1_000
+    assert "The first 1,000 of 16,398 rows; the file has all of them." in [c.value for c in at.caption]
     assert max(sent) < 1_000_000
 
 
@@ -371,7 +371,7 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "residuals"), "no")
     at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
-    assert "simulated for stealth in 90.0% of releases" in everything(at)
+    assert "simulated for stealth in 90% of releases" in everything(at)
     assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
     assert max(drawn) <= 2**19, "one step is a small part of the work"
 

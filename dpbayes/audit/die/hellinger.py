@@ -21,6 +21,7 @@ from dpbayes.audit.report.pictures import TwoLaws, two_laws
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
 from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.steps import Work, finished, part_of
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.die.base import FiniteDieMechanism, ReleasedDie
 from dpbayes.mechanisms.die.hellinger import (
@@ -71,7 +72,8 @@ def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float]
         if delta:
             needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses).epsilon)
     labels = tuple(map(counts_text, die.candidates.tolist()))
-    scope = f"All {len(labels):,} tables of {die.n:,} throws, all their neighbours and all {len(labels):,} outputs."
+    throws = many(die.n, "throw")
+    scope = f"All {len(labels):,} tables of {throws}, all their neighbours and all {len(labels):,} outputs."
     report = pure_report(
         mechanism,
         exact=loss.epsilon,

@@ -17,7 +17,7 @@ from dpbayes.audit.loss.rescaled import log_law, rescaled_loss
 from dpbayes.audit.report.pictures import TwoLaws, one_noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import counts_text, nothing_to_lose, require_size
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die.base import ReleasedDie
@@ -38,7 +38,7 @@ def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> 
     deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
     worst = WorstCase(counts_text((1, die.n - 1)), counts_text((0, die.n)), "a first count of 1 or more")
     exact = 1 / mechanism.noise_scale
-    scope = f"All tables of {die.n:,} throws and all their neighbours: every pair moves the count by one."
+    scope = f"All tables of {many(die.n, 'throw')} and all their neighbours: every pair moves the count by one."
     return pure_report(
         mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
     )
@@ -57,7 +57,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
     b = mechanism.noise_scale
     deltas = laplace_cells_delta(grid, scale=b) + 0.0  # no negative zeros
     scope = (
-        f"All tables of {die.n:,} throws and all their neighbours, before the counts are rescaled; "
+        f"All tables of {many(die.n, 'throw')} and all their neighbours, before the counts are rescaled; "
         "rescaling can only lower the loss."
     )
     least, first, share = rescaled_loss(n=die.n, scale=b)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
@@ -127,7 +128,7 @@ def _chances_above(losses: "Losses", levels: FloatArray) -> FloatArray:
 def _from_before(most: FloatArray, least: FloatArray, levels: FloatArray) -> FloatArray:
     """What the slopes from all earlier levels allow; nothing is known at the first one, which has none."""
     steps = levels[None, :] - levels[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = least[None, :] + (most[:, None] - least[None, :]) / -np.expm1(-steps)
     return np.asarray(np.minimum(np.where(steps > 0, slopes, 1.0).min(axis=0), 1.0))
 
@@ -151,7 +152,7 @@ class PromisedLoss:
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
-            raise InputError(f"({self.epsilon:g}, {self.delta:g}) is not a privacy guarantee.")
+            raise InputError(f"({numeral(self.epsilon, 6)}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
         whole_number("The number of releases", self.releases, low=1, high=MOST_REPEATS)
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -29,6 +29,7 @@ from dpbayes.audit.report.words import (
     range_only_curve,
     rows_texts,
 )
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import MapEstimate, MapExponential
 from dpbayes.mechanisms.known import require_known
@@ -117,7 +118,7 @@ def _losses(laws: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
 
 
 def _cell_labels(cells: int) -> tuple[str, ...]:
-    return tuple(f"[{g / cells:.4g}, {(g + 1) / cells:.4g}]" for g in range(cells))
+    return tuple(f"[{numeral(g / cells, 4)}, {numeral((g + 1) / cells, 4)}]" for g in range(cells))
 
 
 def _log_ratios(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, Promising, pure_report
-from dpbayes.base.text import many
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network
@@ -70,9 +70,8 @@ def rows_texts(network: Network, *values: AnyArray) -> tuple[str, ...]:
     dots = "; …" if len(rows) > MOST_NAMED else ""
 
     def text(value: AnyArray, row: int) -> str:
-        style = ",d" if value.dtype.kind == "i" else ".4g"
         cells = value[network.cells_of_row(row)].tolist()
-        return f"{network.row_label(row)}: {', '.join(format(cell, style) for cell in cells)}"
+        return f"{network.row_label(row)}: {', '.join(numeral(cell, 4) for cell in cells)}"
 
     return tuple("; ".join(text(value, row) for row in rows[:MOST_NAMED]) + dots for value in values)
 

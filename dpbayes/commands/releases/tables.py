@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpbayes.base.steps import finished
+from dpbayes.base.text import done
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import Counts, Source, counting
 from dpbayes.model.dataset import Dataset
@@ -126,7 +127,7 @@ def told_share(doing: str) -> Callable[[float], None]:
     begun = time.perf_counter()
 
     def tell(share: float) -> None:
-        said = f"{100 * share:.0f}%" if share else f"{time.perf_counter() - begun:.0f} seconds"
+        said = done(share) if share else f"{time.perf_counter() - begun:.0f} seconds"
         print(f"\r{f'{doing} … {said}':<{TOLD}}", end="", file=sys.stderr, flush=True)
 
     return tell

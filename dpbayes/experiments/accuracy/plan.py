@@ -11,6 +11,7 @@ import numpy as np
 
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.randomness import seed_of
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
@@ -255,7 +256,8 @@ def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:
     points = whole_number("The number of epsilons", points, low=1, high=MOST_EPSILONS)
     if low > high or (low == high and points > 1):
         raise InputError(
-            f"The smallest epsilon must be below the largest; {low:g} and {high:g} are the wrong way round or equal."
+            f"The smallest epsilon must be below the largest; {numeral(low, 6)} and {numeral(high, 6)} are the wrong "
+            "way round or equal."
         )
     if points == 1:
         return (low,)

@@ -25,6 +25,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.steps import Work, finished, part_of, slices
+from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Measure, Wish
@@ -249,8 +250,9 @@ def _ends(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float
         yield 0.25
     if trials.share(high) < wish.confidence:
         raise InputError(
-            f"No epsilon up to {EPSILON.high:,.0f} suffices: even there {trials.share(high):.1%} of the releases keep "
-            f"to {wish.tolerance:g}, and {wish.confidence:.1%} are wanted; allow more, or ask for it less often."
+            f"No epsilon up to {EPSILON.high:,.0f} suffices: even there {share_text(trials.share(high))} of the "
+            f"releases keep to {numeral(wish.tolerance, 6)}, and {numeral(100 * wish.confidence, 12)}% are wanted; "
+            "allow more, or ask for it less often."
         )
     yield 0.5
     while trials.share(low) >= least and low > EPSILON.low:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpbayes.base.text import duration, numeral
+from dpbayes.base.text import duration, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.parameters import EPSILON
@@ -66,7 +66,7 @@ class BoundForEpsilon:
         return norm_bound_for(self.epsilon, noise_variance=study.noise_variance, draws=study.draws)
 
     def __str__(self) -> str:
-        return f"certified epsilon {self.epsilon:g}"
+        return f"certified epsilon {numeral(self.epsilon, 6)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,8 @@ class RegressionStudy:
         train = self.training_records(n)
         if not 0 < train < n:
             raise InputError(
-                f"A share of {self.train_share:.3g} of {n:,} records leaves nothing to train or nothing to test on; "
+                f"A share of {numeral(self.train_share)} of {many(n, 'record')} leaves nothing to train or nothing to "
+                "test on; "
                 "take more records or another share."
             )
         if train < features:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.analytic_gaussian import gaussian_shift
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_rho
@@ -50,8 +51,8 @@ class NoiseLaw:
             return 1.0
         if self.noise is not other.noise or self.noise is not Noise.REAL:
             raise InputError(
-                f"Noise of {self.noise.value} at scale {self.scale:g} was drawn, and {other.noise.value} at scale "
-                f"{other.scale:g} are asked for; draw it of that law."
+                f"Noise of {self.noise.value} at scale {numeral(self.scale, 6)} was drawn, and {other.noise.value} at "
+                f"scale {numeral(other.scale, 6)} are asked for; draw it of that law."
             )
         return other.scale / self.scale
 

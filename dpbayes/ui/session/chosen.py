@@ -15,6 +15,7 @@ import streamlit as st
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
+from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
@@ -199,7 +200,7 @@ class Chosen:
             return SHIPPED[settings.data].title
         if settings.data == "synthetic":
             name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
-            return f"{settings.records:,} synthetic records from {name}"
+            return f"{many(settings.records, 'synthetic record')} from {name}"
         if self.is_connected:
             connected = self._connected_here
             return connected.title if connected else "a connected table"

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpbayes.base.steps import Work
-from dpbayes.base.text import numeral
+from dpbayes.base.text import done, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
@@ -79,7 +79,7 @@ def done_as_asked(
 
 def _under_way(kind: str, work: Running[Any], *, of: str) -> bool:
     """Show how far the work is, and the way to stop it; whether it goes on."""
-    said = f"{work.share:.0%} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
+    said = f"{done(work.share)} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
     progress(work, said, key=f"{kind}.stop")
     return work.going
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dpbayes.base.text import done
 from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.ui.widgets.running import Running, progress, running
 
@@ -22,4 +23,4 @@ def search_under_way(mechanism: Any) -> Running[None] | None:
 
 def show_search(work: Running[None], *, key: str) -> None:
     """Show how far the search is, and the button to stop."""
-    progress(work, f"{work.share:.0%} of the search for the best noise on this network", key=key)
+    progress(work, f"{done(work.share)} of the search for the best noise on this network", key=key)

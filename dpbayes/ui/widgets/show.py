@@ -1,15 +1,16 @@
 """How a page shows things: a sentence, a chart with its data, a refusal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.spreadsheet import safe_csv
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
@@ -20,7 +21,7 @@ from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 SLOW = 2_000_000
 """Bytes of a file, or values of a table, from which work on them shows a bar."""
 
-MOST_ROWS = 5_000
+MOST_ROWS = 1_000
 """Rows of numbers that a browser is given; what is downloaded has all."""
 
 
@@ -101,6 +102,22 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
         bar.empty()
 
 
+def numbers(frame: pd.DataFrame, *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
+    """Show a table whose numbers read as in a sentence and sort as numbers; `help` says what columns mean.
+
+    Of one that is long, the file that is offered beside it has all.
+    """
+    if len(frame) > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
+    columns = {name: st.column_config.NumberColumn(help=text) for name, text in (help or {}).items()}
+    told = frame.head(MOST_ROWS).style.format(_told)  # the cells stay numbers
+    st.dataframe(told, hide_index=True, column_config=columns, placeholder=unknown, **more)
+
+
+def _told(value: object) -> str:
+    return near_one(value) if isinstance(value, float) else str(value)
+
+
 def data_and_download(
     make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool, simulates: bool = False
 ) -> None:
@@ -108,15 +125,13 @@ def data_and_download(
 
     The file's name says whether it `simulates` releases.
     """
-    with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as numbers:
-        if not numbers.open:
+    with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as part:
+        if not part.open:
             return
         frame = make()
         if curator_only:
             st.caption("Curator only: not private. Do not hand this file on.")
-        if len(frame) > MOST_ROWS:
-            st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
-        st.dataframe(frame.head(MOST_ROWS), hide_index=True, height=min(38 + 35 * len(frame), 300))
+        numbers(frame, height=min(38 + 35 * len(frame), 300))
         st.download_button(
             "Download CSV",
             lambda: safe_csv(frame),

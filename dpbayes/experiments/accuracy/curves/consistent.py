@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.rebuilt import log_cpts_of_each, log_cpts_of_scaled
 from dpbayes.experiments.accuracy.method import Curves, Method
@@ -36,7 +37,8 @@ def _unit_scale(releases: Releases) -> float:
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     return [
-        f"- **{CONSISTENT.title}**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({_unit_scale(releases):g}/\\varepsilon)$ "
+        f"- **{CONSISTENT.title}**: counts + Lap$(2|I|/\\varepsilon)$ = "
+        f"Lap$({latex(_unit_scale(releases), 6)}/\\varepsilon)$ "
         f"in all cells of the network, then the nearest consistent tables of $n$; clipped at zero."
         f"{releases.plan.noise.drawn}"
     ]

@@ -141,7 +141,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     told = f"$|N_I| = {len(plan.network.closure):,}$, "
     if PRINTED in methods:
         lines.append(
-            f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {plan.stealth:g}) = "
+            f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
             f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
             f"{ATTEMPTS + 1} times at most, then clipped at zero."
         )
@@ -149,7 +149,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
             f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
-            f"stealth in {plan.stealth:.1%} of releases; clipped at zero.{plan.noise.drawn}"
+            f"stealth in {numeral(100 * plan.stealth, 12)}% of releases; clipped at zero.{plan.noise.drawn}"
         )
     return lines
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
@@ -32,7 +33,7 @@ def _unit_scale(releases: Releases) -> float:
 def _formulas(methods: object, releases: Releases) -> list[str]:
     scale, noise = _unit_scale(releases), releases.plan.noise
     return [
-        f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({scale:g}/\\varepsilon)$, clipped to "
+        f"- **Laplace**: counts + Lap$(2|I|/\\varepsilon)$ = Lap$({latex(scale, 6)}/\\varepsilon)$, clipped to "
         f"$[0, {releases.plan.training:,}]$.{noise.drawn}"
     ]
 

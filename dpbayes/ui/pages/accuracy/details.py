@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import apart, escaped, many, near_one, numeral, share_text
 from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -70,7 +70,7 @@ def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float
     work = reliability_run(study, epsilon)
     work.work()
     if not work.done:
-        said = f"{int(work.share * study.repeats):,} of {study.repeats:,} repeats"
+        said = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
         progress(work, said, key="accuracy.reliability.stop")
     if work.result is not None:
         _reliability_chart(recipe, study, work.result, epsilon)
@@ -81,16 +81,18 @@ def _reliability_chart(
     recipe: AccuracyRecipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
 ) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
+    most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
-        f"At ε = {epsilon:g} the exact posterior's confidence is off by {bins[EXACT].error:.3f} on average; "
-        f"worst is {escaped(worst.called(study.plan.draws))}, off by {bins[worst].error:.3f}: it promises "
+        f"At ε = {numeral(epsilon, 6)} the exact posterior's confidence is off by {exact} on average; "
+        f"worst is {escaped(worst.called(study.plan.draws))}, off by {most}: it promises "
         f"{'too much' if bins[worst].overconfidence > 0 else 'too little'}."
     )
     chart(
         reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
         simulates=True,
-        alt=f"Share of predictions that are right against their confidence, in ten bins, at epsilon {epsilon:g}.",
+        alt="Share of predictions that are right against their confidence, in ten bins, at epsilon "
+        f"{numeral(epsilon, 6)}.",
     )
     frame = pd.concat(
         [
@@ -113,7 +115,7 @@ def _best(study: AccuracyStudy) -> None:
         {
             "ε": [numeral(row.epsilon, 4) for row in rows],
             "best known": [row.method.called(draws) for row in rows],
-            "accuracy": [f"{row.accuracy:.1%}" for row in rows],
+            "accuracy": [share_text(row.accuracy) for row in rows],
             "short of no privacy": [points(row.behind, row.error) for row in rows],
             "not clearly worse": [", ".join(m.called(draws) for m in row.beside) for row in rows],
         }
@@ -159,7 +161,9 @@ def _promises(study: AccuracyStudy) -> None:
             for k in columns
         }
         | {
-            f"accuracy at ε = {numeral(study.plan.grid[k])}": [f"{study.mean(m)[k]:.3f}" for m in study.plan.private]
+            f"accuracy at ε = {numeral(study.plan.grid[k])}": [
+                near_one(study.mean(m)[k], 3) for m in study.plan.private
+            ]
             for k in columns
         }
     )

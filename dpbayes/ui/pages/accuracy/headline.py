@@ -1,6 +1,7 @@
 """What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
 
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.text import escaped, numeral, share_text
 from dpbayes.experiments.accuracy.best import best_near
 from dpbayes.experiments.accuracy.crossings import Crossing, overtakes, within
 from dpbayes.experiments.accuracy.curves.laplace import LAPLACE
@@ -36,7 +37,7 @@ def best_said(study: AccuracyStudy, epsilon: float) -> str:
 
 def points(behind: float, error: float) -> str:
     """Return a loss of accuracy in points, with two standard errors on either side."""
-    return f"{100 * behind:.1f} ± {200 * error:.1f} points"
+    return f"{Estimate(100 * behind, 200 * error)} points"
 
 
 def _both(ways: list[tuple[str, str]]) -> str:
@@ -91,13 +92,13 @@ def _cost(study: AccuracyStudy) -> str:
     exact, majority = float(study.mean(EXACT)[0]), float(study.mean(MAJORITY)[0])
     target = escaped(study.plan.target)
     if exact <= majority:
-        return f"But even the exact posterior tells {target} no better than its majority class: {exact:.1%}."
-    known = f"Without privacy, {target} is predicted rightly in {exact:.1%} of records"
+        return f"But even the exact posterior tells {target} no better than its majority class: {share_text(exact)}."
+    known = f"Without privacy, {target} is predicted rightly in {share_text(exact)} of records"
     first = LAPLACE if LAPLACE in study.methods else next(iter(study.plan.private), None)
     if first is None:
         return f"{known}."
     name = first.called(study.plan.draws)
-    crossing, points = within(study, first, MARGIN), f"within {100 * MARGIN:g} points"
+    crossing, points = within(study, first, MARGIN), f"within {numeral(100 * MARGIN)} points"
     if crossing is None:
         return f"{known}; {name} is not clearly {points} {_up_to(study)}."
     if crossing.behind is None:

@@ -5,7 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, many, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.methods import BASELINES
@@ -67,7 +67,7 @@ def accuracy_page(chosen: Chosen) -> bool:
             if not work.done:  # beside what is always there, so that nothing moves when it goes
                 repeats = study.repeats if study is not None else 0
                 with st.container():
-                    progress(work, f"{repeats:,} of {recipe.plan.repeats:,} repeats", key="accuracy.stop")
+                    progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
             _numbers(recipe, study)
     if study is None:
@@ -92,7 +92,8 @@ def _moving(
 
 def _beginning(plan: AccuracyPlan) -> str:
     """Return what is said while there is nothing to say of the curves yet."""
-    return f"With {plan.training:,} records to train on, the first of {plan.repeats:,} repeats is under way."
+    repeats = many(plan.repeats, "repeat")
+    return f"With {many(plan.training, 'record')} to train on, the first of {repeats} is under way."
 
 
 # The picture
@@ -146,7 +147,7 @@ def _chart(study: AccuracyStudy, key: str, shown: Shown) -> None:
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:
     values = study.log_loss if shown is Shown.LOG_LOSS else study.mean
-    return "; ".join(f"{method.called(study.plan.draws)} {values(method)[-1]:.3f}" for method in study.methods)
+    return "; ".join(f"{method.called(study.plan.draws)} {near_one(values(method)[-1], 3)}" for method in study.methods)
 
 
 # Controls
@@ -224,7 +225,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     real, plan = is_of_a_table(recipe), study.plan
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
-        f"{study.repeats:,} simulated repeats, {models}: {plan.training:,} records to train on, "
+        f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'record')} to train on, "
         f"{plan.testing:,} to test. {_fewer(study)}Bands: two standard errors"
         + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
         + "In every repeat the same draws give the noise at every ε. "

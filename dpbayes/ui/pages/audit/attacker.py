@@ -12,7 +12,7 @@ from dpbayes.audit.report.types import AuditReport
 from dpbayes.base import terms
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, many, probability_text
+from dpbayes.base.text import escaped, many, probability_text, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Ceiling, odds_figure
 from dpbayes.model.counts import Counts, count
@@ -267,7 +267,7 @@ def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport) -> 
     text = f"{len(seen)} simulated attackers; half of them are more than {middle} sure at the end."
     past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
     if past:
-        text += f" :red[{100 * past[0]:.0f}% of them get past what was claimed.]"
+        text += f" :red[{whole_percent(float(past[0]))} of them get past what was claimed.]"
     if report.claimed.delta:
         text += " A promise with δ may fail with that probability at every release."
     st.caption(text)

@@ -51,7 +51,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
         show_progress(search, "the search", key="audit.target.stop")
         return search
     delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    _offer_knob(subject, how, f"ε = {target:g}{delta}", search)
+    _offer_knob(subject, how, f"ε = {numeral(target, 6)}{delta}", search)
     return None
 
 

@@ -3,8 +3,8 @@
 import math
 
 from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
-from dpbayes.base.text import escaped, numeral
-from dpbayes.ui.pages.audit.subject import Audited, digits
+from dpbayes.base.text import apart, escaped, numeral, whole_percent
+from dpbayes.ui.pages.audit.subject import Audited
 
 
 def without_audit(subject: Audited) -> str:
@@ -17,9 +17,13 @@ def loss_text(report: AuditReport) -> str:
     """Return what the worst neighbours lose at the claim's delta, in words."""
     if math.isinf(report.needed):
         return "everything"
-    if report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed):
-        return digits(report.needed)
-    return f"at most {digits(report.needed)}"
+    least, most = report.needed_at_least, report.needed
+    return _lost(report, most) if most - least <= 1e-6 * max(1.0, most) else f"at most {_lost(report, most)}"
+
+
+def _lost(report: AuditReport, loss: float) -> str:
+    """Return a loss in four digits, in more where they would make it just what is claimed."""
+    return apart(loss, report.claimed.epsilon, most=4)[0]
 
 
 def verdict(subject: Audited, report: AuditReport) -> str:
@@ -34,7 +38,7 @@ def verdict(subject: Audited, report: AuditReport) -> str:
         case AuditVerdict.PROVED_AND_TIGHT:
             return f"{name} claims {claim}; {subject.where} lose just that: the claim holds, and is used up in full."
         case AuditVerdict.CLAIM_REFUTED:
-            least = digits(report.needed_at_least)
+            least = _lost(report, report.needed_at_least)
             shown = lost if not lost.startswith("at most") else f"{least}, if not {lost.removeprefix('at most ')}"
             return f"{name} claims {claim}; for {subject.where} it can lose {shown}{delta}: the claim is refuted."
         case AuditVerdict.HOLDS:
@@ -47,7 +51,7 @@ def verdict(subject: Audited, report: AuditReport) -> str:
 
 def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
     asked = subject.promised.epsilon
-    text = f"Run at ε = {asked:g}, {subject.where} lose {lost}: "
+    text = f"Run at ε = {numeral(asked, 6)}, {subject.where} lose {lost}: "
     if report.at_least > asked * (1 + 1e-9):
         return text + "more than that ε."
     return text + "no more than that ε, at this n and prior."
@@ -56,7 +60,7 @@ def _run_at(subject: Audited, report: AuditReport, lost: str) -> str:
 def _spare(report: AuditReport) -> str:
     spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
     if report.exactness is Exactness.EXACT and spare > 0.005:
-        return f", with {100 * spare:.0f}% to spare"
+        return f", with {whole_percent(spare)} to spare"
     return ""
 
 

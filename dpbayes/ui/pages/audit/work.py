@@ -6,6 +6,7 @@ from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.recalibration import recalibration_steps
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.steps import Work
+from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.audit.subject import Audited, epsilons_up_to, report_of
 from dpbayes.ui.widgets.running import Running, blank, progress, running
@@ -45,5 +46,5 @@ def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
 
 def show_progress(work: Running[Any], what: str, *, key: str) -> None:
     """Show how far the work is, and the button that stops it or goes on."""
-    progress(work, f"{100 * work.share:.0f}% of {what}", key=key)
+    progress(work, f"{done(work.share)} of {what}", key=key)
     blank(3)

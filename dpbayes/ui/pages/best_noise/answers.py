@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import apart, done, escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.best_noise.answers import answer_error
@@ -106,10 +106,11 @@ def _mechanisms(comparison: Comparison) -> list[Any]:
 def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: int, is_published: bool) -> None:
     dots = dots_of(comparison, work.so_far)
     known = [(min(_finite(dot)), dot.label) for dot in dots if _finite(dot)]
-    least, label = min(known)
+    error, label = min(known)
+    least, alone = apart(error, dots[0].alone, most=2)
     st.markdown(
-        f"**{escaped(asked.text)} moves by {numeral(least, 2)} (root mean square) with {label}, the least of all"
-        f"{' so far' if work.going else ''}; by {numeral(dots[0].alone, 2)} with {dots[0].label} at ε alone.**"
+        f"**{escaped(asked.text)} moves by {least} (root mean square) with {label}, the least of all"
+        f"{' so far' if work.going else ''}; by {alone} with {dots[0].label} at ε alone.**"
     )
     chart(
         best_noise_figure(dots, x="error of the answer (root mean square)"),
@@ -119,13 +120,13 @@ def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: 
         f"{'; '.join(f'{name} {numeral(error, 2)}' for error, name in known)}.",
     )
     if work.is_long:
-        progress(work, f"{100 * work.share:.0f}% of the simulated releases", key="best_noise.answer.stop")
+        progress(work, f"{done(work.share)} of the simulated releases", key="best_noise.answer.stop")
     releases, doubt = releases_of(asked.network.cell_count), doubt_of(work.so_far)
     whose = "its published probabilities" if is_published else "probabilities drawn at random"
     st.caption(
-        f"Simulated: {releases} releases of {n:,} records made up from {whose}, so that each error is known to about "
-        f"{numeral(100 * doubt, 1)} %. The answer is the one that takes noisy counts as real; its distance is "
-        "from that of the counts without noise, and Fourier is without its lift."
+        f"Simulated: {many(releases, 'release')} of {many(n, 'record')} made up from {whose}, so that each error is "
+        f"known to about {numeral(100 * doubt, 1)} %. The answer is the one that takes noisy counts as real; its "
+        "distance is from that of the counts without noise, and Fourier is without its lift."
     )
 
 

@@ -53,12 +53,14 @@ def remark_1(comparison: Comparison, network: Network) -> None:
                 for noise in (printed_noise, certified_noise)
             )
             remark = comparison_bound(network)
-            best = comparison.factor(comparison.best_pure)
+            best = comparison.best_pure
+            share = f"{numeral(1 / comparison.factor(best))} times Laplace’s"
+            least = "Laplace’s own" if best is comparison.laplace else share
             st.markdown(
                 f"“The denser the graph … the greater the reduction in scale”: Fourier noise is said to be at most "
                 f"**{numeral(float(np.asarray(remark.printed)))}** times Laplace’s. Counted in records per cell it is "
                 f"**{numeral(printed)}** times Laplace’s as printed and **{numeral(certified)}** times as certified; "
-                f"the least noise without δ above is {numeral(1 / best)} times Laplace’s. {REMARK_COMPARISON.finding}"
+                f"the least noise without δ above is {least}. {REMARK_COMPARISON.finding}"
             )
         source(REMARK_COMPARISON.reference)
         st.page_link("pages/structure.py", label="Structure draws it over graphs", icon=":material/arrow_forward:")

@@ -5,11 +5,13 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Work
+from dpbayes.base.text import many, numeral
 from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
 from dpbayes.experiments.best_noise.graphs import MOST_NODES, GraphComparison, compared_graphs, graph_steps
 from dpbayes.figures.best_noise import factors_figure
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import numbers
 
 Graphs = tuple[GraphComparison, ...]
 
@@ -32,7 +34,8 @@ def over_graphs(promise: Promise) -> Running[Graphs]:
     chart(
         factors_figure([graph.name for graph in graphs], factors, colours),
         key="best_noise.graphs",
-        alt=f"Dots: times less noise per cell than Laplace's on {len(graphs)} graphs, by mechanism. {told(graphs)}",
+        alt=f"Dots: times less noise per cell than Laplace's on {many(len(graphs), 'graph')}, by mechanism. "
+        f"{told(graphs)}",
     )
     if work.is_long:
         progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")
@@ -42,7 +45,7 @@ def over_graphs(promise: Promise) -> Running[Graphs]:
         f"{MOST_NODES} nodes are left out: choose one on *Network* to see its own noise above."
     )
     with st.expander("Who wins, graph by graph"):
-        st.dataframe(frame_of(graphs).round(2), hide_index=True)
+        numbers(frame_of(graphs))
     return work
 
 
@@ -57,7 +60,7 @@ def told(graphs: Graphs) -> str:
     pure = ", ".join(f"{label} on {count}" for label, count in winners.items())
     gains = [graph.factors[graph.best(labels(with_delta=True))] for graph in graphs]
     of = f"Of {len(graphs)} graphs" if len(graphs) > 1 else "On one graph so far"
-    span = f"{min(gains):.2g}" if len(gains) == 1 else f"{min(gains):.2g} to {max(gains):.2g}"
+    span = " to ".join(dict.fromkeys(numeral(gain, 2) for gain in (min(gains), max(gains))))
     return f"{of}, the least noise without δ: {pure}. With δ the best adds {span} times less than Laplace."
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral, times
+from dpbayes.base.text import done, escaped, many, numeral, times
 from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_told
@@ -26,7 +26,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
-from dpbayes.ui.widgets.show import data_and_download, inside, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, inside, numbers, sentence_instead
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 AT_ONCE, AT_MOST = 40, 4_000
@@ -124,7 +124,8 @@ def verdict(comparison: Comparison) -> str:
     if not comparison.is_noisy:
         return "Every node has a single state: there is nothing to hide, and no mechanism adds noise."
     per_cell = "per cell, by the weights of the tables," if comparison.weights else "per cell"
-    least = f"At ε = {promise.epsilon:g} the least noise {per_cell} is {numeral(pure.noise)} counts with {_named(pure)}"
+    start = f"At ε = {numeral(promise.epsilon, 6)} the least noise"
+    least = f"{start} {per_cell} is {numeral(pure.noise)} counts with {_named(pure)}"
     is_laplace = pure is comparison.laplace
     beside = "the paper’s own" if is_laplace else f"{times(comparison.factor(pure), 3)} less than Laplace’s"
     first = f"{least}, {beside}"
@@ -160,9 +161,9 @@ def _picture(comparison: Comparison) -> None:
     chart(
         best_noise_figure(dots, x="noise per cell: root mean squared error (counts)"),
         key="best_noise.cells",
-        alt=f"Dots: noise per cell of {len(dots)} mechanisms at ε = {comparison.promise.epsilon:g} and "
-        f"δ = {numeral(comparison.promise.delta)}. {'; '.join(map(_alt, comparison.noises))}. "
-        f"The least is {inside(least.label)}.",
+        alt=f"Dots: noise per cell of {many(len(dots), 'mechanism')} at "
+        f"ε = {numeral(comparison.promise.epsilon, 6)} and δ = {numeral(comparison.promise.delta)}. "
+        f"{'; '.join(map(_alt, comparison.noises))}. The least is {inside(least.label)}.",
     )
 
 
@@ -201,7 +202,7 @@ def shared_told(comparison: Comparison, network: Network) -> str:
 def _progress(work: Running[Comparison], network: Network) -> None:
     if work.is_long:
         counted = sum(noise.recounted is not None for noise in work.so_far.noises)
-        told = f"{counted} of {len(work.so_far.noises)} mechanisms, {work.share:.0%} of the work"
+        told = f"{counted} of {len(work.so_far.noises)} mechanisms, {done(work.share)} of the work"
         progress(work, told, key="best_noise.stop")
 
 
@@ -244,7 +245,7 @@ def _numbers(comparison: Comparison) -> None:
                 "times less": [comparison.factor(noise) for noise in comparison.noises],
             }
         )
-        st.dataframe(frame.round(2), hide_index=True, height=38 + 35 * len(frame))
+        numbers(frame, height=38 + 35 * len(frame))
         st.caption("Times less noise than Laplace: without δ, or where both make use of it.")
 
 

@@ -3,6 +3,7 @@
 import math
 
 from dpbayes.base.text import numeral, times
+from dpbayes.base.text import percent as in_percent
 from dpbayes.theory.claims.exhibit import Says
 from dpbayes.theory.claims.judgement import Decision, Judgement, judged
 from dpbayes.ui.pages.bounds.curve import Evaluation
@@ -30,11 +31,11 @@ def verdict(evaluation: Evaluation) -> str:
     return _largest(evaluation, judgement, printed, certified)
 
 
-def percent(share: float) -> str:
+def percent(share: float, most: int = 3) -> str:
     """Return a probability in percent; a tiny one as a power of ten."""
     if 0 < share < 1e-5:
-        return numeral(share, 2)
-    return f"{numeral(100 * share, 4 if share > 0.99 else 3)}%"
+        return numeral(share, most - 1)
+    return in_percent(share, max(most, 4 if share > 0.99 else 3)).replace(" ", "")
 
 
 def _start(evaluation: Evaluation) -> str:
@@ -43,13 +44,20 @@ def _start(evaluation: Evaluation) -> str:
     return f"At {evaluation.axis.symbol} = {numeral(evaluation.here)}, {name} as printed{f', {part},' if part else ''}"
 
 
-def _number(evaluation: Evaluation, value: float) -> str:
-    return percent(value) if evaluation.exhibit.says is Says.CHANCE else numeral(value)
+def _number(evaluation: Evaluation, value: float, most: int = 3) -> str:
+    return percent(value, most) if evaluation.exhibit.says is Says.CHANCE else numeral(value, most)
 
 
-def _amount(evaluation: Evaluation, value: float) -> str:
-    text = evaluation.exhibit.amount.format(_number(evaluation, value))
+def _amount(evaluation: Evaluation, value: float, most: int = 3) -> str:
+    text = evaluation.exhibit.amount.format(_number(evaluation, value, most))
     return text.removesuffix("s") if text.endswith(" 1 nats") else text
+
+
+def _digits(evaluation: Evaluation, judgement: Judgement, printed: float, true: float) -> int:
+    """Return how many digits show that what exceeds the printed bound does: three, unless both would read the same."""
+    if not judgement.is_exceeded:
+        return 3
+    return next((k for k in range(3, 6) if _number(evaluation, printed, k) != _number(evaluation, true, k)), 6)
 
 
 def _worded(evaluation: Evaluation, judgement: Judgement) -> str:
@@ -105,7 +113,8 @@ def _interval(evaluation: Evaluation) -> str:
 
 def _mean(evaluation: Evaluation, judgement: Judgement, printed: float) -> str:
     exact = float(evaluation.measured.exact[0])
-    says = f"{_start(evaluation)} allows {_amount(evaluation, printed)}; exactly it is {numeral(exact)}"
+    most = _digits(evaluation, judgement, printed, exact)
+    says = f"{_start(evaluation)} allows {_amount(evaluation, printed, most)}; exactly it is {numeral(exact, most)}"
     return f"{says}: {_worded(evaluation, judgement)}"
 
 
@@ -114,30 +123,35 @@ def _chance(evaluation: Evaluation, judgement: Judgement, printed: float, certif
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
     is_exact, is_simulated = math.isfinite(exact), math.isfinite(simulated)
     proved = f"{percent(certified) if certified > 0 else 'less than 10⁻³⁰⁰'} is certified"
-    known = f"exactly it is {percent(exact)}" if is_exact else proved
+    most = _digits(evaluation, judgement, printed, exact if is_exact else simulated)
+    known = f"exactly it is {percent(exact, most)}" if is_exact else proved
     if is_simulated and not is_exact:
         known = f"simulated it is {_shares(evaluation)}"
     if judgement.decision is Decision.EMPTY:
         size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
         return f"{_start(evaluation)} says nothing, for its probability is {size}; {known}."
-    says = f"{_start(evaluation)} allows {_amount(evaluation, printed)}; {known}"
+    says = f"{_start(evaluation)} allows {_amount(evaluation, printed, most)}; {known}"
     if not judgement.is_exceeded and (is_exact or is_simulated):
         says += f", and {proved}"
     return f"{says}: {_worded(evaluation, judgement)}"
 
 
 def _largest(evaluation: Evaluation, judgement: Judgement, printed: float, certified: float) -> str:
-    says, exact = f"{_start(evaluation)} {_amount(evaluation, printed)}", float(evaluation.measured.exact[0])
+    exact = float(evaluation.measured.exact[0])
+    most = _digits(evaluation, judgement, printed, exact if math.isfinite(exact) else certified)
+    says = f"{_start(evaluation)} {_amount(evaluation, printed, most)}"
     if judgement.decision is Decision.UNCERTIFIED:
         return f"{says}; nothing can be certified here."
     if judgement.decision is Decision.UNPROVED:
         return f"{says}; what is certified is {numeral(certified)}, {times(judgement.ratio)} as much."
-    known = f"the {evaluation.measured.exact_name} is {numeral(exact)}" if math.isfinite(exact) else ""
-    proved = f"{numeral(certified)} is certified" if judgement.is_exceeded or not known else ""
+    known = f"the {evaluation.measured.exact_name} is {numeral(exact, most)}" if math.isfinite(exact) else ""
+    proved = f"{numeral(certified, most)} is certified" if judgement.is_exceeded or not known else ""
     return f"{says}; {', and '.join(filter(None, (known, proved)))}: {_worded(evaluation, judgement)}"
 
 
 def _enough(evaluation: Evaluation, judgement: Judgement, printed: float, certified: float) -> str:
-    least = f"the {evaluation.measured.exact_name} is {numeral(float(evaluation.measured.exact[0]))}"
-    says = f"{_start(evaluation)} {_amount(evaluation, printed)}; {least}, and {numeral(certified)} suffice"
+    exact = float(evaluation.measured.exact[0])
+    most = _digits(evaluation, judgement, printed, exact)
+    least = f"the {evaluation.measured.exact_name} is {numeral(exact, most)}"
+    says = f"{_start(evaluation)} {_amount(evaluation, printed, most)}; {least}, and {numeral(certified)} suffice"
     return f"{says}: {_worded(evaluation, judgement)}" if judgement.is_exceeded else f"{says}."

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.bounds import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
@@ -172,7 +172,7 @@ def _picture(evaluation: Evaluation) -> None:
         curves, x_title=evaluation.axis.title, y_title=evaluation.exhibit.unit, chosen=(evaluation.here, here)
     )
     name = evaluation.bound.claim.reference.place
-    wrong = f" The printed one is violated at {int(measured.violated.sum())} of {len(curves.x)} points."
+    wrong = f" The printed one is violated at {int(measured.violated.sum())} of {many(len(curves.x), 'point')}."
     chart(
         figure,
         key="bounds",
@@ -189,7 +189,7 @@ def _picture(evaluation: Evaluation) -> None:
 def _progress(work: Running[tuple[BoundCurve, ...]]) -> None:
     if work.is_long:
         points = sum(len(part.x) for part in work.so_far)
-        progress(work, f"{points} points of the curves", key="bounds.stop")
+        progress(work, f"{many(points, 'point')} of the curves", key="bounds.stop")
 
 
 def _numbers(evaluation: Evaluation) -> None:

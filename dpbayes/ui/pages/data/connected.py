@@ -82,11 +82,11 @@ def _sample(chosen: Chosen) -> bool:
 
 def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
     """Make a sample the session's table, with what is declared of the columns."""
-    said = f"All {len(frame):,} records of {mine.title}."
+    said = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:
         said = (
-            f"A simple random sample of {len(frame):,} records of {mine.title}, drawn without replacement with the "
-            f"seed {seed}. Real records: for the curator alone."
+            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, drawn without replacement "
+            f"with the seed {seed}. Real records: for the curator alone."
         )
     declared = {column.name: column for column in mine.columns if column.domain or not column.use}
     take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
@@ -141,7 +141,7 @@ def about_connected(chosen: Chosen) -> str:
         leaking = many(leaks, "column")
         told = f"The possible values of {leaking} are not declared public: what is read off the data leaks."
     wide = many(len(columns), "column")
-    size = f"{n:,} records of {wide}" if n is not None else f"{wide}, not counted yet"
+    size = f"{many(n, 'record')} of {wide}" if n is not None else f"{wide}, not counted yet"
     return f"{escaped(mine.title)}: {size}. {told}"
 
 
@@ -164,5 +164,6 @@ def look_counted(chosen: Chosen) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         count_again("Count again")
         st.caption(
-            f"One scan took {numeral(scan.seconds, 2)} seconds: {counts.n:,} records, {network.cell_count:,} cells."
+            f"One scan took {numeral(scan.seconds, 2)} seconds: {many(counts.n, 'record')}, "
+            f"{many(network.cell_count, 'cell')}."
         )

@@ -8,7 +8,7 @@ from typing import Protocol, Self, TypeVar
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.sources.columns import Categories, Column, DropRecord, encode
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
@@ -145,7 +145,7 @@ def _set_aside(mine: Described) -> None:
     if len(reasons) <= FEW_REASONS:
         st.markdown(f"Not in use:\n\n{listed}")
         return
-    with st.expander(f"Not in use: {len(reasons)} columns, and why"):
+    with st.expander(f"Not in use: {many(len(reasons), 'column')}, and why"):
         st.markdown(listed)
 
 

@@ -95,7 +95,10 @@ def about(data: Dataset | None, chosen: Chosen) -> str:
             f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
             "data leaks."
         )
-    return f"{escaped(chosen.data_title)}: {data.n:,} records of {len(data.names)} columns. {told}"
+    columns = many(len(data.names), "column")
+    if chosen.settings.data == "synthetic":  # whose title has their number
+        return f"{escaped(chosen.data_title)}, {columns}. {told}"
+    return f"{escaped(chosen.data_title)}: {many(data.n, 'record')} of {columns}. {told}"
 
 
 # Where the table comes from
@@ -232,7 +235,7 @@ def _probabilities(chosen: Chosen) -> None:
         frame,
         hide_index=True,
         disabled=["row", "state"],
-        column_config={"probability": st.column_config.NumberColumn(format="%.4f", min_value=0.0, max_value=1.0)},
+        column_config={"probability": st.column_config.NumberColumn(format="%.6g", min_value=0.0, max_value=1.0)},
         key=f"cpts.{settings.source}.{settings.cpts.value}.{settings.data_seed}",
     )
     if st.button("Use these probabilities"):

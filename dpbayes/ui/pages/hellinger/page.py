@@ -106,7 +106,7 @@ def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
     errors = medians[best], medians[rival]
     less, more = (numeral(error, 2) for error in errors) if is_tie else apart(*errors, most=2)
     text = (
-        f"At ε = {scenario.epsilon:g} and {throws}, {NAMES[best]} misses the exact posterior by "
+        f"At ε = {numeral(scenario.epsilon, 6)} and {throws}, {NAMES[best]} misses the exact posterior by "
         f"{less} (Hellinger distance, median), {NAMES[rival]} by {more}: "
     )
     if is_tie:
@@ -142,14 +142,14 @@ def enumeration_cost(scenario: Scenario) -> str:
     except InputError as refused:
         return f"Not certified by enumeration. {refused}"
     die, inner = enumerated.die, enumerated.inner_epsilon
-    before, after = mean_errors_over_tables(scenario).values()
+    before, after = apart(*mean_errors_over_tables(scenario).values(), most=2)
     tables = many(die.size, "table")
     return (
-        f"Certified by enumeration: all {tables} of {die.n:,} throws, their {neighbour_count(die):,} ordered pairs of "
-        f"neighbours and every output keep {enumerated.certified} at an internal ε of "
+        f"Certified by enumeration: all {tables} of {many(die.n, 'throw')}, their {neighbour_count(die):,} ordered "
+        f"pairs of neighbours and every output keep {enumerated.certified} at an internal ε of "
         f"{numeral(inner, 4)}; proved for every die is {numeral(scenario.smooth_run[0], 4)}. Only public numbers "
         f"decide it. At most {MOST_ENUMERATED} tables are enumerated. Mean error over all tables: "
-        f"{numeral(after, 2)} instead of {numeral(before, 2)}."
+        f"{after} instead of {before}."
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpbayes.base.spreadsheet import safe_csv
+from dpbayes.base.text import many, numeral
 from dpbayes.commands.experiments.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
@@ -24,6 +25,7 @@ from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
+from dpbayes.ui.widgets.show import numbers
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
@@ -47,19 +49,19 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     left, right = st.columns(2, gap="medium")
     with left:
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
-        title = f"throws n, at ε = {scenario.epsilon:g}, m = {scenario.sides}"
+        title = f"throws n, at ε = {numeral(scenario.epsilon, 6)}, m = {scenario.sides}"
         figure = errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
         chart(figure, key="hellinger.throws", alt=_alt(title), simulates=True)
     with right:
         epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
-        title = f"ε, at n = {scenario.n:,} throws, m = {scenario.sides}"
+        title = f"ε, at n = {many(scenario.n, 'throw')}, m = {scenario.sides}"
         figure = errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
         chart(figure, key="hellinger.epsilons", alt=_alt(title), simulates=True)
     left, right = st.columns(2, gap="medium")
     with left:
         sides = _against_sides(scenario.at(sides=2), sides_grid(scenario), seed)
         if len(sides.places) > 1:
-            title = f"sides m, at n = {scenario.n:,} throws, ε = {scenario.epsilon:g}"
+            title = f"sides m, at n = {many(scenario.n, 'throw')}, ε = {numeral(scenario.epsilon, 6)}"
             figure = sides_figure(sides.places, sides.curves, marked=scenario.sides, title=title)
             chart(figure, key="hellinger.sides", alt=_alt(title), simulates=True)
         more = more_sides(scenario)
@@ -99,11 +101,11 @@ def more_sides(scenario: Scenario) -> str:
 
 def _numbers_and_files(study: HellingerStudy) -> None:
     """Show the tidy frame of boxes and curves, once asked for, and offer it as CSV and Parquet with its settings."""
-    with st.expander("Numbers and download", on_change="rerun", key="numbers.hellinger") as numbers:
-        if not numbers.open:
+    with st.expander("Numbers and download", on_change="rerun", key="numbers.hellinger") as part:
+        if not part.open:
             return
         frame = study.frame()
-        st.dataframe(frame, hide_index=True, height=300)
+        numbers(frame, height=300)
         left, right = st.columns(2)
         left.download_button(
             "Download CSV",

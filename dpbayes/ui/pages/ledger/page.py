@@ -209,7 +209,7 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
 def _checked(path: Path) -> None:
     kept = st.text_input("A hash that you kept elsewhere, if any", key="ledger.seen").strip()
     checked = ledger.check(path, seen=[kept] if kept else ())
-    st.success(f"All {checked.rows:,} rows are as they were written.")
+    st.success(f"{'The 1 row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} as they were written.")
     st.caption(f"The last row's hash, to be kept elsewhere: {checked.head}")
     for note in checked.notes:
         st.info(escaped(note))

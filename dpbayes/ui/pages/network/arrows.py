@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import apart, done, escaped
 from dpbayes.base.validation import brief
 from dpbayes.experiments.arrow_prices import Arrow, ArrowErrors, arrow_errors
 from dpbayes.experiments.planned_errors import Plan
@@ -31,7 +31,7 @@ from dpbayes.ui.pages.network.errors import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.running import Running, progress, running
-from dpbayes.ui.widgets.show import inside
+from dpbayes.ui.widgets.show import inside, numbers
 
 MANY_ARROWS = 60
 """Above this many arrows, the cost of removing each is computed for the arrow picked, not for all."""
@@ -58,7 +58,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
         shown = (net.edges[picked],)
     work = _under_way(chosen, shown, searched=searched)
     noise = pd.concat([drawn_cost(net, chosen.epsilon), costs_without(net, chosen.epsilon, shown)], ignore_index=True)
-    noise = noise.dropna(axis="columns").round(2)
+    noise = noise.dropna(axis="columns")
     st.markdown("**With one arrow removed**, the network would cost:")
     if work is None:
         _table(noise, key="arrows.noise")
@@ -68,7 +68,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     _table(pd.concat([noise.iloc[:, :1], _errors(known, shown), noise.iloc[:, 1:]], axis=1), key="arrows.errors")
     _of_answer(chosen, work, shown)
     if work.is_long:
-        progress(work, f"{work.share:.0%} of the networks", key="arrows.stop")
+        progress(work, f"{done(work.share)} of the networks", key="arrows.stop")
     st.caption(_told(chosen, shown, searched=searched))
     return [work]
 
@@ -149,15 +149,7 @@ def _errors(known: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
 
 
 def _table(frame: pd.DataFrame, *, key: str) -> None:
-    number = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height=min(38 + 35 * len(frame), 320),
-        placeholder="…",  # not in yet
-        column_config={str(name): number for name in frame.columns if str(name).startswith("error")},
-        key=key,
-    )
+    numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # what is not in yet
 
 
 def verdict(known: ArrowErrors) -> str:
@@ -165,7 +157,7 @@ def verdict(known: ArrowErrors) -> str:
     prices, shown, mechanisms = known.prices, list(known.without), known.drawn.mechanisms
     dearest, near = prices.dearest, prices.near
     name, payer = _called(shown[dearest.arrow]), name_of(mechanisms[dearest.mechanism])
-    before, after = (numeral(float(each), 2) for each in (prices.drawn_error, prices.least))
+    before, after = apart(float(prices.drawn_error), float(prices.least), most=2)
     told = f"without {name}, releases with {payer} are off by {after}, and by {before} as it is drawn"
     if not prices.is_clear:
         return f"Whether any arrow costs something is too near to call: {told}."

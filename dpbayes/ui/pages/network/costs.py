@@ -6,7 +6,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import finished
-from dpbayes.base.text import numeral
+from dpbayes.base.text import latex, numeral, plural
 from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.figures.structure import NodeBars, noise_figure
@@ -24,10 +24,10 @@ SEARCHED_SETS = 256
 
 def headline_of(net: Network, *, epsilon: float) -> str:
     """Return how much noise Laplace and Fourier add to a count: what is said while errors are not known."""
-    cost = structure_cost(net, epsilon)
+    cost, start = structure_cost(net, epsilon), f"At ε = {numeral(epsilon, 6)}, noise on a count has an sd"
     laplace = numeral(cost.laplace_noise)
     if cost.fourier_noise is None:
-        return f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace.{needs_binary(net)}"
+        return f"{start} of {laplace} with Laplace.{needs_binary(net)}"
     bound = "" if cost.fourier_exact else "at most "
     more = (
         "Release shows whose probabilities are nearer."
@@ -35,7 +35,7 @@ def headline_of(net: Network, *, epsilon: float) -> str:
         else "How far off that leaves the probabilities follows when the hand rests."
     )
     return (
-        f"At ε = {epsilon:g}, noise on a count has an sd of {laplace} with Laplace and of "
+        f"{start} of {laplace} with Laplace and of "
         f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. {more}"
     )
 
@@ -104,15 +104,15 @@ def costs(net: Network, *, epsilon: float) -> None:
     bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
     if cost.fourier_lift is not None:
         st.caption(
-            f"To stay non-negative nine times in ten, Fourier also invents {cost.fourier_lift:,.0f} records "
-            "in every table, spread evenly over its cells."
+            f"To stay non-negative nine times in ten, Fourier also invents "
+            f"{plural(numeral(cost.fourier_lift), 'record')} in every table, spread evenly over its cells."
         )
     if cost.fourier_noise is not None:
         noise_is_not_error()
     with st.expander("Formula and source"):
         st.markdown(
-            f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{epsilon:g}$, sd $\\sqrt2\\,b$ in every cell. "
-            "Fourier: $b = 2O/\\varepsilon$ on integer coefficients, hence sd "
+            f"Laplace: $b = 2|I|/\\varepsilon = {2 * len(net.names)}/{latex(epsilon, 6)}$, sd $\\sqrt2\\,b$ in every "
+            "cell. Fourier: $b = 2O/\\varepsilon$ on integer coefficients, hence sd "
             "$\\sqrt2\\,b\\,\\sqrt{2^{f}-1}/2^{f}$ in a table of $f$ variables. "
             + (f"Here $|N_I| = {cost.closure}$." if cost.closure else "")
         )

@@ -11,7 +11,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import apart, done, escaped, many, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, evenly_planned_tables, planned_tables
@@ -180,9 +180,9 @@ def plan_told(chosen: Chosen) -> str:
     read = "read with its noise in mind where that is told" if is_aware else "its counts taken as real"
     return (
         "How far the probabilities of a release are from those of its own table, on average over all, of "
-        f"{planned_size(chosen):,} tables with "
-        f"{planned_records(chosen):,} records each from {source}, a release each, {read}. No record is looked at. "
-        "Release shows the errors on the table."
+        f"{many(planned_size(chosen), 'table')} with "
+        f"{many(planned_records(chosen), 'record')} each from {source}, a release each, {read}. No record is looked "
+        "at. Release shows the errors on the table."
     )
 
 
@@ -202,20 +202,18 @@ def listed(names: Sequence[str]) -> str:
 
 def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
-    start = f"At ε = {chosen.epsilon:g} and {planned_records(chosen):,} records, releases are off by"
-    least = f"{numeral(float(known.means[known.least]), 2)} on average"
-    best = name_of(known.mechanisms[known.least])
-    if known.near:
-        others = ", ".join(name_of(known.mechanisms[k]) for k in known.near)
-        said = f"{start} {least} with {best}; too near to call against {others}"
-    else:
-        said = f"{start} {least} with {best}, the least of all"
+    start = f"At ε = {numeral(chosen.epsilon, 6)} and {many(planned_records(chosen), 'record')}, releases are off by"
     named = {known.least, *known.near}
-    papers = [
-        f"{numeral(float(known.means[k]), 2)} with {name_of(each)}"
+    others = [
+        k
         for k, each in enumerate(known.mechanisms)
         if type(each) in (LaplaceUpdates, LaplaceFourier) and k not in named
     ]
+    least, *more = apart(*(float(known.means[k]) for k in (known.least, *others)), most=2)
+    best = f"{least} on average with {name_of(known.mechanisms[known.least])}"
+    near = ", ".join(name_of(known.mechanisms[k]) for k in known.near)
+    said = f"{start} {best}{f'; too near to call against {near}' if near else ', the least of all'}"
+    papers = [f"{error} with {name_of(known.mechanisms[k])}" for k, error in zip(others, more, strict=True)]
     told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
     return told + needs_binary(chosen.network)
 
@@ -317,4 +315,4 @@ def asked(chosen: Chosen) -> str:
 def show_progress(work: Running[PlannedErrors]) -> None:
     """Show how many tables are in, where there is long to go."""
     if work.is_long:
-        progress(work, f"{work.share:.0%} of the planned tables", key="errors.stop")
+        progress(work, f"{done(work.share)} of the planned tables", key="errors.stop")

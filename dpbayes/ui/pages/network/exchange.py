@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import streamlit as st
 
+from dpbayes.base.text import many
 from dpbayes.base.validation import InputError
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.model.network import Network
@@ -62,7 +63,8 @@ def exchange(chosen: Chosen) -> None:
 def drawing_svg(chosen: Chosen) -> str:
     """Return the drawing as an SVG file, which says what it is of."""
     graph = placed(chosen.graph)
-    told = f"{len(graph.names)} nodes and {len(graph.edges)} arrows, the network to fit to {chosen.data_title}."
+    size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
+    told = f"{size}, the network to fit to {chosen.data_title}."
     return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, told=told)
 
 

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import (
     ChosenStructure,
@@ -74,7 +74,7 @@ def _choice(nodes: list[str]) -> StructureChoice:
 def _say_noise(choice: StructureChoice, data: Dataset) -> None:
     """Say how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
     share = noise_share(choice, cards_of(data), data.n)
-    what = f"{data.n:,} records, {len(data.names):,} columns and ε = {amount_text(choice.epsilon)}"
+    what = f"{many(data.n, 'record')}, {many(len(data.names), 'column')} and ε = {amount_text(choice.epsilon)}"
     if share >= 1:
         times = "beyond" if math.isinf(share) else f"{numeral(share, 2)} times"
         st.info(
@@ -82,7 +82,7 @@ def _say_noise(choice: StructureChoice, data: Dataset) -> None:
             "take fewer columns or a larger ε."
         )
     else:
-        lost = f"dependence below about {share:.0%} of the strongest that there can be is lost in noise"
+        lost = f"dependence below about {numeral(100 * share, 2)}% of the strongest that there can be is lost in noise"
         st.caption(f"With {what}, {lost}.")
 
 

@@ -12,19 +12,19 @@ from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import assumption, source
+from dpbayes.ui.widgets.show import assumption, numbers, source
 
 
 def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
     """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last columns hold the settings."""
-    with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as numbers:
-        if not numbers.open:
+    with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as part:
+        if not part.open:
             return
         made_up = recipe.scenario.records is Records.SYNTHETIC
         if not made_up:
             st.caption("Curator only: not private. Do not hand this file on.")
         frame = recipe.frame(result)
-        st.dataframe(frame, hide_index=True, height=300)
+        numbers(frame, height=300)
         left, right = st.columns(2)
         left.download_button(
             "Download CSV",
@@ -82,7 +82,7 @@ def _formulas(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
     rule = (
         rf"B = 10/\sqrt{{b}} = {latex(bound)}"
         if scenario.norm_bound is NormBound.PRINTED
-        else rf"B = {latex(bound)}, the largest with $\varepsilon = {scenario.epsilon:g}$ for all draws"
+        else rf"B = {latex(bound)}, the largest with $\varepsilon = {latex(scenario.epsilon, 6)}$ for all draws"
     )
     rule = f"${rule}$" if scenario.norm_bound is NormBound.PRINTED else f"${rule.replace(', the', '$, the', 1)}"
     total = f"; {study.draws:,} draws: ${latex(study.certified[k])}$" if study.draws > 1 else ""

@@ -77,7 +77,7 @@ def regression_page(chosen: Chosen) -> bool:
     result = errors.result
     with page.picture:
         if not work.done:
-            progress(work, f"{result.repeats:,} of {result.study.repeats:,} repeats", key="regression.stop")
+            progress(work, f"{result.repeats:,} of {many(result.study.repeats, 'repeat')}", key="regression.stop")
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
     with st.expander("The same from Python or the command line"):
@@ -254,11 +254,11 @@ def _split(result: RegressionResult) -> str:
     features, repeats = many(result.features, "feature"), many(result.repeats, "repeat")
     if result.test:
         return (
-            f"{result.train:,} records to train on, {result.test:,} to test, {features}; {repeats} with new splits, "
-            "bands of one standard error, which takes splits that overlap as independent."
+            f"{many(result.train, 'record')} to train on, {result.test:,} to test, {features}; {repeats} with new "
+            "splits, bands of one standard error, which takes splits that overlap as independent."
         )
     return (
-        f"{result.train:,} records that stay where they are, {features}; {repeats} with new draws, bands of one "
+        f"{many(result.train, 'record')} that stay where they are, {features}; {repeats} with new draws, bands of one "
         "standard error. New splits would take the records themselves, and an engine hands out sums alone: all records "
         "are trained on, and errors are on the same ones, which flatters an exact fit by a share of about 2d/n = "
         f"{numeral(2 * result.features / result.train, 1)}."

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Work, part_of
+from dpbayes.base.text import many
 from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, read_cell, read_releases
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings, held_as_real
@@ -42,7 +43,7 @@ class Averages:
     def over(self) -> str:
         """Over how many releases, as a sentence."""
         measured, shown = len(self.cell.means), self.shown.count
-        return f"Averages are over {shown} releases" + (
+        return f"Averages are over {many(shown, 'release')}" + (
             "." if measured == shown else f", those of this cell over {measured}."
         )
 
@@ -69,7 +70,7 @@ class AveragesUnderWay:
         """Show how many of all releases are read, and the button to stop, where there is long to go."""
         if any(work.is_long for work in self.works):
             *others, last = self.works
-            told = f"{round(last.share * total)} of {total} releases"
+            told = f"{int(last.share * total + 1e-6)} of {many(total, 'release')}"
             progress(last, told, key="averages.stop", along=others)
 
 

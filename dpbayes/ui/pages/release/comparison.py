@@ -21,12 +21,11 @@ from dpbayes.ui.pages.release.simulations import DRAWS, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import refusal, sentence_instead
+from dpbayes.ui.widgets.show import numbers, refusal, sentence_instead
 
 Compared = dict[str, object] | InputError
 """What a mechanism does, by column, or why it cannot be run."""
 
-_DIGITS = "%.3g"
 _COLUMNS = {
     "|diff.|, all": "Distance of private probabilities from exact ones, mean over all cells.",
     "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
@@ -62,8 +61,7 @@ def comparison(chosen: Chosen, cell: int) -> bool:
                     _compared(finished(averages(Readings.of(chosen, Simulated(study, Memo()), cell))), other, cell)
                     for other, study in _hellinger_studies(chosen)
                 ]
-        numbers = {name: st.column_config.NumberColumn(help=text, format=_DIGITS) for name, text in _COLUMNS.items()}
-        st.dataframe(pd.DataFrame(records), hide_index=True, column_config=numbers)
+        numbers(pd.DataFrame(records), help=_COLUMNS)
         st.caption(
             "Curator only: not private. Means over simulated releases, read as the recipient above reads them where "
             "the noise is told; KL in nats. A release that holds draws and no "

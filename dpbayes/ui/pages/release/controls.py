@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, share_text
 from dpbayes.base.validation import whole_number
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.noise.shares import takes_weights
@@ -163,9 +163,9 @@ def _stealth(chosen: Chosen) -> None:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    kept = f"{kept_share(net, calibration, getattr(mechanism, name), law):.1%} of releases"
+    kept = f"{share_text(kept_share(net, calibration, getattr(mechanism, name), law))} of releases"
     said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
     st.caption(f"With no data at all, {said} non-negative; real counts only help.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
-    target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=lambda p: f"{p:.1%}")
+    target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)
     right.button(f"Find {name}", on_click=lambda: set_parameter(name, stealth_increment(net, calibration, target, law)))

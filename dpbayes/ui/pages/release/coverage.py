@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.text import done, many, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon
 from dpbayes.experiments.calibration.study import AS_REAL, AWARE, calibrate, readings
@@ -53,7 +54,7 @@ def _measured(chosen: Chosen) -> bool:
     work = running("release.coverage", key, lambda: steps)
     work.work()
     if work.is_long:
-        progress(work, f"{work.share:.0%}", key="coverage.stop")
+        progress(work, f"{done(work.share)}", key="coverage.stop")
     study = work.result
     if study is not None and study.ranks:
         curves = study.curves(LEVEL)
@@ -63,15 +64,15 @@ def _measured(chosen: Chosen) -> bool:
             simulates=True,
             alt=f"How often {LEVEL:.0%} intervals hold the truth against epsilon, the noise being known of or not.",
         )
-        last = {curve.look: f"{curve.y[0]:.0%}" for curve in curves}
+        last = {curve.look: whole_percent(curve.y[0]) for curve in curves}
         st.markdown(
-            f"At ε = {curves[0].x[0]:.3g}, intervals that are said to hold {LEVEL:.0%} hold the truth "
+            f"At ε = {numeral(curves[0].x[0])}, intervals that are said to hold {LEVEL:.0%} hold the truth "
             f"{last[AS_REAL]} of the time where noisy counts are taken as real, and {last[AWARE]} where the noise is "
             "taken into account."
         )
     st.caption(
-        f"{releases} networks drawn from the prior at every ε, with a table of {n:,} records and a release each. "
-        "Nothing here depends on the records. What a release leaves open, the prior says: of one network that it "
+        f"{releases} networks drawn from the prior at every ε, with a table of {many(n, 'record')} and a release "
+        "each. Nothing here depends on the records. What a release leaves open, the prior says: of one network that it "
         "hardly expects, such as one whose probabilities are all near 0 or 1, intervals hold less at a small ε."
     )
     return work.going

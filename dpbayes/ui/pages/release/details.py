@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import ends, escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
@@ -29,7 +29,7 @@ from dpbayes.ui.pages.release.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, numbers, sentence_instead, source
 
 MOST_DRAWN = 10_000
 """Cells of a network up to which an answer gets an interval, of hundreds of drawn networks."""
@@ -72,7 +72,7 @@ def _spread_and_query(chosen: Chosen, readings: Readings, shown: ReleaseStudy, a
                 simulates=True,
                 alt=f"Quantile dots of the private posterior mean of {name}.",
             )
-            st.caption(f"{len(means)} simulated releases. Publishing them all would cost ε for each.")
+            st.caption(f"{many(len(means), 'simulated release')}. Publishing them all would cost ε for each.")
     with right if averages is not None else left, st.container(key="question"), sentence_instead():
         st.subheader("Ask a question")
         _query(chosen, readings, shown)
@@ -88,16 +88,16 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         with suppress(InputError):  # evidence that is possible on average may be impossible in a draw
             rng = stream(chosen.seed, "release", "answers")
             low, high = answer_interval(readings.first_posterior, target, evidence, rng, level=LEVEL)
-            frame[f"its {LEVEL:.0%} interval"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
+            frame[f"its {LEVEL:.0%} interval"] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
     if chosen.is_curator:
         frame["exact"] = exact
         frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
-        ends = (0.05, 0.95) if len(private) >= MANY_RELEASES else (0.0, 1.0)
-        low, high = np.quantile(private, ends, axis=0)
-        of = "nine of ten releases" if len(private) >= MANY_RELEASES else f"{len(private)} releases"
-        frame[of] = [f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)]
+        levels = (0.05, 0.95) if len(private) >= MANY_RELEASES else (0.0, 1.0)
+        low, high = np.quantile(private, levels, axis=0)
+        of = "nine of ten releases" if len(private) >= MANY_RELEASES else many(len(private), "release")
+        frame[of] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
-        st.dataframe(frame.round(4), hide_index=True)
+        numbers(frame)
     if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import done, ends, escaped, many, numeral, numeral_above
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -14,7 +14,7 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.ui.pages.release.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import numbers, sentence_instead
 
 MOST_RHAT = 1.05
 """R-hat above which chains are said not to agree yet."""
@@ -43,7 +43,7 @@ def _checked(chosen: Chosen, readings: Readings, cell: int) -> bool:
     work = running("release.exact", key, lambda: exact_posterior(prior, noise, released, n, rng, sweeps=SWEEPS))
     work.work()
     if work.is_long:
-        progress(work, f"{work.share:.0%}", key="exact.stop")
+        progress(work, f"{done(work.share)}", key="exact.stop")
     if work.result is not None:
         _compared(work.result, release.noise_aware(points=readings.points), cell)
     st.caption(
@@ -57,22 +57,25 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
     """Print mean and interval of the cell under both, and the cell of all rows whose mean differs most."""
     network, exact = quick.network, draws.law
     laws = {"of whole tables": exact, "as shown above": quick}
-    ends = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
+    limits = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
     frame = pd.DataFrame(
         {
             f"P({network.cell_label(cell)})": list(laws),
             "mean": [law.mean[cell] for law in laws.values()],
-            f"{LEVEL:.0%} interval": [f"{low:.4f} to {high:.4f}" for low, high in ends.values()],
+            f"{LEVEL:.0%} interval": [" to ".join(ends(float(low), float(high), 4)) for low, high in limits.values()],
         }
     )
-    st.dataframe(frame.round(4), hide_index=True)
+    numbers(frame)
     away = np.abs(exact.mean - quick.mean)
     worst = int(away.argmax())
     widths = numeral(float(away[worst] / exact.sd[worst]), 2) if exact.sd[worst] > 0 else "0"
     st.markdown(
-        f"Over all {network.row_count:,} rows means differ by at most {numeral(float(away[worst]), 2)}, in "
+        f"Over all {many(network.row_count, 'row')} means differ by at most {numeral(float(away[worst]), 2)}, in "
         f"{escaped(f'P({network.cell_label(worst)})')}: {widths} of its posterior's standard deviation."
     )
     rhat, worth = float(draws.rhat.max()), int(draws.effective.min())
     agree = "Chains agree" if rhat <= MOST_RHAT else "Chains do not agree yet, and what they say is rough"
-    st.caption(f"{agree}: R-hat is at most {rhat:.3f}; every mean is worth at least {worth:,} independent draws.")
+    st.caption(
+        f"{agree}: R-hat is at most {numeral_above(rhat, 4)}; every mean is worth at least "
+        f"{many(worth, 'independent draw')}."
+    )

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import apart, escaped, near_one, numeral
+from dpbayes.base.text import apart, escaped, many, near_one, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
@@ -227,10 +227,10 @@ def _compared(study: ReleaseStudy, row: int) -> None:
     left.metric(
         "Mean difference, all rows",
         mean,
-        help=f"|private - exact|, mean over all probabilities of all rows and over {study.count} releases. "
+        help=f"|private - exact|, mean over all probabilities of all rows and over {many(study.count, 'release')}. "
         f"In nine of ten releases the mean is at most {most}.",
     )
-    what = f"KL(exact || private) of the next record's state, mean over {study.count} releases. {terms.KL}"
+    what = f"KL(exact || private) of the next record's state, mean over {many(study.count, 'release')}. {terms.KL}"
     middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
     right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
 
@@ -240,20 +240,21 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     study, real = averages.shown, readings.as_real
     st.markdown("**Of the released posteriors**, which not every mechanism has:")
     left, middle, right = st.columns(3)
-    what = f"KL(exact || private) of the posteriors, mean over {study.count} releases. {terms.KL}"
+    what = f"KL(exact || private) of the posteriors, mean over {many(study.count, 'release')}. {terms.KL}"
     error = f"Standard error {numeral(study.kl_error, 1)}."
     left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals",
-        f"{averages.coverage:.0%}",
+        whole_percent(averages.coverage),
         help="How much of this cell's exact posterior lies in the private credible interval, mean over "
-        f"{len(averages.cell.covered)} releases. {terms.COVERAGE}",
+        f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
     )
     if readings.knows_noise:
+        coverage = whole_percent(readings.coverage_as_real(LEVEL))
         st.markdown(
-            f"With counts taken as real, over {real.count} releases: {numeral(real.kl.mean())} nats over all rows, "
-            f"{numeral(real.kl_rows[:, row].mean())} in this row, coverage {readings.coverage_as_real(LEVEL):.0%}."
+            f"With counts taken as real, over {many(real.count, 'release')}: {numeral(real.kl.mean())} nats over all "
+            f"rows, {numeral(real.kl_rows[:, row].mean())} in this row, coverage {coverage}."
         )
 
 

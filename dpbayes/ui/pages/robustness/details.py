@@ -49,7 +49,7 @@ def _formulas(tables: NeighbourTables, here: Robustness, prior: float) -> None:
     st.markdown(
         f"""
 - **Exact**: $D(x \\| y) = {values["exact"]}$ and $D(y \\| x) = {values["reverse"]}$ nats.
-- **Printed** (Theorem 1(ii)): $D \\le \\kappa\\rho/c = {KAPPA:.5f} \\cdot {numeral(rho)} / {numeral(c)}
+- **Printed** (Theorem 1(ii)): $D \\le \\kappa\\rho/c = {numeral(KAPPA, 6)} \\cdot {numeral(rho)} / {numeral(c)}
   = {values["printed"]}$. {escaped(THEOREM_1_II.verdict.value).capitalize()}. {escaped(THEOREM_1_II.finding)}
 - **Proved**: $D(x \\| y) + D(y \\| x) \\le \\mathrm{{E}}_x \\ell\\rho + \\mathrm{{E}}_y \\ell\\rho
   = {values["proved"]}$, where $\\ell\\rho = |\\ln p_\\theta(x) - \\ln p_\\theta(y)|$ and both expectations are under

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import apart, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.ui.pages.robustness.details import details
@@ -100,13 +100,13 @@ def _curves(tables: NeighbourTables, prior: tuple[float, ...], error: float) -> 
 
 def verdict(here: Robustness) -> str:
     """Return how far one record moves the posterior at this prior (1,), and which bounds keep their word."""
-    moved, printed, proved = (float(values[0]) for values in (here.moved, here.printed, here.proved))
+    moved, printed, proved = apart(*(float(values[0]) for values in (here.moved, here.printed, here.proved)), most=3)
     start = f"With a prior of strength {numeral(float(here.prior[0]))}, one record moves the posterior by "
-    start += f"{numeral(moved)} nats; the printed bound allows {numeral(printed)} and "
+    start += f"{moved} nats; the printed bound allows {printed} and "
     return start + (
-        f"is broken, the corrected one allows {numeral(proved)}."
+        f"is broken, the corrected one allows {proved}."
         if here.broken[0]
-        else f"holds here; the corrected one, which always holds, allows {numeral(proved)}."
+        else f"holds here; the corrected one, which always holds, allows {proved}."
     )
 
 
@@ -164,8 +164,9 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
     verdict = "fewer than any adversary needs" if here.too_few[0] else "which is not refuted here"
     sure = "which is true here" if said >= most else verdict
     st.markdown(
-        f"**To lose at most {100 * options.error:.3g}% of games, an adversary needs at least {_whole(least)} and at "
-        f"most {_whole(most)} answers; the paper says that {said:,} {'is' if said == 1 else 'are'} enough, {sure}.**"
+        f"**To lose at most {numeral(100 * options.error)}% of games, an adversary needs at least {_whole(least)} and "
+        f"at most {plural(_whole(most), 'answer')}; the paper says that {said:,} "
+        f"{'is' if said == 1 else 'are'} enough, {sure}.**"
     )
     chart(
         answers_figure(
@@ -178,7 +179,8 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
         ),
         key="robustness.answers",
         alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved bracket, at "
-        f"strength {options.prior:g} from {_whole(least)} to {_whole(most)}; the paper says that {said:,} suffice.",
+        f"strength {numeral(options.prior, 6)} from {_whole(least)} to {_whole(most)}; the paper says that {said:,} "
+        "suffice.",
     )
     st.caption(
         "Each answer is a draw from the posterior of x or of y, of which the adversary knows both; the true table is "

@@ -49,7 +49,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     net, epsilon = chosen.network, shown.mechanism.epsilon
     errors = _errors(net, row.alpha, row.state, epsilon)
     best = best_draws(errors, NUMBERS)
-    labels = [f"ε = {epsilon * times:g}" for times in TIMES]
+    labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
     set_to = (row.alpha, row.state, shown.bound, shown.mechanism.draws, (chosen.seed, shown.cell))
     measured = _measured(*set_to) if chosen.is_curator and certified else None
@@ -59,7 +59,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
     count = int(best[0])
     st.markdown(
-        f"At ε = {epsilon:g} in all, the mean of **{many(count, 'draw')}** is nearest to the exact "
+        f"At ε = {numeral(epsilon, 6)} in all, the mean of **{many(count, 'draw')}** is nearest to the exact "
         f"mean of {place}: off by {numeral(float(errors[0].min()))} (root mean square). Every further draw trims the "
         "others more."
     )
@@ -104,11 +104,11 @@ def _omega(shown: ShownRow) -> None:
     chart(figure, key="omega", alt="Omega over epsilon: certified for this network and N, and as printed.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
-        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {sampler.epsilon:g}."
+        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {numeral(sampler.epsilon, 6)}."
     else:
         kept = float(certified_omega(net, epsilon=sampler.epsilon, draws=sampler.draws))
         said = (
-            f"At ε = {sampler.epsilon:g} the printed ω is {numeral(at_printed)}; "
+            f"At ε = {numeral(sampler.epsilon, 6)} the printed ω is {numeral(at_printed)}; "
             f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
             f"and {many(sampler.draws, 'draw')}."
         )

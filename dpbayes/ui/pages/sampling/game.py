@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import many, numeral, plural, share_text, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.sampling import (
     Family,
@@ -81,8 +81,9 @@ def chosen_game(options: SamplingOptions, calibration: Calibration) -> Game:
         epsilon = options.answer_epsilon
         if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
             raise InputError(
-                f"The epsilon of one answer must be above {LEAST_PRINTED:.4g} for the printed omega = exp(-epsilon/2) "
-                f"to leave anything to draw from; {epsilon:g} is not. Raise it, or use the certified calibration."
+                f"The epsilon of one answer must be above {numeral(LEAST_PRINTED, 4)} for the printed omega = "
+                f"exp(-epsilon/2) to leave anything to draw from; {numeral(epsilon, 6)} is not. Raise it, or use the "
+                "certified calibration."
             )
         sampler = answering(options.columns, epsilon=epsilon, calibration=calibration)
         bound = sampler.log_odds_bound
@@ -179,7 +180,7 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
     if game.mechanism is None:
         epsilon = game.options.answer_epsilon
         curve = ceiling(epsilon, steps)
-        name = f"what ε = {epsilon:g} would allow (not promised)"
+        name = f"what ε = {numeral(epsilon, 6)} would allow (not promised)"
         return [(name, curve, study.above(curve) == 0)]
     promised = [("certified", game.mechanism.certified.epsilon)]
     if game.mechanism.calibration is Calibration.AS_PRINTED:
@@ -205,8 +206,9 @@ def _belief(game: Game, study: GameStudy) -> None:
         simulates=True,
     )
     left, middle, right = st.columns(3)
-    left.metric("Right after these answers", f"{study.right[asked - 1]:.1%}")
-    left.caption(f"± {study.right_error[asked - 1]:.1%} (standard error), {study.log_odds.shape[1]:,} games")
+    left.metric("Right after these answers", share_text(study.right[asked - 1]))
+    error = numeral(100 * study.right_error[asked - 1], 2)
+    left.caption(f"± {error}% (standard error), {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
     middle.metric("Most one answer can tell", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
@@ -214,8 +216,8 @@ def _belief(game: Game, study: GameStudy) -> None:
     broken = most > claimed * (1 + 1e-9)
     middle.caption("of these two tables, exact" + (f"; ✗ only {numeral(claimed, 4)} is claimed" if broken else ""))
     name, curve, _ = _ceilings(game, study)[-1]
-    right.metric("Games above the ceiling", f"{study.above(curve):.1%}")
-    right.caption(f"at any of {len(curve):,} answers; {name}")
+    right.metric("Games above the ceiling", share_text(study.above(curve)))
+    right.caption(f"at any of {many(len(curve), 'answer')}; {name}")
 
 
 def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
@@ -223,7 +225,7 @@ def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
     least, most = game.bracket
     right = study.right[asked - 1]
     first = (
-        f"After {many(asked, 'answer')} the adversary is right in {right:.0%} of games; "
+        f"After {many(asked, 'answer')} the adversary is right in {whole_percent(right)} of games; "
         f"to be right in {LEVEL:.0%} takes "
     )
     proved = f"between {numeral(math.ceil(least))} and {numeral(math.ceil(most))} by proof"
@@ -290,8 +292,8 @@ def _bounds(game: Game, needed: NeededAnswers, printed: float | None) -> None:
     columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
     if game.mechanism is not None:
         moved = game.options.columns * game.mechanism.log_odds_bound
-        public = numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL)))
+        public = plural(numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL))), "answer")
         st.caption(
-            f"Whatever the two tables, if they differ in one record: at least {public} answers, because the region is "
+            f"Whatever the two tables, if they differ in one record: at least {public}, because the region is "
             f"trimmed (L ρ = {numeral(moved)})."
         )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.references import Reference
-from dpbayes.base.text import escaped, latex, many, numeral
+from dpbayes.base.text import ends, escaped, latex, many, near_one, numeral, share_text
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import exact_mass_within, printed_omega
@@ -88,7 +88,8 @@ def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
         page.say(_headline(chosen, shown))
     elif nothing_printed(chosen):
         omega = f"ω = exp(−ε/2) = {numeral(math.exp(-chosen.epsilon / 2))}"
-        page.say(f"As printed, nothing can be drawn at ε = {chosen.epsilon:g}: trimming at {omega} leaves nothing.")
+        epsilon = numeral(chosen.epsilon, 6)
+        page.say(f"As printed, nothing can be drawn at ε = {epsilon}: trimming at {omega} leaves nothing.")
     return shown
 
 
@@ -111,19 +112,19 @@ def nothing_printed(chosen: Chosen) -> bool:
 def _headline(chosen: Chosen, shown: ShownRow) -> str:
     """Speak of all rows; of the row that the person picked, where she did, after that."""
     sampler, net = shown.mechanism, chosen.network
-    promise, rows = f"ε = {sampler.epsilon:g}", _drawn_from(sampler)
+    promise, rows = f"ε = {numeral(sampler.epsilon, 6)}", _drawn_from(sampler)
     nodes, draws = many(len(net.names), "node"), many(sampler.draws, "draw")
     if sampler.calibration is Calibration.AS_PRINTED:
         first = (
             f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
-            f"ε = {sampler.certified.epsilon:.4g}."
+            f"ε = {numeral(sampler.certified.epsilon, 4)}."
         )
     else:
         first = f"With {promise} shared by {nodes} and {draws}, {rows}."
     name = escaped(f"P({net.cell_label(shown.cell)})")
     if not chosen.is_curator:
         why = "which you picked" if has_picked(chosen) else "in the picture"
-        return f"{first} The draws of {name}, {why}, average {shown.draws.mean():.3f}."
+        return f"{first} The draws of {name}, {why}, average {near_one(shown.draws.mean(), 3)}."
     posterior = sampler.prior.updated(chosen.counts)
     text = f"{first} {_visibility(float(exact_mass_within(posterior, shown.bound).mean()))}"
     if not has_picked(chosen):
@@ -145,13 +146,13 @@ def _visibility(inside: float) -> str:
 
 
 def _share(inside: float) -> str:
-    return "All" if inside >= 0.9995 else "Less than 0.1%" if inside < 0.001 else f"{inside:.1%}"
+    said = "all" if inside > 1 - 1e-12 else share_text(inside)
+    return said[0].upper() + said[1:]
 
 
 def _interval(low: float, high: float) -> str:
     """Return [low, high] with as many digits as tell the ends apart."""
-    digits = 3 if high <= low else min(8, max(3, 1 + math.ceil(-math.log10(high - low))))
-    return f"\\[{low:.{digits}f}, {high:.{digits}f}\\]"
+    return "\\[" + ", ".join(ends(low, high)) + "\\]"
 
 
 def _grid(chosen: Chosen, shown: ShownRow) -> np.ndarray:
@@ -189,13 +190,13 @@ def _picture(chosen: Chosen, shown: ShownRow, *, name: str) -> None:
 def _measures(chosen: Chosen, shown: ShownRow) -> None:
     columns = st.columns(3)
     columns[0].metric("ω, least probability", numeral(shown.mechanism.omega), help="No drawn probability is below it.")
-    columns[1].metric("Mean of the draws", f"{shown.draws.mean():.3f}")
+    columns[1].metric("Mean of the draws", near_one(shown.draws.mean(), 3))
     if chosen.is_curator:
-        columns[2].metric("Exact posterior mean", f"{shown.posterior.mean:.3f}")
+        columns[2].metric("Exact posterior mean", near_one(shown.posterior.mean, 3))
         _one_state_only(shown)
         st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
     else:
-        columns[2].metric("Prior mean", f"{shown.prior.mean:.3f}")
+        columns[2].metric("Prior mean", near_one(shown.prior.mean, 3))
         st.caption("You see the draws, and what is public. They are simulated from a seed; a real release has none.")
 
 
@@ -203,11 +204,11 @@ def _one_state_only(shown: ShownRow) -> None:
     """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
     records = shown.posterior.alpha - shown.prior.alpha
     if len(records) > 1 and records.max() > 0 and np.count_nonzero(records) == 1:
-        most = float(shown.posterior.region(shown.bound)[1])
+        count, most = int(records.max()), near_one(float(shown.posterior.region(shown.bound)[1]), 3)
         st.caption(
-            f"All {records.max():,.0f} records of this row are in one state. No draw can say so: if the row is "
-            f"deterministic in truth, it lies outside every trimmed region, and here no probability above {most:.3f} "
-            "is drawn. More ε widens the region; nothing brings it to 1."
+            f"{'The 1 record of this row is' if count == 1 else f'All {count:,} records of this row are'} in one "
+            "state. No draw can say so: if the row is deterministic in truth, it lies outside every trimmed region, "
+            f"and here no probability above {most} is drawn. More ε widens the region; nothing brings it to 1."
         )
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, many, near_one, numeral
+from dpbayes.base.text import latex, many, near_one, numeral, numeral_above
 from dpbayes.experiments.agreement import Noticed, apart
 from dpbayes.figures.stealth import agreement_figure
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
@@ -123,8 +123,8 @@ def details(stealth: Stealth, sense: Sense, t: float, *, seed: int) -> None:
     with st.expander("What trying again costs"):
         epsilon = stealth.mechanism.epsilon
         st.markdown(
-            f"The paper charges $\\varepsilon$ for every run: ten runs cost {10 * epsilon:g}. Handing over the first "
-            f"success alone costs $2\\varepsilon = {2 * epsilon:g}$, however many runs it takes: "
+            f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Handing over "
+            f"the first success alone costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, however many runs it takes: "
             "$P(A \\mid S) = P(A \\cap S)/P(S)$, and each of the two moves by a factor of at most $e^\\varepsilon$. "
             "That holds only if nobody learns how many runs there were, and if they go on until one succeeds. "
             "It is not $\\varepsilon$: a plot of the successful runs alone, as in the paper’s Figure 1, is charged too "
@@ -145,7 +145,7 @@ def _formulas(stealth: Stealth, t: float) -> None:
     st.markdown(
         f"""
 - **Noise**: $b = {what} = {records_text(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
-  $O = {closure.odd_overlap.value}$, $\\varepsilon = {mechanism.epsilon:g}$.{mechanism.noise.told}
+  $O = {closure.odd_overlap.value}$, $\\varepsilon = {latex(mechanism.epsilon, 6)}$.{mechanism.noise.told}
 - **Lift**: $2t|N_I|b = {records_text(t * stealth.records)}$ records in every table; printed
   $4t|N_I|^2/\\varepsilon = {records_text(t * stealth.printed_records)}$.
 - **Printed** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
@@ -187,15 +187,15 @@ def _counterexamples(seed: int) -> None:
     share = Estimate.share(round(small.simulated * small.draws), draws=small.draws)
     st.markdown(
         f"**Small t.** Four nodes, every arrow there, so that one family is the whole table; noise as printed, "
-        f"t = {small.t:g}. Printed: at least {small.printed:.4f}. Of {small.draws:,} simulated releases "
-        f"{share} were non-negative, hence the probability is below {small.limit:.4f} "
+        f"t = {numeral(small.t, 6)}. Printed: at least {numeral(small.printed)}. Of {small.draws:,} simulated "
+        f"releases {share} were non-negative, hence the probability is below {numeral_above(small.limit, 4)} "
         "(doubt one in 10⁹)."
     )
     cells = ", ".join(f"{cell:,.1f}" for cell in counterexample_rebuilt_table())
     st.markdown(
         "**The table to the letter.** Two nodes, no arrow, 1,000 records (0, 0), ε = 10, t = 3, and no noise at all: "
         f"the table rebuilt from N_I is ({cells}). Printed: non-negative with probability at least "
-        f"{float(printed_probability(3.0)):.3f}; no noise of this size mends the last cell. The released tables, one "
-        "for each node, are fine."
+        f"{numeral(float(printed_probability(3.0)))}; no noise of this size mends the last cell. The released tables, "
+        "one for each node, are fine."
     )
     source(Reference("Zhang16", "Corollary 3"))

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.text import escaped, many, near_one, numeral, share_text
+from dpbayes.base.text import done, escaped, many, numeral, plural, share_text
 from dpbayes.figures.stealth import stealth_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -38,7 +38,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_te
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download
+from dpbayes.ui.widgets.show import data_and_download, numbers
 
 KEEPS = {
     Sense.MARGINALS: "{share} releases non-negative",
@@ -93,8 +93,8 @@ def _progress(works: Mapping[str, Running[Any]]) -> None:
     """Show how far the first of the works is that takes long, by what is released."""
     long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
-        share, of = works[long].share, "" if long == "noise" else f" of the {long}"
-        what = f"{100 * share:.0f}% of the simulated releases{of}"
+        part, of = works[long].share, "" if long == "noise" else f" of the {long}"
+        what = f"{done(part)} of the simulated releases{of}"
         progress(works[long], what, key="stealth.stop", along=tuple(works.values()))
 
 
@@ -137,21 +137,21 @@ def verdict(stealth: Stealth, options: StealthOptions, increment: Increment, *, 
     if options.aim is StealthAim.TARGET:
         if options.target > NEAREST:
             return _certainty(f"On {name}", t, keeps, target=options.target)
-        share = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)}% of"
+        kept = "nine of ten" if options.target == 0.9 else f"{numeral(100 * options.target, 12)}% of"
         printed = float(printed_increment(options.target))
         asked = _asked(stealth, printed, t)
-        return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula asks for {asked}"
+        return f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=kept)}; the paper’s formula asks for {asked}"
     promised = min(float(printed_probability(t)), NEAREST)
     if options.sense in stealth.worst:
-        kept = stealth.worst[options.sense].estimate(t)
-        share = simulated_share(kept, len(stealth.worst[options.sense].increments))
-        false = kept.value + 4 * kept.error < promised
+        seen = stealth.worst[options.sense].estimate(t)
+        kept = simulated_share(seen, len(stealth.worst[options.sense].increments))
+        false = seen.value + 4 * seen.error < promised
     else:
-        proved = float(proved_probability(stealth.network, stealth.noise, options.sense, np.array(t)))
-        at_least = "more than 99.9%" if proved > 0.999 else "at least " + share_text(max(proved, 0.0))
-        share, false = f"{at_least} of", False
+        proved = max(float(proved_probability(stealth.network, stealth.noise, options.sense, np.array(t))), 0.0)
+        least = share_text(min(proved, NEAREST)) if proved > 0.999 else f"at least {numeral(100 * proved)}%"
+        kept, false = f"{least} of", False
     return (
-        f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=share)}; the paper’s formula promises "
+        f"On {name}, t = {numeral(t)} {verb} {keeps.format(share=kept)}; the paper’s formula promises "
         f"{share_text(promised)}{', which is too much' if false else ''}. "
         f"It invents {_records_of(t * stealth.records)} in every table."
     )
@@ -191,8 +191,7 @@ def _asked(stealth: Stealth, printed: float, t: float) -> str:
 
 
 def _records_of(number: float) -> str:
-    said = records_text(number)
-    return f"{said} record{'' if said == '1' else 's'}"
+    return plural(records_text(number), "record")
 
 
 def _name(settings: Settings) -> str:
@@ -260,22 +259,19 @@ def _numbers(stealth: Stealth, options: StealthOptions, increment: Increment) ->
         records.append(
             {
                 "what is non-negative": each.value,
-                "simulated": _decimals(float(worst.probability(t))) if worst else math.nan,
-                "standard error": _decimals(float(worst.standard_error(t))) if worst else math.nan,
-                "proved, at least": _decimals(max(proved, 0.0)),
-                "printed": _decimals(float(printed_probability(t))),
+                "simulated": float(worst.probability(t)) if worst else math.nan,
+                "standard error": float(worst.standard_error(t)) if worst else math.nan,
+                "proved, at least": max(proved, 0.0),
+                "printed": float(printed_probability(t)),
             }
         )
-    # Streamlit's own format has four decimals and makes 1 of a probability just below.
-    shown = {name: st.column_config.NumberColumn(format="%.13g") for name in list(records[0])[1:]}
-    st.dataframe(pd.DataFrame.from_records(records), hide_index=True, column_config=shown)
+    numbers(pd.DataFrame.from_records(records))
     if stealth.real is not None:
         draws = len(stealth.real.increments)
-        share = simulated_share(stealth.real.estimate(t), draws)
-        about = f"{draws:,} draws, ± is the standard error; " if "±" in share else ""
+        kept = simulated_share(stealth.real.estimate(t), draws)
+        about = f"{draws:,} draws, ± is the standard error; " if "±" in kept else ""
         st.caption(
-            f"With the real counts, {share} releases are non-negative ({about}{sense.value}). "
-            "Curator only: not private."
+            f"With the real counts, {kept} releases are non-negative ({about}{sense.value}). Curator only: not private."
         )
     elif stealth.refused:
         st.caption(f"The real counts are not shown: {escaped(stealth.refused)}")
@@ -305,11 +301,6 @@ def _curves(stealth: Stealth, sense: Sense) -> pd.DataFrame:
     if stealth.real is not None:
         columns |= _with_errors("with the real counts", stealth.real, stealth.grid)
     return pd.DataFrame(columns)
-
-
-def _decimals(share: float) -> float:
-    """Return a share in four decimals, in more where they would make it 1."""
-    return round(share, 4) if round(share, 4) != 1 else float(near_one(share))
 
 
 def _with_errors(name: str, needed: Needed, t: np.ndarray) -> dict[str, np.ndarray]:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.references import Reference
-from dpbayes.base.text import numeral
+from dpbayes.base.text import latex, numeral
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
 from dpbayes.ui.widgets.show import assumption, source
@@ -30,7 +30,7 @@ def _formulas(nodes: int, epsilon: float, *, exact: bool, sparse: bool) -> None:
     with st.expander("Formulas, assumptions and source"):
         st.markdown(
             f"""
-The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {epsilon:g}$.
+The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon, 6)}$.
 
 - **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph, hence the sd
   $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell, however many arrows.

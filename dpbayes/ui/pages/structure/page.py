@@ -11,7 +11,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import numeral
+from dpbayes.base.text import done, numeral, plural
 from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
 from dpbayes.experiments.graph_families import (
     PURE,
@@ -36,7 +36,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
-from dpbayes.ui.widgets.show import data_and_download, inside, noise_is_not_error
+from dpbayes.ui.widgets.show import data_and_download, inside, noise_is_not_error, numbers
 
 LAPLACE = Look(LaplaceUpdates.label, LaplaceUpdates.colour)
 CERTIFIED = Look("Fourier, certified", LaplaceFourier.colour)
@@ -99,7 +99,7 @@ def structure_page(chosen: Chosen) -> bool:
     costs, others, work = moving
     if work is not None and work.is_long:
         with page.picture:
-            told = f"{work.share:.0%} of the search for the best noise on random graphs"
+            told = f"{done(work.share)} of the search for the best noise on random graphs"
             progress(work, told, key="structure.stop")
     _table(costs, others, epsilon)
     noise_is_not_error()
@@ -211,7 +211,7 @@ def density(crossing: Estimate) -> str:
 
 def arrows_per_node(number: str) -> str:
     """Return a number of arrows per node in words."""
-    return f"{number} arrow{'' if number == '1' else 's'} per node"
+    return f"{plural(number, 'arrow')} per node"
 
 
 def _picture(costs: Costs, other_noise: FamilyNoise | None, others: list[OtherNoise], *, epsilon: float) -> None:
@@ -278,7 +278,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
         frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
-    st.dataframe(frame.round(3), hide_index=True)
+    numbers(frame)
     st.caption(
         "Noise sd per cell of every mechanism at one promise. Laplace noise gains by a δ too: Best noise counts that."
         if others

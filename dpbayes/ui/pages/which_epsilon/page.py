@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base.steps import Partial, Work, part_of
-from dpbayes.base.text import escaped, numeral, rough
+from dpbayes.base.text import done, escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
@@ -145,13 +145,13 @@ def verdict(asking: Asking, least: Running[Answered]) -> str:
     """Return the page's sentence: the least epsilon, rounded up, and what it keeps to how often."""
     what = escaped(asking.question.text)
     if not least.done:
-        return f"Searching for the least ε that keeps {what} within {asking.options.tolerance:g} …"
+        return f"Searching for the least ε that keeps {what} within {numeral(asking.options.tolerance, 6)} …"
     known = least.so_far
     if isinstance(known, str):
-        return f"No ε is known to keep {what} within {asking.options.tolerance:g} {often(asking)}."
+        return f"No ε is known to keep {what} within {numeral(asking.options.tolerance, 6)} {often(asking)}."
     floor = " or less" if known.epsilon <= known.epsilons[0] else ""
     return (
-        f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what} within {asking.options.tolerance:g} "
+        f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what} within {numeral(asking.options.tolerance, 6)} "
         f"{often(asking)}."
     )
 
@@ -172,7 +172,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     known = least.so_far if least.done else ""
     share = f"{numeral(100 * asking.options.confidence)} of 100"
     needed = needed_of(asking.chosen.settings.mechanism, known)
-    keeps = f"{share} releases within {asking.options.tolerance:g}"
+    keeps = f"{share} releases within {numeral(asking.options.tolerance, 6)}"
     said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
         error_figure(
@@ -200,7 +200,7 @@ def needed_of(name: str, known: Answered) -> NeededEpsilon:
 
 def _waiting(work: Running[Any], said: str, *, key: str) -> None:
     if work.is_long:
-        progress(work, f"{100 * work.share:.0f}% {said}", key=key)
+        progress(work, f"{done(work.share)} {said}", key=key)
 
 
 def _told(asking: Asking, least: Running[Answered]) -> None:
@@ -221,13 +221,13 @@ def _tables_told(asking: Asking) -> str:
     """Say whose releases were simulated, and what a choice of ε by them costs."""
     if asking.counts is None:
         return (
-            f"Planned: each release is of a table of its own, {asking.n:,} records drawn from {asking.tables_of}. No "
-            "record of yours is looked at, so that this choice of ε costs no privacy."
+            f"Planned: each release is of a table of its own, {many(asking.n, 'record')} drawn from "
+            f"{asking.tables_of}. No record of yours is looked at, so that this choice of ε costs no privacy."
         )
     return (
         "**Curator only: the choice of ε from a true table is outside the guarantee.** Every release is of the "
-        f"{asking.n:,} records of the table: this ε tells of them, and what is released at it does not account for "
-        "that. Planned tables cost nothing."
+        f"{many(asking.n, 'record')} of the table: this ε tells of them, and what is released at it does not account "
+        "for that. Planned tables cost nothing."
     )
 
 
@@ -264,10 +264,11 @@ def _records(asking: Asking) -> Running[LeastRecords]:
 def records_told(asking: Asking, needed: LeastRecords, most: int) -> str:
     """Return from how many records on an epsilon would do, as a sentence."""
     what, epsilon = escaped(asking.question.text), numeral(asking.chosen.epsilon)
+    tolerance = numeral(asking.options.tolerance, 6)
     if not math.isfinite(needed.records):
-        return f"ε = {epsilon} does not keep {what} within {asking.options.tolerance:g} with up to {most:,} records."
+        return f"ε = {epsilon} does not keep {what} within {tolerance} with up to {most:,} records."
     if needed.records <= 1:
-        return f"ε = {epsilon} keeps {what} within {asking.options.tolerance:g} with any number of records."
+        return f"ε = {epsilon} keeps {what} within {tolerance} with any number of records."
     high = _about(needed.high) if math.isfinite(needed.high) else "more"
     return f"ε = {epsilon} would do from about {_about(needed.records)} records on ({_about(needed.low)} to {high})."
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from dpbayes.base.text import typed
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import query_of
@@ -89,8 +90,13 @@ _KEYS = {
 def _short(page: str, settings: Settings) -> dict[str, str]:
     """Return what differs from the defaults, what is too long to be read cut short; of options, those that count."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
-    told = {key: _cut(value) for key, value in query_of(settings).items() if key not in hidden}
+    told = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
     return {key: value for key, value in told.items() if key.rpartition(".")[0] in ("", page, _OF_ALL_PAGES)}
+
+
+def _in_full(value: str) -> str:
+    """Return the text of a setting as a person types it: "0.000001", which is 1e-06 in a link."""
+    return typed(float(value)) if re.fullmatch(r"-?[\d.]+e[-+]?\d+", value) else value
 
 
 def _cut(value: str) -> str:
