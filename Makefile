@@ -32,9 +32,9 @@ check: $(VENV)/.dev
 unit: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not browser and not engines" --ignore=tests/browser
 
-# A story of each kind that only a browser can tell.
+# A story of each kind that only a browser can tell: one server and one browser for all, while `unit` has the cores.
 smoke: $(VENV)/.dev chromium
-	$(BIN)/python -m pytest -n auto -m smoke tests/browser
+	$(BIN)/python -m pytest -m smoke tests/browser
 
 browser: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -m browser tests/browser
