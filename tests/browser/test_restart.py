@@ -44,7 +44,7 @@ def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
         data, papers = visit("data?data_seed=7"), visit("papers?data_seed=7")
         records(data).fill("1234")
         records(data).press("Enter")
-        expect(data.headline).to_contain_text("1,234 records", timeout=SLOW_MS)
+        expect(data.headline).to_contain_text("1,234 synthetic records", timeout=SLOW_MS)
         headline, address = data.headline.inner_text(), data.page.url
         assert address == f"{url}/data?records=1234&data_seed=7"
         with restarted([data, papers], server, port):
@@ -59,7 +59,7 @@ def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -
     assert screen.page.url == address
     records(screen).fill("55")
     records(screen).press("Enter")
-    expect(screen.headline).to_contain_text("55 records", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("55 synthetic records", timeout=SLOW_MS)
     assert not screen.warnings.count()
     screen.go("Home")
     expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)

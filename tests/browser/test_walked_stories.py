@@ -321,7 +321,7 @@ def came_to(screen: AppScreen, step: Step) -> None:
 def guess(screen: AppScreen, asked: Guess) -> None:
     """Guess; what tells the answer is covered until then, and seen from then on."""
     quantity = QUANTITIES[asked.quantity]
-    parts = [screen.main.locator(f".st-key-{part} > *").first for part in quantity.told]
+    parts = [screen.main.locator(f".st-key-{part} > :not(:has(> .stEmpty))").first for part in quantity.told]
     expect(parts[0]).to_be_attached(timeout=SLOW_MS)
     told = [part for part in parts if part.count()]  # what is further down is not there at every setting
     for part in told:

@@ -52,14 +52,22 @@ function first(main) {
 
 const isRunning = () => document.querySelector("[data-test-script-state=running]") !== null;
 
+// Whether no story is presented; for a moment it looks so, too, when one page gives way to the next.
+const isAway = () => !document.querySelector(".st-key-present") && !isRunning();
+
 // Tell where the presses lead, and again once the page rests elsewhere: of two presses in one moment the server hears one.
 function turn() {
-  const isLeft = !document.querySelector(".st-key-present");
-  if (!isRunning() && (isLeft || aim === step)) aim = null;
+  if (aim === step && !isRunning()) aim = null;
   if (aim === null) return;
-  if (!isRunning() || aim !== told) tell((told = aim));
+  const away = isAway();
+  if (!away && (!isRunning() || aim !== told)) tell((told = aim));
   clearTimeout(later);
-  later = setTimeout(turn, AGAIN);
+  later = setTimeout(turnAgain, AGAIN, away);
+}
+
+function turnAgain(wasAway) {
+  if (wasAway && isAway()) aim = null;
+  turn();
 }
 
 // What stays above the page while it scrolls.
@@ -86,7 +94,7 @@ for (const deed of ["wheel", "touchmove", "pointerdown", "keydown"])
 document.addEventListener("keydown", (e) => {
   const key = TURNS[e.key];
   if (!presents || key === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
-  if (!document.querySelector(".st-key-present") && !isRunning()) return; // while a page loads it may be away
+  if (aim === null && isAway()) return;
   const at = (selector) => e.composedPath()[0].closest?.(selector);
   if (at("[role=menu]")) return; // of the menu with the themes, Escape closes it
   if (at("input, textarea, select, [role=slider], [contenteditable=true]") && key) return; // arrows move a slider
