@@ -84,10 +84,7 @@ def percent(probability: float, most: int = 4) -> str:
 
 def whole_percent(share: float) -> str:
     """Return a probability in whole percent; what is not quite all or none does not look so."""
-    percent = 100 * share
-    if 0 < percent < 1 or 99 < percent < 100:
-        return "less than 1%" if percent < 1 else "more than 99%"
-    return f"{percent:.0f}%"
+    return _not_quite(100 * share, 1) or f"{100 * share:.0f}%"
 
 
 def done(part: float) -> str:
@@ -106,10 +103,7 @@ def in_hundred(probability: float) -> str:
 
 def share_text(share: float) -> str:
     """Return a probability in percent; what is not quite all or none does not look so."""
-    percent = 100 * share
-    if 0 < percent < 0.1 or 99.9 < percent < 100:
-        return "less than 0.1%" if percent < 1 else "more than 99.9%"
-    return f"{numeral(percent)}%"
+    return _not_quite(100 * share, 0.1) or f"{numeral(100 * share)}%"
 
 
 def probability_text(log_odds: float) -> str:
@@ -175,6 +169,13 @@ def shortest(number: float) -> str:
 def escaped(name: str) -> str:
     """Return a name from a file as text that Markdown shows literally."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(name.split()))
+
+
+def _not_quite(percent: float, step: float) -> str:
+    """Return what is said of a percentage within a step of all or none, which it is not; else nothing."""
+    if 0 < percent < step:
+        return f"less than {numeral(step)}%"
+    return f"more than {numeral(100 - step)}%" if 100 - step < percent < 100 else ""
 
 
 def _short_of_one(probability: float, most: int) -> int:
