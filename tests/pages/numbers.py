@@ -23,7 +23,7 @@ WRONG = {
     ),
 }
 
-LONG = re.compile(r"(?<![\w.])\d[\d,]*\.(\d+)(?![\w.])")
+LONG = re.compile(r"(?<![\w.])\d[\d,]*\.(\d+)(?!\w|\.\d)")
 MOST_DIGITS = 8
 """Digits behind the point that say something: all but leading zeros, and nines that tell a probability from 1."""
 
@@ -97,8 +97,9 @@ def read(at: AppTest) -> list[str]:
 
 def wrong_numbers(at: AppTest) -> list[str]:
     """Return every number on the page that a person should not read, with what is wrong and where it stands."""
-    faults = [f"{what}: {text}" for text in read(at) for what, number in WRONG.items() if number.search(text)]
-    faults += [f"too long: {text}" for text in read(at) if any(map(is_long, LONG.findall(text)))]
+    texts = read(at)
+    faults = [f"{what}: {text}" for text in texts for what, number in WRONG.items() if number.search(text)]
+    faults += [f"too long: {text}" for text in texts if any(map(is_long, LONG.findall(text)))]
     typed = [box.value for box in at.text_input] + [stop for slider in at.select_slider for stop in slider.options]
     faults += [f"an e: {text}" for text in typed if E_NOTATION.search(text)]
     written = [text for figure in figures(at).values() for text in formats(figure)]
