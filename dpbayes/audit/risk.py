@@ -238,9 +238,9 @@ def belief_told(promise: Guarantee, *, suspicion: float = SUSPICION, releases: i
     if most == "100":
         told = f"{belief} about one person may become as good as certain"
     elif promise.delta:
-        told = f"{belief} about one person rises to {most} % at most by ε, and seldom further by δ"
+        told = f"{belief} about one person rises to {most}% at most by ε, and seldom further by δ"
     else:
-        told = f"{belief} about one person can never rise above {most} %"
+        told = f"{belief} about one person can never rise above {most}%"
     return f"{after}{told}." if after else f"{told[0].upper()}{told[1:]}."
 
 
@@ -269,9 +269,9 @@ def _belief(risk: Risk) -> str:
     if most == "100":
         return f"{belief} {passing}."
     if risk.guarantee.delta:
-        beyond = _share(risk.beyond.high, f"{most} %, where ε alone would stop it,")
+        beyond = _share(risk.beyond.high, f"{most}%, where ε alone would stop it,")
         return f"{belief} {passing}; it {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
-    return f"{belief} can never rise above {most} %" + (f", and {passing}." if risk.level < risk.ceiling else ".")
+    return f"{belief} can never rise above {most}%" + (f", and {passing}." if risk.level < risk.ceiling else ".")
 
 
 def _share(probability: float, level: str) -> str:

@@ -79,7 +79,7 @@ def plural(said: str, thing: str) -> str:
 
 def percent(probability: float, most: int = 4) -> str:
     """Return a probability in percent in `most` digits, in more where they would round it to 100."""
-    return f"{numeral(100 * probability, _short_of_one(probability, most))} %"
+    return f"{numeral(100 * probability, _short_of_one(probability, most))}%"
 
 
 def whole_percent(share: float) -> str:

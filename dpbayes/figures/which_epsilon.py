@@ -27,7 +27,7 @@ _FAR_BELOW = 1000
 
 @dataclass(frozen=True)
 class NeededEpsilon:
-    """A least epsilon and its 95 % interval: `high` is infinite where it is not known, all NaN where there is none."""
+    """A least epsilon and its 95% interval: `high` is infinite where it is not known, all NaN where there is none."""
 
     label: str
     colour: str
@@ -101,7 +101,7 @@ def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
 
 
 def needed_figure(needs: Sequence[NeededEpsilon]) -> Figure:
-    """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95 % interval."""
+    """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95% interval."""
     labels = distinct_labels([need.label for need in needs], 28)
     values = np.array([need.epsilon for need in needs])
     low, high = (np.array([getattr(need, end) for need in needs]) for end in ("low", "high"))

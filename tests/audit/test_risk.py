@@ -84,9 +84,9 @@ def test_asia_at_epsilon_one_in_words():
     assert told == (
         "Someone who knows every other record and finds two possibilities for one record equally likely guesses right "
         "50 times in 100 without the release, and at best 54.9 with it, whatever the mechanism at most 73.2. A "
-        "suspicion of 10 % can never rise above 23.2 %, and passes 20 % in at most 4 of 10,000 cases, even if it is "
-        "right. After 5 releases: at best 61.0 times in 100. A suspicion of 10 % can never rise above 94.3 %, and "
-        "passes 20 % in at most 12 of 100 cases, even if it is right."
+        "suspicion of 10% can never rise above 23.2%, and passes 20% in at most 4 of 10,000 cases, even if it is "
+        "right. After 5 releases: at best 61.0 times in 100. A suspicion of 10% can never rise above 94.3%, and "
+        "passes 20% in at most 12 of 100 cases, even if it is right."
     )
 
 
@@ -111,23 +111,23 @@ def told_of_a_belief(*, delta: float = 0.0, ceiling: float = 0.3, passing: float
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        ({}, "can never rise above 30.0 %, and passes 20 % in at most 4 of 100 cases"),
-        ({"ceiling": 0.15}, "can never rise above 15.0 %"),
+        ({}, "can never rise above 30.0%, and passes 20% in at most 4 of 100 cases"),
+        ({"ceiling": 0.15}, "can never rise above 15.0%"),
         (
             {"ceiling": 0.99961},
-            "can never rise above 99.97 %, and passes 20 % in at most 4 of 100 cases",
+            "can never rise above 99.97%, and passes 20% in at most 4 of 100 cases",
         ),
-        ({"ceiling": 1.0, "passing": 1.0}, "passes 20 % in at most 100 of 100 cases"),
+        ({"ceiling": 1.0, "passing": 1.0}, "passes 20% in at most 100 of 100 cases"),
         (
             {"passing": 3.2e-7},
-            "can never rise above 30.0 %, and passes 20 % in at most 4 of 10,000,000 cases",
+            "can never rise above 30.0%, and passes 20% in at most 4 of 10,000,000 cases",
         ),
-        ({"passing": 0.0}, "can never rise above 30.0 %, and never passes 20 %"),
+        ({"passing": 0.0}, "can never rise above 30.0%, and never passes 20%"),
     ],
 )
 def test_a_belief_in_words(known, told):
     passes = ", even if it is right." if "passes" in told else "."
-    assert told_of_a_belief(**known) == f"A suspicion of 10 % {told}{passes}"
+    assert told_of_a_belief(**known) == f"A suspicion of 10% {told}{passes}"
 
 
 @pytest.mark.parametrize(
@@ -135,18 +135,18 @@ def test_a_belief_in_words(known, told):
     [
         (
             {"beyond": 2.1e-5},
-            "passes 20 % in at most 4 of 100 cases, even if it is right; it passes 30.0 %, where ε alone would stop "
+            "passes 20% in at most 4 of 100 cases, even if it is right; it passes 30.0%, where ε alone would stop "
             "it, in at most 3 of 100,000 cases.",
         ),
         (
             {"ceiling": 0.15, "beyond": 1e-14},
-            "passes 15.0 %, where ε alone would stop it, in less than one of a million million cases.",
+            "passes 15.0%, where ε alone would stop it, in less than one of a million million cases.",
         ),
-        ({"ceiling": 1.0}, "passes 20 % in at most 4 of 100 cases, even if it is right."),
+        ({"ceiling": 1.0}, "passes 20% in at most 4 of 100 cases, even if it is right."),
     ],
 )
 def test_with_a_delta_it_is_said_how_often_a_belief_passes_what_epsilon_allows(known, told):
-    assert told_of_a_belief(delta=1e-6, **known) == f"A suspicion of 10 % {told}"
+    assert told_of_a_belief(delta=1e-6, **known) == f"A suspicion of 10% {told}"
 
 
 def gaussian_losses(mechanism: GaussianUpdates, releases: int) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ def test_one_thing_and_many_and_a_share() -> None:
         "0 releases",
         "1,000 releases",
     )
-    assert (percent(0.25), percent(0.123456)) == ("25 %", "12.35 %")
+    assert (percent(0.25), percent(0.123456)) == ("25%", "12.35%")
     assert (plural("1", "record"), plural("0.5", "record")) == ("1 record", "0.5 records")
     assert (power_of_ten(-6), power_of_ten(12)) == ("10⁻⁶", "10¹²")
 
@@ -114,7 +114,7 @@ def test_the_ends_of_a_range_are_told_apart_and_from_certainty(low: float, high:
 @example(0.99996, 3)
 def test_a_probability_is_never_rounded_to_one(probability: float, most: int) -> None:
     assert near_one(probability, most) != "1"
-    assert percent(probability, most) != "100 %"
+    assert percent(probability, most) != "100%"
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
     text = said(capsys, *ASIA, "--draws", "100")
     lines = text.splitlines()
     assert lines[0].startswith("Least epsilon: ")
-    assert "95 % interval: " in lines[0]
+    assert "95% interval: " in lines[0]
     assert "certified: ε = " in lines[0]
     assert lines[1] == (
-        "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95 % of releases, answered "
+        "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, answered "
         "with noisy counts taken as real; mechanism: Laplace; a new table of 1,000 records for each draw."
     )
     assert lines[2].startswith("Simulated: 100 releases")
@@ -33,7 +33,7 @@ def test_a_table_and_a_width(capsys):
     table = ["epsilon", "--table", "house_votes_84", "--target", "party", "--draws", "50"]
     text = said(capsys, *table, "--measure", "width", "--within", "0.1")
     assert "this table of 435 records" in text
-    assert "with a 95 % credible interval no wider than 0.1" in text
+    assert "with a 95% credible interval no wider than 0.1" in text
 
 
 def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
@@ -61,7 +61,7 @@ def test_parameters_of_a_mechanism(capsys):
 def test_how_many_records_an_epsilon_needs(capsys):
     words = ["epsilon", "--network", "cancer", "--target", "Smoker", "--draws", "100", "--within", "0.05"]
     line = said(capsys, *words, "--epsilon", "0.2").splitlines()[3]
-    numbers = re.fullmatch(r"Records: ε = 0\.2 does from ([\d,]+) on; 95 % interval: ([\d,]+) to ([\d,]+)\.", line)
+    numbers = re.fullmatch(r"Records: ε = 0\.2 does from ([\d,]+) on; 95% interval: ([\d,]+) to ([\d,]+)\.", line)
     assert numbers
     records, low, high = (int(number.replace(",", "")) for number in numbers.groups())
     assert 10 < low < records < high < 10_000

@@ -15,6 +15,7 @@ WRONG = {
     "an e": E_NOTATION,
     "no number": re.compile(r"\b(?:nan|NaN|inf|Infinity)\b"),
     "a zero with a sign": re.compile(r"(?<![\w.^₀-₉⁰-⁹)])[-−]0(?:\.0+)?(?![\w.⁰-⁹])"),
+    "a space in a percentage": re.compile(r"\d %(?!\w)"),
     "zeros that say nothing": re.compile(r"(?<![\w.,])(?:0\.0+|100\.0+)(?![\d⁰-⁹]| ±)"),
     "one of many": re.compile(
         r"(?<![\w.,/–-])(?<![=^:] )1 (?:simulated |other |independent |possible |private |posterior )?"

@@ -165,7 +165,7 @@ def test_the_report_tells_of_the_suspicion_that_the_person_set(
     monkeypatch.setattr(st, "download_button", kept)
     at = open_page(PAGE, seat="recipient", **{"release.suspicion": "0.35"})
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
-    assert b"A suspicion of 35 % can never rise above" in files["release.html"]()
+    assert b"A suspicion of 35% can never rise above" in files["release.html"]()
 
 
 def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:

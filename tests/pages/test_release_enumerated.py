@@ -61,16 +61,16 @@ def most_after(pairs: list[Pair]) -> float:
 
 def rises_right(line: str, told: str, pairs: list[Pair]) -> bool:
     """Whether the belief that is never passed is the largest one that an outcome brings, in the line and the rest."""
-    pattern = r"can never rise above ([\d.]+) %"
+    pattern = r"can never rise above ([\d.]+)%"
     assert number(line, pattern) == number(told, pattern)
     return is_rounded_up(number(told, pattern), 100 * most_after(pairs), 0.1)
 
 
 def often(told: str) -> tuple[float, float]:
     """How often the level is passed at most, and the last digit of that; never where it is not told of."""
-    if f"passes {100 * LEVEL:g} %" not in told or "never passes" in told:
+    if f"passes {100 * LEVEL:g}%" not in told or "never passes" in told:
         return 0.0, 0.0
-    match = re.search(rf"passes {100 * LEVEL:g} % in at most ([\d,]+) of ([\d,]+) cases", told)
+    match = re.search(rf"passes {100 * LEVEL:g}% in at most ([\d,]+) of ([\d,]+) cases", told)
     assert match, told
     cases, of = (int(each.replace(",", "")) for each in match.groups())
     return cases / of, 1 / of
@@ -196,8 +196,8 @@ def test_residuals_on_two_nodes(n: int, epsilon: float) -> None:
     at_most, step = often(told)
     assert is_rounded_up(at_most, above(math.log(LEVEL / (1 - LEVEL) * 9)), step)
     most = math.exp(epsilon) / (9 + math.exp(epsilon))
-    assert is_rounded_up(number(line, r"rises to ([\d.]+) % at most by ε"), 100 * most, 0.1)
-    match = re.search(r"; it passes ([\d.]+) %, where ε alone would stop it, in at most ([\d,]+) of ([\d,]+)", told)
+    assert is_rounded_up(number(line, r"rises to ([\d.]+)% at most by ε"), 100 * most, 0.1)
+    match = re.search(r"; it passes ([\d.]+)%, where ε alone would stop it, in at most ([\d,]+) of ([\d,]+)", told)
     if match:
         cases, of = (int(each.replace(",", "")) for each in match.groups()[1:])
         assert is_rounded_up(cases / of, above(epsilon), 1 / of)
@@ -224,7 +224,7 @@ def test_a_draw_from_a_coins_posterior(n: int, epsilon: float) -> None:
     pairs = coins(n, law)
     line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="PosteriorSampler")
     assert guesses_right(told, pairs)
-    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+) %")
+    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+)%")
     most = max(p[BEFORE * p > LEVEL * (BEFORE * p + (1 - BEFORE) * q)].sum() for p, q in pairs)
     assert most <= often(told)[0]
     assert not guesses_right(told, coins(n, lambda k: law(k, epsilon)))
@@ -243,5 +243,5 @@ def test_the_private_map_of_a_coin(n: int, epsilon: float) -> None:
     pairs = coins(n, law)
     line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="MapExponential")
     assert guesses_right(told, pairs)
-    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+) %")
+    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+)%")
     assert not guesses_right(told, coins(n, lambda k: law(k) ** 1.3 / (law(k) ** 1.3).sum()))

@@ -80,7 +80,7 @@ def test_what_is_planned_and_how_sure_the_answer_is_is_said(at: AppTest) -> None
     shown = everything(at)
     assert "1,000 records drawn from the network’s published probabilities. No record of yours is looked at" in shown
     assert "2,000 releases were simulated" in shown
-    assert "95 % interval goes from" in shown
+    assert "95% interval goes from" in shown
 
 
 def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None:
@@ -164,7 +164,7 @@ def test_code_at_other_settings_gives_what_the_page_shows(
     said = answered_by_the_command(at, capsys)
     assert float(said.split()[2].rstrip(";")) == pytest.approx(least_of(at), rel=0.25)
     assert "Fourier as printed" in said
-    assert "within 0.0425 of the exact posterior's answer in 90 % of releases" in said
+    assert "within 0.0425 of the exact posterior's answer in 90% of releases" in said
     assert "a new table of 700 records" in said
 
 

@@ -97,7 +97,7 @@ def test_a_root_is_rounded_up(square):
 
 
 def test_the_noise_is_discrete_gaussian_of_the_stated_scale():
-    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10 % off fails."""
+    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10% off fails."""
     scale, number = 3.0, 50_000
     zeros = np.zeros(number, dtype=np.int64)
     values = np.array(finished(noise.with_gaussian(zeros, Calibrated(Fraction(scale), Fraction(1)))))
@@ -144,7 +144,7 @@ def test_one_record_moves_the_counts_by_the_squared_sensitivity_and_no_more(monk
 
 
 def test_the_noise_is_discrete_laplace_of_the_stated_scale():
-    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10 % off fails."""
+    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10% off fails."""
     scale, number = 8.0, 50_000
     zeros = np.zeros(number, dtype=np.int64)
     values = np.array(finished(with_laplace(zeros, Calibrated(Fraction(scale), Fraction(1)))))

@@ -165,7 +165,7 @@ def _records_needed(asked: argparse.Namespace, wish: Wish, seed: int) -> list[st
     if not math.isfinite(needed.records):
         return [f"Records: up to {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
     high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end known from so few draws"
-    return [f"Records: ε = {epsilon:g} does from {needed.records:,.0f} on; 95 % interval: {needed.low:,.0f} to {high}."]
+    return [f"Records: ε = {epsilon:g} does from {needed.records:,.0f} on; 95% interval: {needed.low:,.0f} to {high}."]
 
 
 def lines(least: LeastEpsilon) -> list[str]:
@@ -175,14 +175,14 @@ def lines(least: LeastEpsilon) -> list[str]:
     low = f"at most {numeral(least.low, 3)}" if least.low <= EPSILON.low else numeral(least.low, 3)
     what = {
         Measure.ERROR: f"within {wish.tolerance:g} of the exact posterior's answer",
-        Measure.WIDTH: f"with a 95 % credible interval no wider than {wish.tolerance:g}",
+        Measure.WIDTH: f"with a 95% credible interval no wider than {wish.tolerance:g}",
     }[wish.measure]
     records = f"{wish.tables.n:,} records"
     table = f"a new table of {records} for each draw" if wish.is_planned else f"this table of {records}"
     return [
-        f"Least epsilon: {'at most ' if floor else ''}{numeral(least.epsilon, 3)}; 95 % interval: {low} to {high}; "
+        f"Least epsilon: {'at most ' if floor else ''}{numeral(least.epsilon, 3)}; 95% interval: {low} to {high}; "
         f"certified: {least.mechanism.certified}.",
-        f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)} % of releases, answered with "
+        f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, answered with "
         f"{wish.answer.label}; mechanism: {least.mechanism.named}; {table}.",
         f"Simulated: {wish.draws:,} releases, at every epsilon with the same luck.",
     ]

@@ -74,7 +74,7 @@ AWARE = Look("noise taken into account", PRIVATE)
 def readings(points: int = POINTS) -> dict[Look, Reader]:
     """Return the ways to read a release that are compared.
 
-    A quarter of the points takes a quarter of the time; its intervals are 1 % too narrow.
+    A quarter of the points takes a quarter of the time; its intervals are 1% too narrow.
     """
     return {AS_REAL: as_real, AWARE: aware(points)}
 

@@ -54,7 +54,7 @@ def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> W
 
 @dataclass(frozen=True)
 class LeastRecords:
-    """How many records suffice at an epsilon, and the ends of its 95 % interval; infinite where none that were tried.
+    """How many records suffice at an epsilon, and the ends of its 95% interval; infinite where none that were tried.
 
     `high` is infinite too where the draws are too few to tell.
     """

@@ -107,7 +107,7 @@ def crossing(epsilons: FloatArray, shares: FloatArray, wanted: float) -> float:
 
 
 def ranks(confidence: float, *, draws: int) -> tuple[float, float]:
-    """Return the shares of draws at whose thresholds a quantile's 95 % interval ends.
+    """Return the shares of draws at whose thresholds a quantile's 95% interval ends.
 
     P[l <= B < u] >= 0.95 for B binomial: the quantile lies from the l-th to the u-th smallest threshold. The upper
     share is above 1 where the draws are too few.
@@ -206,7 +206,7 @@ def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _Block, draws: IntA
 def _coarse(trials: _Trials) -> Work[dict[float, float]]:
     """Try a few draws from the largest epsilon down, and by halves where the share turns: the shares that pass.
 
-    At 95 % confidence, 100 draws and their first 38 differ in whether to go on less than once in 1000 times, whatever
+    At 95% confidence, 100 draws and their first 38 differ in whether to go on less than once in 1000 times, whatever
     the share is.
     """
     bounds = _bounds(trials.wish, trials.few)

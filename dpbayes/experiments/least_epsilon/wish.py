@@ -28,7 +28,7 @@ class Measure(enum.Enum):
 class Wish:
     """What released answers are to be: within `tolerance`, in a share of `confidence` of `draws` simulated releases.
 
-    The error is taken from the exact posterior's answer, the width is that of the recipient's 95 % credible interval.
+    The error is taken from the exact posterior's answer, the width is that of the recipient's 95% credible interval.
     `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of the
     `mechanism` itself does not matter. Errors: InputError for numbers out of range, counts of another network or number
     of draws, and a mechanism without an epsilon.
@@ -78,7 +78,7 @@ class Wish:
 
 @dataclass(frozen=True, eq=False)
 class LeastEpsilon:
-    """The answer to a wish, its 95 % interval, and the shares that passed (E,) at all epsilons tried (E,).
+    """The answer to a wish, its 95% interval, and the shares that passed (E,) at all epsilons tried (E,).
 
     `high` is infinite where the draws are too few to tell, or more than the largest epsilon may be needed; an answer at
     the least epsilon tried means that, or less.

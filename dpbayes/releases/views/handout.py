@@ -53,7 +53,7 @@ def in_words(guarantee: Guarantee) -> str:
         return "Nothing is promised: whoever sees the answer may learn all that a record says."
     times = numeral_above(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
     most = in_hundred(1 / (1 + math.exp(-guarantee.epsilon)))
-    sure = "may be as good as certain" if most == "100" else f"is at most {most} % sure"
+    sure = "may be as good as certain" if most == "100" else f"is at most {most}% sure"
     event = f"when one record is replaced by any other, no outcome becomes more than {times} times as likely"
     if guarantee.delta:
         return f"{guarantee}: {event}, but for a part of {numeral(guarantee.delta)}."

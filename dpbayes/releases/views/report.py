@@ -100,12 +100,12 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
     after = ceiling(suspicion, promise)
     shares = [
         (f"a suspicion of {percent(suspicion)}", suspicion),
-        (f"at most {in_hundred(after)} %{beyond} after this release", after),
+        (f"at most {in_hundred(after)}%{beyond} after this release", after),
     ]
     if composed.releases:
         total = composed.after(request.cost)
         most, seldom = _most(total, suspicion), ", but for one in a million" if isinstance(total, Rho) else ""
-        shares.append((f"at most {in_hundred(most)} % after all so far{seldom}", most))
+        shares.append((f"at most {in_hundred(most)}% after all so far{seldom}", most))
     return nested(shares, "; ".join(label for label, _ in shares))
 
 
@@ -121,8 +121,8 @@ def _raised(total: Amount, suspicion: float) -> str:
     if most == "100":
         return "may become as good as certain"
     if isinstance(total, Rho):
-        return f"rises above {most} % in at most one of a million cases, even if it is right"
-    return f"can never rise above {most} %"
+        return f"rises above {most}% in at most one of a million cases, even if it is right"
+    return f"can never rise above {most}%"
 
 
 @dataclass(frozen=True, eq=False)

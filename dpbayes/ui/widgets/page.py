@@ -62,7 +62,7 @@ def _whole_page() -> str:
     return f"page {shown_page()}"
 
 
-def _give_head_start() -> None:
+def give_head_start() -> None:
     """Wait before the rest of a page that was just opened: of one that is open already, the browser has the picture."""
     if st.session_state.get(_OPEN) != shown_page():
         st.session_state[_OPEN] = shown_page()
@@ -116,7 +116,7 @@ class Places:
 
         alone()
         is_alone = True
-        _give_head_start()
+        give_head_start()
         if refusals:  # the page as a whole says it, once
             raise refusals[0]
         return results[-1] if results else None

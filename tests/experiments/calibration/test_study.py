@@ -1,7 +1,7 @@
 """Simulation-based calibration: the posterior passes, and whoever forgets something does not.
 
 Bounds are five standard errors of independent releases: an honest posterior exceeds one in 2e6 times. Pooled over the
-settings the spread, 1 where honest, has an error of .011 with 100 releases each. Intervals 5 % too narrow have 1.108:
+settings the spread, 1 where honest, has an error of .011 with 100 releases each. Intervals 5% too narrow have 1.108:
 ten errors off, so that they pass once in 3e6 times. With 128 points instead of 512 the spread is .02 too large.
 """
 

@@ -100,7 +100,7 @@ def test_an_interval_read_off_draws_is_as_wide_as_the_formula():
     asked = Question(V_STRUCTURE, FIRST, state, {SECOND: V_STRUCTURE.states[1][0]})
     drawn = AS_REAL.widths(release, asked, np.random.default_rng(1))
     assert asked.cell is None
-    # 200 draws tell a width to some 8 %, and 200 releases their mean to some 0.6 %; quantiles of few draws are narrow.
+    # 200 draws tell a width to some 8%, and 200 releases their mean to some 0.6%; quantiles of few draws are narrow.
     assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
     assert (drawn / (0.9 * formula)).mean() != pytest.approx(1, abs=0.04)
 
@@ -137,7 +137,7 @@ def test_a_cells_interval_with_the_noise_in_mind_is_that_of_its_mixture():
 
 
 def test_an_interval_read_off_draws_of_the_mixture_is_as_wide():
-    # As above: 200 draws tell a width to some 8 %, and 100 releases their mean to some 0.8 %.
+    # As above: 200 draws tell a width to some 8%, and 100 releases their mean to some 0.8%.
     release = released(100)
     formula = NOISE_AWARE.widths(release, CELL, np.random.default_rng(1))
     drawn = NOISE_AWARE.widths(release, OTHERS, np.random.default_rng(1))

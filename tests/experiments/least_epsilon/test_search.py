@@ -140,7 +140,7 @@ def test_fresh_releases_keep_to_the_wish_at_the_least_epsilon_and_not_far_below(
         return float((np.abs(question.answers(outcome.probabilities) - exact) <= tolerance).mean())
 
     assert least.low < least.epsilon < least.high < math.inf
-    # Six standard errors of 400 releases are .12; the upper end is too low with 2.5 % chance, and then not by much.
+    # Six standard errors of 400 releases are .12; the upper end is too low with 2.5% chance, and then not by much.
     assert share(least.high) > confidence - 0.12
     assert share(least.low / 3) < confidence - 0.05
 

@@ -41,7 +41,7 @@ def test_names_are_text_and_many_states_are_cut_with_a_word() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
 def test_even_odds_end_where_bayes_rule_puts_them(epsilon: float) -> None:
     odds = math.exp(epsilon)
-    sure = float(in_words(Guarantee(epsilon)).partition("at most ")[2].partition(" %")[0])
+    sure = float(in_words(Guarantee(epsilon)).partition("at most ")[2].partition("%")[0])
     assert sure >= 100 * odds / (1 + odds) - 1e-9, "what is at most so much is rounded up"
     assert sure == pytest.approx(100 * odds / (1 + odds), rel=5e-3)
 

@@ -134,10 +134,10 @@ def test_a_small_drawing_shows_the_suspicion_and_what_becomes_of_it(tmp_path, su
         beliefs = [raised(suspicion, each) for each in losses]
         assert drawn_beliefs(page) == pytest.approx(beliefs, abs=1e-3)
         for belief in beliefs[1:]:
-            assert f"{math.ceil(1000 * belief) / 10} %" in page.text
-        assert f"A suspicion of {100 * suspicion:g} % can never rise above" in page.text
+            assert f"{math.ceil(1000 * belief) / 10}%" in page.text
+        assert f"A suspicion of {100 * suspicion:g}% can never rise above" in page.text
         (told,) = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
-        assert f"{100 * suspicion:g} %" in str(told)
+        assert f"{100 * suspicion:g}%" in str(told)
     with pytest.raises(InputError, match="suspicion"):
         html_report(first, suspicion=1.0)
 
@@ -158,8 +158,8 @@ def test_it_says_what_all_releases_so_far_allow(tmp_path):
     total = float(first.request.epsilon) + 3
     odds = math.exp(total) / 9
     most = math.ceil(1000 * odds / (1 + odds)) / 10
-    told = f"2 releases of this dataset before it, ε = {total:g} together, a suspicion of 10 % can never rise above"
-    assert f"{told} {most} %." in seen(html_report(later)).text
+    told = f"2 releases of this dataset before it, ε = {total:g} together, a suspicion of 10% can never rise above"
+    assert f"{told} {most}%." in seen(html_report(later)).text
 
 
 def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(tmp_path):
@@ -175,7 +175,7 @@ def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(
         most = math.ceil(1000 * odds / (1 + odds)) / 10
         assert (
             f"With the 2 releases of this dataset before it, ρ = {numeral(float(rho), 4)} together, a suspicion of "
-            f"10 % rises above {most} % in at most one of a million cases, even if it is right."
+            f"10% rises above {most}% in at most one of a million cases, even if it is right."
         ) in seen(html_report(later)).text
         weak = replace(first, composed=Composed(2, Rho(Fraction(20))))
         assert "may become as good as certain" in seen(html_report(weak)).text

@@ -79,7 +79,7 @@ def test_any_record_is_as_likely_as_any_other(engine: Engine) -> None:
 def test_laws_that_are_a_little_off_are_noticed() -> None:
     def preferring(seed: int) -> IntArray:
         rng = np.random.default_rng(seed)
-        half = rng.random(DRAWN) < 0.525  # the second half 10 % less likely
+        half = rng.random(DRAWN) < 0.525  # the second half 10% less likely
         return np.where(half, rng.integers(0, RECORDS // 2, DRAWN), rng.integers(RECORDS // 2, RECORDS, DRAWN))
 
     def in_pages(seed: int) -> IntArray:

@@ -125,7 +125,7 @@ def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: 
     whose = "its published probabilities" if is_published else "probabilities drawn at random"
     st.caption(
         f"Simulated: {many(releases, 'release')} of {many(n, 'record')} made up from {whose}, so that each error is "
-        f"known to about {numeral(100 * doubt, 1)} %. The answer is the one that takes noisy counts as real; its "
+        f"known to about {numeral(100 * doubt, 1)}%. The answer is the one that takes noisy counts as real; its "
         "distance is from that of the counts without noise, and Fourier is without its lift."
     )
 

@@ -26,6 +26,7 @@ from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import program, same_from_python
+from dpbayes.ui.widgets.page import give_head_start
 from dpbayes.ui.widgets.show import data_and_download, headline, source
 
 COLOURS = {
@@ -51,7 +52,7 @@ LINES = 5
 """How many lines of a finding a row of the table has room for; the longest take as many."""
 
 WIDTHS = {"claim": 120, "about": 165, "verdict": 95, "page": 80, "finding": 325}
-"""Of the columns, in pixels: with the boxes at their left they fill a screen of 853, 1280 x 720 at 150 %."""
+"""Of the columns, in pixels: with the boxes at their left they fill a screen of 853, 1280 x 720 at 150%."""
 
 FORMULA = "papers-formula"
 """A formula wider than the page scrolls by itself."""
@@ -70,9 +71,10 @@ def _map() -> tuple[PaperEntry, ...]:
 
 def papers_page(chosen: Chosen) -> None:
     """Show what became of the claims, the map, then one claim in full."""
-    entries = dict(zip(ClaimShown, _map(), strict=True))
     headline(verdict_sentence(CLAIMS))
     _verdicts()
+    give_head_start()
+    entries = dict(zip(ClaimShown, _map(), strict=True))
     st.caption(THE_NOTES)
     controls.parameter_control("papers.paper")
     of_paper = claims_listed(chosen.options("papers").paper)

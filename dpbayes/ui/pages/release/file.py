@@ -21,7 +21,7 @@ _MOST_CONCLUDED = 1_500
 def release_json(release: Release[Outcome], network: Network) -> bytes:
     """Return one simulated release as JSON: network, outcome, guarantee and public facts, nothing else.
 
-    Where the noise is told, the file says what it is and, of a network that is not too large, the mean and the 95 %
+    Where the noise is told, the file says what it is and, of a network that is not too large, the mean and the 95%
     interval of every probability with the noise in mind; all of it follows from the rest. The file states that its
     noise came from a seeded generator, which is no protection.
     """

@@ -88,13 +88,13 @@ def _of_releases(known: Risk) -> str:
 
 
 def _at_most(probability: float) -> str:
-    return f"{in_hundred(probability)} %"
+    return f"{in_hundred(probability)}%"
 
 
 def _between(guess: Between) -> str:
     """One number where both ends are the same in the digits shown."""
     low, high = in_hundred(guess.low), in_hundred(guess.high)
-    return f"{high} %" if low == high else f"{low} to {high} %"
+    return f"{high}%" if low == high else f"{low} to {high}%"
 
 
 def _risk_of(chosen: Chosen) -> Risk:

@@ -211,7 +211,7 @@ def _told(asking: Asking, least: Running[Answered]) -> None:
     elif known is not None:
         high = numeral(known.high) if math.isfinite(known.high) else "no end that so few draws tell"
         st.caption(
-            f"The least ε is {numeral(known.epsilon)}, and its 95 % interval goes from {numeral(known.low)} to {high}: "
+            f"The least ε is {numeral(known.epsilon)}, and its 95% interval goes from {numeral(known.low)} to {high}: "
             f"{known.wish.draws:,} releases were simulated of {known.mechanism.named}"
             f"{up_to_delta(known.mechanism.certified.delta)}. Answered with {known.wish.answer.label}."
         )
@@ -311,7 +311,7 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
         st.caption(f"None is known of: {', '.join(missing)}.")
     _waiting(work, "of the other mechanisms", key="which_epsilon.mechanisms.stop")
     st.caption(
-        f"From at most {OTHER_DRAWS} simulated releases each, but for the chosen mechanism; lines are 95 % intervals. "
+        f"From at most {OTHER_DRAWS} simulated releases each, but for the chosen mechanism; lines are 95% intervals. "
         "Gaussian noise promises its ε up to a δ, which the others do without."
     )
     return work
