@@ -53,7 +53,7 @@ def wide(parents: int) -> tuple[Network, Counts]:
     return network, Counts(network, values, N)
 
 
-def made(request: ReleaseRequest, counts: Counts) -> bytes:
+def published(request: ReleaseRequest, counts: Counts) -> bytes:
     """Open a ledger, make a release in it and check it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.sqlite"
@@ -74,11 +74,11 @@ def named(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 5) -> list[Rec
     for name in names:
         network, cpts = load_named(name)
         request, counts = asked(network), counted(network, cpts, N)
-        document = made(request, counts)
+        document = published(request, counts)
         records += [
             Record(
                 name=f"{name.capitalize()}, released, kept and checked",
-                value=median_ms(partial(made, request, counts), repeats=repeats),
+                value=median_ms(partial(published, request, counts), repeats=repeats),
                 unit="ms",
                 bound=BOUNDS[name],
             ),
@@ -91,11 +91,11 @@ def large(*, parents: int = WIDE, repeats: int = 3) -> list[Record]:
     """Time a release of a very wide node against its noise alone, and its check."""
     network, counts = wide(parents)
     request = asked(network)
-    document = made(request, counts)
+    document = published(request, counts)
     return [
         Record(
             name=f"{network.cell_count:,} cells, released, kept and checked",
-            value=median_ms(partial(made, request, counts), repeats=repeats),
+            value=median_ms(partial(published, request, counts), repeats=repeats),
             unit="ms",
             baseline="the noise alone",
             baseline_value=median_ms(partial(drawn, request, counts), repeats=repeats),

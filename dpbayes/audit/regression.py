@@ -42,7 +42,7 @@ def audit_regression(
         raise InputError("Say how many features the records have: the printed epsilon depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
-    promise = _Promise(mechanism.claimed(n, features=d), mechanism.certified)
+    promise = _ClaimedAndCertified(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
     deltas = range_curve(grid, width=most, most=most)
@@ -167,7 +167,7 @@ def regression_ratios(
 
 
 @dataclass(frozen=True)
-class _Promise:
+class _ClaimedAndCertified:
     claimed: Guarantee
     certified: Guarantee
 

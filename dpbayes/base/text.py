@@ -67,14 +67,14 @@ def memory(size: float) -> str:
     return f"{math.ceil(size / 1e3)} kB"
 
 
-def many(number: int, thing: str) -> str:
+def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
-    return plural(f"{number:,}", thing)
+    return plural(f"{number:,}", noun)
 
 
-def plural(said: str, thing: str) -> str:
+def plural(said: str, noun: str) -> str:
     """Return a number that is text already, of things: "1 record", "0.5 records"."""
-    return f"{said} {thing}{'' if said == '1' else 's'}"
+    return f"{said} {noun}{'' if said == '1' else 's'}"
 
 
 def percent(probability: float, most: int = 4) -> str:

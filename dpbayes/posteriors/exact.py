@@ -101,7 +101,7 @@ def exact_posterior(
     told = np.asarray(released, dtype=np.float64)
     quick = noise_aware(prior, noise, told, n, points=_POINTS)
     loud = noise.scale > LOUD * np.sqrt(n)
-    chains = RecordChains(prior, noise.scale, told, n) if loud else _Plan(prior, noise, told, n)
+    chains = RecordChains(prior, noise.scale, told, n) if loud else _CellChains(prior, noise, told, n)
     drawn = chains.drawn(quick.sample(rng, (CHAINS,)), rng)
     warm = sweeps // _WARM
     reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))
@@ -153,7 +153,7 @@ class _Moves:
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class _CellChains:
     """All tables on one axis: the network's cells (K,), its rows (m,), cliques, separators, and a place for nothing.
 
     Their logarithm is sum of sign * lnGamma(N + shift) - rate * |N - released|.

@@ -98,7 +98,7 @@ def panels_of(a: FloatArray, b: FloatArray, low: float, high: float) -> Panels:
     flipped = mode > 0
     a, b = np.where(flipped, b, a), np.where(flipped, a, b)
     mode, left, right = -np.abs(mode), np.where(flipped, -high, low), np.where(flipped, -low, high)
-    curve = _Curve(mode, a, b, inside=(left < mode) & (mode < right))
+    curve = _DensityDrop(mode, a, b, inside=(left < mode) & (mode < right))
     panels = max(2, math.ceil(2 * (math.asinh(high / np.pi) - math.asinh(low / np.pi))))
     down, up = curve.extent(np.stack([left - mode, right - mode], axis=1)).T
     below, above = _breaks(curve, -1, down, panels), _breaks(curve, 1, up, panels)
@@ -118,7 +118,7 @@ def panels_of(a: FloatArray, b: FloatArray, low: float, high: float) -> Panels:
     return Panels(flipped, mode, edges, slopes, levels, np.ascontiguousarray(polynomials), log_mass)
 
 
-class _Curve:
+class _DensityDrop:
     """The log densities' drop from their value at m, for R distributions with m <= 0."""
 
     def __init__(self, mode: FloatArray, a: FloatArray, b: FloatArray, *, inside: BoolArray) -> None:
@@ -157,7 +157,7 @@ class _Curve:
         return between(end)
 
 
-def _breaks(curve: _Curve, sign: int, extent: FloatArray, panels: int) -> FloatArray:
+def _breaks(curve: _DensityDrop, sign: int, extent: FloatArray, panels: int) -> FloatArray:
     """Return rising distances from m, from 0 to `extent`: (R, panels of all three kinds).
 
     Even steps in z resolve an exponential, even steps in arcsin(sqrt(theta)) a normal or a gamma law, and even steps in

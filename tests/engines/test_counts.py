@@ -92,23 +92,23 @@ def test_hostile_states_are_texts(loaded: Loaded) -> None:
 def test_every_type_is_counted_as_its_text(loaded: Loaded, missing: Any) -> None:
     rng, n = np.random.default_rng(5), 500
 
-    def some(values: list[Any], kind: pa.DataType) -> pa.Array:
+    def drawn_from(values: list[Any], kind: pa.DataType) -> pa.Array:
         return pa.array([values[k] for k in rng.integers(0, len(values), n)], kind, from_pandas=False)
 
     day = datetime.date
     table = pa.table(
         {
-            "text": some(["a", " a", "?", "NA", "", None, "b"], pa.string()),
-            "truth": some([True, False, None], pa.bool_()),
-            "whole": some([-5, 0, 7, 9_000_000_000_000_000_000, None], pa.int64()),
-            "small": some([1, 2, 3], pa.int16()),
-            "real": some([0.5, 1.0, float("nan"), 1e-7, None], pa.float64()),
-            "cut": some([0.1, 0.7, 49.99, 50.0, float("nan"), None], pa.float64()),
-            "single": some([0.1, 0.7, 0.3, None], pa.float32()),
-            "single cut": some([0.1, 0.7, 0.3, 3.0], pa.float32()),
-            "price": some([Decimal("1.50"), Decimal("0.10"), Decimal("-3.00"), None], pa.decimal128(9, 2)),
-            "price cut": some([Decimal("1.50"), Decimal("0.10"), Decimal("7.00")], pa.decimal128(9, 2)),
-            "day": some([day(2024, 2, 29), day(1969, 1, 1), None], pa.date32()),
+            "text": drawn_from(["a", " a", "?", "NA", "", None, "b"], pa.string()),
+            "truth": drawn_from([True, False, None], pa.bool_()),
+            "whole": drawn_from([-5, 0, 7, 9_000_000_000_000_000_000, None], pa.int64()),
+            "small": drawn_from([1, 2, 3], pa.int16()),
+            "real": drawn_from([0.5, 1.0, float("nan"), 1e-7, None], pa.float64()),
+            "cut": drawn_from([0.1, 0.7, 49.99, 50.0, float("nan"), None], pa.float64()),
+            "single": drawn_from([0.1, 0.7, 0.3, None], pa.float32()),
+            "single cut": drawn_from([0.1, 0.7, 0.3, 3.0], pa.float32()),
+            "price": drawn_from([Decimal("1.50"), Decimal("0.10"), Decimal("-3.00"), None], pa.decimal128(9, 2)),
+            "price cut": drawn_from([Decimal("1.50"), Decimal("0.10"), Decimal("7.00")], pa.decimal128(9, 2)),
+            "day": drawn_from([day(2024, 2, 29), day(1969, 1, 1), None], pa.date32()),
         }
     )
     columns: tuple[Column, ...] = (

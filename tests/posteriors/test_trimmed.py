@@ -14,7 +14,7 @@ from dpbayes.posteriors import trimmed
 from dpbayes.posteriors.decisions import sample_trimmed, simulate_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import expm1_excess
-from dpbayes.posteriors.panels import _Curve, panels_of
+from dpbayes.posteriors.panels import _DensityDrop, panels_of
 from dpbayes.posteriors.trimmed import (
     LEAST_OMEGA,
     log_mass,
@@ -134,13 +134,13 @@ def test_log_mass_between_adds_up_over_neighbouring_intervals():
 @pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
 def test_where_the_density_has_faded_is_found_in_few_evaluations_and_not_much_further_out(a, b, omega, monkeypatch):
     depths = []
-    drop = _Curve.drop
+    drop = _DensityDrop.drop
 
     def counted(curve, d):
         depths.append(drop(curve, d))
         return depths[-1]
 
-    monkeypatch.setattr(_Curve, "drop", counted)
+    monkeypatch.setattr(_DensityDrop, "drop", counted)
     bound = log_odds_bound(omega)
     panels = panels_of(np.array([float(a)]), np.array([float(b)]), -bound, bound)
     assert len(depths) <= 40
@@ -249,8 +249,8 @@ def test_a_classifier_fed_with_draws_learns_nothing_at_almost_no_epsilon():
 
 def test_the_work_is_the_same_for_every_count(monkeypatch):
     evaluated = []
-    drop = _Curve.drop
-    monkeypatch.setattr(_Curve, "drop", lambda self, d: evaluated.append(d.shape) or drop(self, d))
+    drop = _DensityDrop.drop
+    monkeypatch.setattr(_DensityDrop, "drop", lambda self, d: evaluated.append(d.shape) or drop(self, d))
     seen = set()
     for a, b in [(1, 1), (1e9, 1), (1, 1e9), (5e8, 5e8), (0.001, 3)]:
         evaluated.clear()

@@ -123,27 +123,27 @@ class LaplaceNoise:
         return float(low), float(high)
 
     @cached_property
-    def _below(self) -> "list[_Composed]":
+    def _below(self) -> "list[_LatticeLaw]":
         if self.whole:
             return self._exactly
         return _compositions(self.moved, *_joined(self.ratio, _steps(self.moved)))
 
     @cached_property
-    def _above(self) -> "list[_Composed]":
+    def _above(self) -> "list[_LatticeLaw]":
         if self.whole:
             return self._exactly
         return _compositions(self.moved, *_spread(self.ratio, _steps(self.moved)))
 
     @cached_property
-    def _exactly(self) -> "list[_Composed]":
+    def _exactly(self) -> "list[_LatticeLaw]":
         return _compositions(self.moved, *_whole(self.ratio, self.whole))
 
 
-def _lower(parts: "list[_Composed]", short: FloatArray) -> FloatArray:
+def _lower(parts: "list[_LatticeLaw]", short: FloatArray) -> FloatArray:
     return np.where(short > 0, np.max([part.below(short) for part in parts], axis=0), 0.0)
 
 
-def _upper(parts: "list[_Composed]", short: FloatArray) -> FloatArray:
+def _upper(parts: "list[_LatticeLaw]", short: FloatArray) -> FloatArray:
     return np.where(short > 0, np.min([part.above(short) for part in parts], axis=0), 0.0)
 
 
@@ -192,7 +192,7 @@ def _whole(ratio: float, step: int) -> tuple[FloatArray, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Composed:
+class _LatticeLaw:
     """The law of S on a lattice of step g: its distribution function, delta, and how far both may be off: (points,).
 
     Points end where a tilt no longer helps.
@@ -224,7 +224,7 @@ class _Composed:
         return self.levels[i] * -np.expm1(-rest) + self.deltas[i] * near, self.errors[i], known
 
 
-def _compositions(moved: int, law: FloatArray, step: float) -> list[_Composed]:
+def _compositions(moved: int, law: FloatArray, step: float) -> list[_LatticeLaw]:
     places: FloatArray = step * np.arange(len(law), dtype=np.float64)
     mean = float(law @ places)
     spread = math.sqrt(float(law @ (places - mean) ** 2) / moved)
@@ -246,7 +246,7 @@ def _tilt(law: FloatArray, places: FloatArray, target: float) -> float:
     return float(turning_point(lambda s: np.asarray(mean(float(s)) > target), 0.0, high, halvings=30)[1])
 
 
-def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Composed:
+def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _LatticeLaw:
     """Compose `moved` copies: each tilted by e^(-s S), transformed, raised to the power, and transformed back."""
     from scipy import signal  # here, because it brings scipy.stats: `import dpbayes` would take twice as long
 
@@ -270,7 +270,7 @@ def _composed(moved: int, law: FloatArray, step: float, tilt: float) -> _Compose
     rising = -math.expm1(-step) * signal.lfilter([1.0], [1.0, -decay], levels)
     deltas = np.concatenate([[0.0], rising[:-1]])
     errors = 2 * off * np.cumsum(back) + 8 * most * _ROUND_OFF * levels + 1e-300
-    return _Composed(step, most == points, levels, deltas, errors)
+    return _LatticeLaw(step, most == points, levels, deltas, errors)
 
 
 def _power(values: ComplexArray, exponent: int) -> ComplexArray:

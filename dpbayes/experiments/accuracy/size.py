@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MOST_REPEATS = 256
-_HELD = 1 << 21
+_MOST_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Size:
             self.states * self.patterns,
             self.epsilons * odds * self.local_cells * self.curves // 4,
         )
-        return max(1, min(MOST_REPEATS, self.repeats, _HELD // largest))
+        return max(1, min(MOST_REPEATS, self.repeats, _MOST_NUMBERS // largest))
 
 
 def simulated_releases(stealth: float, cells: int) -> int:

@@ -122,7 +122,7 @@ def ranks(confidence: float, *, draws: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
+class _SeededDraws:
     """Draws that start from one seed: their tables, and the exact answers of these."""
 
     seed: int
@@ -131,7 +131,7 @@ class _Block:
     exact: FloatArray
 
 
-def _blocks(wish: Wish, rng: np.random.Generator) -> Iterator[_Block]:
+def _blocks(wish: Wish, rng: np.random.Generator) -> Iterator[_SeededDraws]:
     tables = wish.tables
     exact = wish.question.answers(wish.mechanism.prior.updated(tables).mean)
     few, size = min(_FEW, wish.draws), min(_BLOCK, _NUMBERS // wish.numbers)
@@ -139,7 +139,7 @@ def _blocks(wish: Wish, rng: np.random.Generator) -> Iterator[_Block]:
     for block in (*slices(few, size), *later):
         own = Counts(tables.network, tables.values[block], tables.n) if wish.is_planned else tables
         answers = exact[block] if wish.is_planned else exact
-        yield _Block(int(rng.integers(2**63)), block.stop - block.start, own, answers)
+        yield _SeededDraws(int(rng.integers(2**63)), block.stop - block.start, own, answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class _Trials:
     """All draws, and at every epsilon which of them pass: of all (draws,), or of as many first ones as were tried."""
 
     wish: Wish
-    blocks: tuple[_Block, ...]
+    blocks: tuple[_SeededDraws, ...]
     passed: dict[float, BoolArray] = field(default_factory=dict)
 
     @property
@@ -190,7 +190,7 @@ class _Trials:
         return passed
 
 
-def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _Block, draws: IntArray) -> FloatArray:
+def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _SeededDraws, draws: IntArray) -> FloatArray:
     """The errors, or widths, of some draws (D,) of a block, whose luck is that of the whole block: (D,)."""
     rng = np.random.default_rng(block.seed)
     release = simulated(mechanism, block.tables, rng, () if wish.is_planned else (block.size,)).part(draws)

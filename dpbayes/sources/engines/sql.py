@@ -123,7 +123,7 @@ def _tally(session: Session, network: Network, columns: Sequence[Column], most_c
     for name in by_name:
         _require_column(table, name)
     nodes, others = [by_name[name] for name in network.names], [c for c in columns if c.name not in network.position]
-    scan = _Scan(session, table, network, nodes, others, most_codes)
+    scan = _ScanColumns(session, table, network, nodes, others, most_codes)
     droppable = [column for column in columns if code_of_missing(column) == LEFT_OUT]
     kept = _with_values(table, droppable, as_text=False)
     sums = yield from _sums(kept, scan)
@@ -135,7 +135,7 @@ def _tally(session: Session, network: Network, columns: Sequence[Column], most_c
     return Tally(sums.values, sums.n - sums.undeclared, max(0, sums.total - sums.n), wrong)
 
 
-def _sums(kept: "ir.Table", scan: "_Scan") -> Waiting["_Sums"]:
+def _sums(kept: "ir.Table", scan: "_ScanColumns") -> Waiting["_Sums"]:
     import ibis
 
     packed = clusters(scan.network, scan.most_codes)
@@ -155,7 +155,7 @@ def _sums(kept: "ir.Table", scan: "_Scan") -> Waiting["_Sums"]:
     return _added_up(scan.network, packed, answers, total)
 
 
-def _undeclared(kept: "ir.Table", scan: "_Scan") -> Waiting[dict[str, int]]:
+def _undeclared(kept: "ir.Table", scan: "_ScanColumns") -> Waiting[dict[str, int]]:
     """Count by column the records whose value is not declared; one more scan, and only where there are any."""
     columns = [*scan.nodes, *scan.others]
     codes = [joint_code([term(kept, column, 1)]) for column in columns]
@@ -184,7 +184,7 @@ def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Prod
 
 
 @dataclass(frozen=True, eq=False)
-class _Scan:
+class _ScanColumns:
     """What is counted: a network over the table of a session, its columns in order, and others that are in use."""
 
     session: Session

@@ -24,7 +24,7 @@ SETTINGS = [
 ]
 
 
-def made(die: Die, epsilon: float, delta: float) -> HellingerEnumerated:
+def enumerated_on(die: Die, epsilon: float, delta: float) -> HellingerEnumerated:
     return HellingerEnumerated(die=die, epsilon=epsilon, delta=delta)
 
 
@@ -56,14 +56,14 @@ def delta_by_definition(die: Die, *, inner: float, epsilon: float, delta: float)
 
 @pytest.mark.parametrize(("die", "epsilon", "delta"), SETTINGS)
 def test_the_promise_holds_by_definition_and_would_not_with_less_noise(die: Die, epsilon: float, delta: float) -> None:
-    inner = made(die, epsilon, delta).inner_epsilon
+    inner = enumerated_on(die, epsilon, delta).inner_epsilon
     assert delta_by_definition(die, inner=inner, epsilon=epsilon, delta=delta) <= delta
     assert delta_by_definition(die, inner=inner * (1 + 1e-4), epsilon=epsilon, delta=delta) > delta
 
 
 @pytest.mark.parametrize(("die", "epsilon", "delta"), SETTINGS)
 def test_the_audit_finds_all_of_the_promise_and_nothing_above(die: Die, epsilon: float, delta: float) -> None:
-    report = audit_die(made(die, epsilon, delta), epsilons=[epsilon])
+    report = audit_die(enumerated_on(die, epsilon, delta), epsilons=[epsilon])
     assert report.needed <= epsilon
     assert report.needed == pytest.approx(epsilon, rel=1e-4)
     assert report.curve.deltas[0] <= delta
@@ -79,7 +79,7 @@ def test_the_audit_finds_all_of_the_promise_and_nothing_above(die: Die, epsilon:
     ],
 )
 def test_more_than_the_claim_of_one_and_the_proved_two_thirds(die: Die, inner: float) -> None:
-    mechanism = made(die, 1.0, 1e-5)
+    mechanism = enumerated_on(die, 1.0, 1e-5)
     assert mechanism.inner_epsilon == pytest.approx(inner, abs=1e-4)
     assert mechanism.certified == mechanism.claimed
     assert (mechanism.certified.epsilon, mechanism.certified.delta) == (1.0, 1e-5)
@@ -89,7 +89,7 @@ def test_the_promise_fails_and_holds_again_below_what_is_found() -> None:
     die = Die((1.0, 1.0), 200)
     lost = [die_epsilon(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), delta=1e-5) for inner in (1.805, 1.811)]
     assert lost[0] < 1 < lost[1]
-    assert made(die, 1.0, 1e-5).inner_epsilon > 1.83
+    assert enumerated_on(die, 1.0, 1e-5).inner_epsilon > 1.83
 
 
 @pytest.mark.parametrize(("n", "errors"), [(50, (0.688, 0.315)), (200, (0.617, 0.155))])
@@ -97,13 +97,16 @@ def test_the_mean_error_over_all_tables_is_halved_or_better(n: int, errors: tupl
     die = Die((1.0, 1.0), n)
     distance = all_distances(die)
     proved = HellingerSmooth(die=die, epsilon=2 / 3, delta=1e-5)
-    means = [float((np.exp(m.log_pmf_table()) * distance).sum(axis=1).mean()) for m in (proved, made(die, 1.0, 1e-5))]
+    means = [
+        float((np.exp(m.log_pmf_table()) * distance).sum(axis=1).mean())
+        for m in (proved, enumerated_on(die, 1.0, 1e-5))
+    ]
     assert means == pytest.approx(errors, abs=6e-4)
     assert means[1] < means[0] / 2
 
 
 def test_it_is_the_law_of_the_smooth_mechanism_at_the_internal_epsilon() -> None:
-    enumerated = made(Die((0.5, 2.0), 20), 1.0, 1e-3)
+    enumerated = enumerated_on(Die((0.5, 2.0), 20), 1.0, 1e-3)
     smooth = HellingerSmooth(die=enumerated.die, epsilon=enumerated.inner_epsilon, delta=1e-3)
     assert np.array_equal(enumerated.log_pmf_table(), smooth.log_pmf_table())
     assert enumerated.beta == smooth.beta
@@ -121,7 +124,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("die", "epsilon", "delta"), thorough(EDGES, sample=EDGES[::5]))
 def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) -> None:
-    mechanism = made(die, epsilon, delta)
+    mechanism = enumerated_on(die, epsilon, delta)
     assert 0 < mechanism.inner_epsilon < math.inf
     assert die_epsilon(mechanism, delta=delta) <= epsilon
     table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
@@ -129,7 +132,7 @@ def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) ->
 
 
 def test_one_candidate_needs_no_noise_and_no_comparison() -> None:
-    assert made(Die((1.0, 2.0), 0), 0.3, 1e-5).inner_epsilon == 0.3
+    assert enumerated_on(Die((1.0, 2.0), 0), 0.3, 1e-5).inner_epsilon == 0.3
 
 
 def test_the_least_delta_is_that_of_the_auditor() -> None:
@@ -151,9 +154,9 @@ def test_the_cost_is_the_number_of_pairs_of_neighbours(die: Die) -> None:
 
 
 def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed() -> None:
-    assert made(Die((1.0, 1.0), MOST_ENUMERATED - 1), 1.0, 1e-5).die.size == MOST_ENUMERATED
-    for attempt in (made, lambda die, epsilon, delta: enumerated_epsilon(die, epsilon=epsilon, delta=delta)):
+    assert enumerated_on(Die((1.0, 1.0), MOST_ENUMERATED - 1), 1.0, 1e-5).die.size == MOST_ENUMERATED
+    for attempt in (enumerated_on, lambda die, epsilon, delta: enumerated_epsilon(die, epsilon=epsilon, delta=delta)):
         with pytest.raises(InputError, match=r"501 possible posteriors, and at most 500 .* use at most 499 throws"):
             attempt(Die((1.0, 1.0), MOST_ENUMERATED), 1.0, 1e-5)
     with pytest.raises(InputError, match="use at most 30 throws or fewer sides"):
-        made(Die((1.0,) * 3, 10**6), 1.0, 1e-5)
+        enumerated_on(Die((1.0,) * 3, 10**6), 1.0, 1e-5)

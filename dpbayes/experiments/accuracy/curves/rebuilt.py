@@ -22,13 +22,13 @@ def log_cpts_of_each(
     """Return the same of noise (R, all) that is made for every scale from the same draws, as whole numbers are."""
     here = releases.blanket.local_counts(counts)
     updates = np.empty((len(counts), len(scales), here.shape[-1]))
-    for k, noise in _made(noise_at, scales):
+    for k, noise in _noise_of_each(noise_at, scales):
         updates[:, k] = here + releases.blanket.local_counts(noise)
         yield (k + 1) / len(scales)
     return releases.log_mean(np.maximum(updates, 0.0, out=updates))
 
 
-def _made(noise_at: Callable[[float], FloatArray], scales: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+def _noise_of_each(noise_at: Callable[[float], FloatArray], scales: FloatArray) -> Iterator[tuple[int, FloatArray]]:
     """The loop over epsilons is left: the noise of all cells at all of them would not fit in memory."""
     for k, scale in enumerate(scales):
         yield k, noise_at(float(scale))

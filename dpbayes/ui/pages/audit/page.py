@@ -280,10 +280,10 @@ def _numbers(subject: Audited, report: AuditReport) -> None:
         delta_color="inverse",
         help=f"The largest loss over neighbours and outputs, at δ = 0. {terms.NEIGHBOURS}",
     )
-    right.caption(f"{escaped(report.scope)} {_found(report)}")
+    right.caption(f"{escaped(report.scope)} {_loss_text(report)}")
 
 
-def _found(report: AuditReport) -> str:
+def _loss_text(report: AuditReport) -> str:
     text = (
         "" if report.exactness is Exactness.EXACT else f"Two neighbours were found that lose {digits(report.at_least)}."
     )

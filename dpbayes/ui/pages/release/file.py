@@ -25,7 +25,7 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
     interval of every probability with the noise in mind; all of it follows from the rest. The file states that its
     noise came from a seeded generator, which is no protection.
     """
-    values = _held(release.outcome) | _concluded(release, network)
+    values = _arrays(release.outcome) | _concluded(release, network)
     rows = {name: _by_row(network, cells) for name, cells in values.items()}
     content = {
         "kind": "simulated release: seeded noise, for demonstration only",
@@ -83,7 +83,7 @@ def _by_row(network: Network, values: FloatArray) -> list[object]:
     return cells
 
 
-def _held(outcome: Outcome) -> dict[str, FloatArray]:
+def _arrays(outcome: Outcome) -> dict[str, FloatArray]:
     """Return what the outcome of one release holds, by name: arrays (..., K)."""
     if isinstance(outcome, ReleasedPosterior):
         return {"prior": outcome.prior.alpha, "posterior": outcome.posterior.alpha}
