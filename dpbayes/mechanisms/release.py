@@ -8,7 +8,7 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
@@ -58,11 +58,6 @@ class ReleasedPosterior:
     def probabilities(self) -> FloatArray:
         """Posterior mean CPTs (..., K)."""
         return self.posterior.mean
-
-    @property
-    def is_non_negative(self) -> BoolArray:
-        """Whether no released update is negative (...,): for Fourier releases, whether stealth succeeded."""
-        return np.asarray((self.updates >= 0).all(axis=-1))
 
     def part(self, releases: int | slice | IntArray) -> "ReleasedPosterior":
         """Return some of a batch (releases, K)."""

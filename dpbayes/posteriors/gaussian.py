@@ -70,11 +70,6 @@ class Gaussian:
         """P: (..., d, d)."""
         return (self.axes * self.precisions[..., None, :]) @ self.axes.swapaxes(-1, -2)
 
-    @cached_property
-    def covariance(self) -> FloatArray:
-        """The inverse of P: (..., d, d)."""
-        return (self.axes / self.precisions[..., None, :]) @ self.axes.swapaxes(-1, -2)
-
     def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw from the whole Gaussian: (*size, ..., d)."""
         noise = rng.standard_normal((*size, *self.batch, self.d)) / np.sqrt(self.precisions)

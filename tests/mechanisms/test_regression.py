@@ -163,7 +163,7 @@ def test_a_loose_bound_and_many_draws_recover_ridge_regression():
     part = moments(simulated())
     mechanism = sampler(b=2.0, variance=0.01, bound=100.0, draws=10_000)
     ridge = np.linalg.solve(part.gram + 0.02 * np.eye(3), part.cross)
-    sd = np.sqrt(np.diag(mechanism.posterior(part).covariance))
+    sd = np.sqrt(np.diag(np.linalg.inv(mechanism.posterior(part).precision)))
     assert np.all(np.abs(mechanism.release(part, rng()).mean - ridge) < 6 * sd / 100)
 
 

@@ -86,11 +86,6 @@ class AuditReport:
     scope: str
 
     @property
-    def slack(self) -> float:
-        """Claimed epsilon less the epsilon that is needed at the claim's delta; negative where the claim is broken."""
-        return self.claimed.epsilon - self.needed
-
-    @property
     def verdict(self) -> AuditVerdict:
         """The claim against what was found."""
         claim = self.claimed

@@ -114,7 +114,7 @@ def test_lemma_d_1_the_cut_posterior_is_the_cut_gaussian():
     records = moments(ScaledRegression(x, y, ("x0", "x1", "x2", "y")))
     gaussian = weights_posterior(records, prior_precision=b, noise_variance=variance)
     np.testing.assert_allclose(gaussian.mean, np.linalg.solve(x.T @ x + variance * b * np.eye(3), x.T @ y))
-    np.testing.assert_allclose(gaussian.covariance, variance * np.linalg.inv(x.T @ x + variance * b * np.eye(3)))
+    np.testing.assert_allclose(gaussian.precision, x.T @ x / variance + b * np.eye(3))
     w = random.normal(size=(50, 3)) / 4
     joint = -((y - w @ x.T) ** 2).sum(axis=1) / (2 * variance) - b * (w**2).sum(axis=1) / 2
     away = w - gaussian.mean
