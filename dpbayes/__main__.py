@@ -9,7 +9,7 @@ COMMANDS = ("release", "learn", "ledger", "verify", "view", "count")
 def main(words: Sequence[str]) -> int:
     """Run a command of real releases, or serve the dashboard where none is named; each imports only what it needs."""
     if words and words[0] in COMMANDS:
-        from dpbayes.commands.releases import main as releases
+        from dpbayes.releases.commands import main as releases
 
         return releases.main(words)
     from dpbayes.ui import serve

@@ -2,7 +2,7 @@
 
 import sys
 
-from dpbayes.commands.experiments.main import main
+from dpbayes.experiments.commands.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

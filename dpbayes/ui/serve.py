@@ -15,8 +15,8 @@ import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
+from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.commands.command import HOLDS, REFUSED
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from dpbayes.ui.wire import send_at_once
 

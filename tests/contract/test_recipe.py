@@ -298,7 +298,7 @@ ABOUT = {
     "ui/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",
-    "commands/experiments/calibration.py": "the curve against epsilon is that of the paper's noise",
+    "experiments/commands/calibration.py": "the curve against epsilon is that of the paper's noise",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/best_noise/comparison.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
@@ -345,7 +345,9 @@ def own_of(path: Path) -> set[str]:
 def test_no_page_no_experiment_and_no_other_s_audit_knows_a_mechanism_by_name_but_those_that_are_about_it() -> None:
     package = ROOT / "dpbayes"
     modules = [
-        path for folder in ("ui", "commands", "experiments", "figures") for path in (package / folder).rglob("*.py")
+        path
+        for folder in ("ui", "experiments", "figures", "releases/commands")
+        for path in (package / folder).rglob("*.py")
     ]
     naming = {path.relative_to(package).as_posix() for path in modules if named_in(path)}
     audits = (package / "audit").rglob("*.py")

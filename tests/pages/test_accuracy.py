@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.steps import finished
-from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.reliability import reliability_steps
@@ -20,6 +19,7 @@ from dpbayes.experiments.accuracy.study import (
     accuracy_study,
     epsilon_grid,
 )
+from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.ui.session.graphs import Graph, code_of

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpbayes.commands.experiments.accuracy import digest
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyStudy, Measures, Method
+from dpbayes.experiments.commands.accuracy import digest
 from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import verdict
 from dpbayes.ui.session.options.accuracy import Scene

@@ -14,13 +14,13 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
-from dpbayes.commands.releases.main import main
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger, noise
 from dpbayes.releases.amounts import Rho
+from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.ledger import Account, PrivacyMeasure
 from dpbayes.releases.promises import parsed_promise

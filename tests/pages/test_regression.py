@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.regression import recipe_of
+from dpbayes.experiments.commands.regression import recipe_of
 from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of

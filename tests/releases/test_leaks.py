@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dpbayes.commands.command import HOLDS, REFUSED
-from dpbayes.commands.releases import charged, view
-from dpbayes.commands.releases.main import main
-from dpbayes.commands.releases.view import VIEWS
+from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms.noise.confirmed import opendp
 from dpbayes.releases import ledger
 from dpbayes.releases import make as make_module
+from dpbayes.releases.commands import charged, view
+from dpbayes.releases.commands.main import main
+from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish

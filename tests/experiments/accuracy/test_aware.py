@@ -7,7 +7,6 @@ import pytest
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.accuracy import recipe_of
 from dpbayes.experiments.accuracy.best import best_known, best_near
 from dpbayes.experiments.accuracy.cost import Cost
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -18,6 +17,7 @@ from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
+from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

@@ -12,8 +12,6 @@ from scipy import special
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
-from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -37,6 +35,8 @@ from dpbayes.experiments.accuracy.study import (
     epsilon_grid,
     methods_for,
 )
+from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
+from dpbayes.experiments.commands.main import main
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count

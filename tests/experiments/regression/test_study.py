@@ -21,9 +21,9 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.main import main
-from dpbayes.commands.experiments.options import scenario_from
-from dpbayes.commands.experiments.regression import RegressionRecipe, add_arguments, recipe_of, run
+from dpbayes.experiments.commands.main import main
+from dpbayes.experiments.commands.options import scenario_from
+from dpbayes.experiments.commands.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import split
 from dpbayes.experiments.regression import study as regression
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid

@@ -8,7 +8,6 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import apart, escaped, many, near_one, numeral, share_text
-from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.curves.sampler import MANY
@@ -18,6 +17,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
 from dpbayes.experiments.accuracy.study import AccuracyStudy
+from dpbayes.experiments.commands.accuracy import AccuracyRecipe
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Noise
 from dpbayes.sources.shipped_tables import SHIPPED

@@ -7,10 +7,10 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.text import escaped, many, near_one
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
+from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import best_said, verdict

@@ -4,7 +4,6 @@ import functools
 from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.commands.experiments.accuracy import AccuracyRecipe
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
 from dpbayes.experiments.accuracy.plan import (
@@ -16,6 +15,7 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
+from dpbayes.experiments.commands.accuracy import AccuracyRecipe
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.dataset import Dataset

@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
-from dpbayes.commands.experiments.hellinger import command_of, python_of
+from dpbayes.experiments.commands.hellinger import command_of, python_of
 from dpbayes.experiments.hellinger.errors import MOST_AUDITED, DieNoise, ErrorLaw, audited_epsilons
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import many, numeral
-from dpbayes.commands.experiments.files import parquet_bytes
+from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     SWEEP_DRAWS,

@@ -12,7 +12,7 @@ import streamlit as st
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.regression import RegressionRecipe
+from dpbayes.experiments.commands.regression import RegressionRecipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
-from dpbayes.commands.experiments.least_epsilon import ANSWERS as WORDS
-from dpbayes.commands.experiments.least_epsilon import NAMES
+from dpbayes.experiments.commands.least_epsilon import ANSWERS as WORDS
+from dpbayes.experiments.commands.least_epsilon import NAMES
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python

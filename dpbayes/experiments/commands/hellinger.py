@@ -6,8 +6,8 @@ from typing import Annotated
 
 from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import seed_of
-from dpbayes.commands.experiments.files import as_csv_or_written, require_suffix
-from dpbayes.commands.experiments.options import (
+from dpbayes.experiments.commands.files import as_csv_or_written, require_suffix
+from dpbayes.experiments.commands.options import (
     add_link,
     add_out,
     add_settings,
@@ -36,7 +36,7 @@ def command_of(scenario: Scenario, *, seed: int) -> str:
 def python_of(scenario: Scenario, *, seed: int) -> str:
     """Return the same in three lines of Python."""
     return (
-        "from dpbayes.commands.experiments.hellinger import Scenario, hellinger_study, scenario_from\n"
+        "from dpbayes.experiments.commands.hellinger import Scenario, hellinger_study, scenario_from\n"
         f"scenario = scenario_from(Scenario, {parameter_texts(scenario)!r})\n"
         f"print(hellinger_study(scenario, seed={seed}).frame())\n"
     )

@@ -5,12 +5,12 @@ Each has `--help`.
 
 from collections.abc import Sequence
 
-from dpbayes.commands.command import Command, run_command
-from dpbayes.commands.releases.accounts import add_accounts, keep_accounts
-from dpbayes.commands.releases.charged import add_learn, add_release, learn, release
-from dpbayes.commands.releases.check import add_check, check_release
-from dpbayes.commands.releases.counted import add_count, count_table
-from dpbayes.commands.releases.view import add_view, make_view
+from dpbayes.base.command import Command, run_command
+from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
+from dpbayes.releases.commands.charged import add_learn, add_release, learn, release
+from dpbayes.releases.commands.check import add_check, check_release
+from dpbayes.releases.commands.counted import add_count, count_table
+from dpbayes.releases.commands.view import add_view, make_view
 
 COMMANDS = {
     "release": Command("make a real release of a table and charge it to its budget", add_release, release),

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from dpbayes.commands.experiments.least_epsilon import NAMES
-from dpbayes.commands.experiments.main import main
+from dpbayes.experiments.commands.least_epsilon import NAMES
+from dpbayes.experiments.commands.main import main
 from dpbayes.mechanisms import MECHANISMS
 
 ASIA = ["epsilon", "--network", "asia", "--target", "dysp=yes", "--given", "smoke=yes"]
@@ -38,7 +38,7 @@ def test_a_table_and_a_width(capsys):
 
 def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
     few = {name: kind for name, kind in NAMES.items() if name in ("laplace", "fourier")}
-    monkeypatch.setattr("dpbayes.commands.experiments.least_epsilon.NAMES", few)
+    monkeypatch.setattr("dpbayes.experiments.commands.least_epsilon.NAMES", few)
     table = ["epsilon", "--table", "house_votes_84", "--target", "party", "--draws", "20", "--within", "0.2"]
     for mechanism in ("laplace", "every"):
         first, *rest = said(capsys, *table, "--mechanism", mechanism).splitlines()
@@ -69,7 +69,7 @@ def test_how_many_records_an_epsilon_needs(capsys):
 
 def test_a_line_for_every_mechanism(capsys, monkeypatch):
     few = {name: kind for name, kind in NAMES.items() if name in ("exact", "laplace", "fourier", "private-map")}
-    monkeypatch.setattr("dpbayes.commands.experiments.least_epsilon.NAMES", few)
+    monkeypatch.setattr("dpbayes.experiments.commands.least_epsilon.NAMES", few)
     words = ["epsilon", "--network", "cancer", "--target", "Smoker", "--draws", "20", "--mechanism", "every"]
     first, second, third = said(capsys, *words, "--answer", "noise-aware").splitlines()
     assert first.startswith("Laplace: Least epsilon: ")

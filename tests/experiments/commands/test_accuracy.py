@@ -11,8 +11,6 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.base.steps import Partial
-from dpbayes.commands.experiments.accuracy import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
-from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.accuracy.study import (
     METHODS,
     AccuracyPlan,
@@ -21,6 +19,8 @@ from dpbayes.experiments.accuracy.study import (
     accuracy_study,
     epsilon_grid,
 )
+from dpbayes.experiments.commands.accuracy import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
+from dpbayes.experiments.commands.main import main
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named, naive_bayes

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dpbayes.base.command import HOLDS
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.commands.command import HOLDS
-from dpbayes.commands.releases.budget import MOST_READ, add_ledger, kept_in, left_of
 from dpbayes.releases import ledger
 from dpbayes.releases.amounts import measure_of, number_of
 from dpbayes.releases.canonical import decimal
+from dpbayes.releases.commands.budget import MOST_READ, add_ledger, kept_in, left_of
 from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
 from dpbayes.releases.promises import parsed_promise
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from dpbayes.commands.command import FAILS, HOLDS
+from dpbayes.base.command import FAILS, HOLDS
 from dpbayes.releases import ledger
 from dpbayes.releases.verify import verify
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
-from dpbayes.commands.experiments import calibration as command
-from dpbayes.commands.experiments.main import main
 from dpbayes.experiments.calibration.settings import EPSILONS, combinations
+from dpbayes.experiments.commands import calibration as command
+from dpbayes.experiments.commands.main import main
 
 
 @pytest.fixture

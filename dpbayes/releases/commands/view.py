@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
+from dpbayes.base.command import HOLDS
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.commands.command import HOLDS
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of

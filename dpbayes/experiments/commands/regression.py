@@ -13,8 +13,8 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
-from dpbayes.commands.experiments.files import as_csv_or_written, require_suffix
-from dpbayes.commands.experiments.options import (
+from dpbayes.experiments.commands.files import as_csv_or_written, require_suffix
+from dpbayes.experiments.commands.options import (
     add_link,
     add_out,
     add_settings,
@@ -87,7 +87,7 @@ class RegressionRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.commands.experiments.regression import recipe_of\n"
+            "from dpbayes.experiments.commands.regression import recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(recipe.result()))\n"
         )

@@ -9,10 +9,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpbayes.base.validation import InputError, brief, finite_number
-from dpbayes.commands.experiments import files
-from dpbayes.commands.experiments.files import Settings, require_suffix, write
-from dpbayes.commands.experiments.options import add_out, add_settings, shell, values_given, words_of
-from dpbayes.commands.experiments.tables import add_network, features_of, network_of, table_of
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import (
@@ -24,6 +20,10 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
 )
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
+from dpbayes.experiments.commands import files
+from dpbayes.experiments.commands.files import Settings, require_suffix, write
+from dpbayes.experiments.commands.options import add_out, add_settings, shell, values_given, words_of
+from dpbayes.experiments.commands.tables import add_network, features_of, network_of, table_of
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.dataset import Dataset
@@ -123,7 +123,7 @@ class AccuracyRecipe:
     def python(self) -> str:
         """The same in three lines of Python."""
         return (
-            "from dpbayes.commands.experiments.accuracy import accuracy_study, recipe_of\n"
+            "from dpbayes.experiments.commands.accuracy import accuracy_study, recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
             "print(recipe.frame(accuracy_study(recipe.plan)))\n"
         )

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpbayes.base.command import HOLDS
 from dpbayes.base.spreadsheet import safe_csv
-from dpbayes.commands.command import HOLDS
-from dpbayes.commands.releases.tables import (
+from dpbayes.model.counts import Counts
+from dpbayes.releases.commands.tables import (
     add_data_or_source,
     add_domains,
     add_network,
@@ -17,7 +18,6 @@ from dpbayes.commands.releases.tables import (
     network_of,
     table_of,
 )
-from dpbayes.model.counts import Counts
 
 NOT_PRIVATE = "These counts are exact and not private: they are for the curator alone. A release is made by `release`."
 

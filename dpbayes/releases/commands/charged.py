@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.base.command import HOLDS
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.commands.command import HOLDS
-from dpbayes.commands.releases.budget import MOST_READ, add_ledger, left_of
-from dpbayes.commands.releases.tables import (
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
+from dpbayes.mechanisms.structure.choice import StructureChoice
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.releases import ledger
+from dpbayes.releases.commands.budget import MOST_READ, add_ledger, left_of
+from dpbayes.releases.commands.tables import (
     ARROWS,
     add_data,
     add_data_or_source,
@@ -25,11 +30,6 @@ from dpbayes.commands.releases.tables import (
     table_of_file,
     told_share,
 )
-from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
-from dpbayes.mechanisms.structure.choice import StructureChoice
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
-from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.promises import parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.publishing import (

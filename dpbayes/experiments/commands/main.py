@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Callable, Sequence
 
-from dpbayes.commands.command import HOLDS, Command, run_command
-from dpbayes.commands.experiments import accuracy, calibration, hellinger, least_epsilon, regression
+from dpbayes.base.command import HOLDS, Command, run_command
+from dpbayes.experiments.commands import accuracy, calibration, hellinger, least_epsilon, regression
 
 
 def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:

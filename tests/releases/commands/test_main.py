@@ -16,13 +16,13 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes import __main__
-from dpbayes.commands.command import FAILS, HOLDS, REFUSED
-from dpbayes.commands.releases import charged, tables
-from dpbayes.commands.releases.main import COMMANDS, main
-from dpbayes.commands.releases.view import VIEWS
+from dpbayes.base.command import FAILS, HOLDS, REFUSED
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, noise
+from dpbayes.releases.commands import charged, tables
+from dpbayes.releases.commands.main import COMMANDS, main
+from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif
@@ -32,7 +32,7 @@ from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, asked, opened, written
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
