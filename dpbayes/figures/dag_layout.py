@@ -7,8 +7,8 @@ import networkx as nx
 WIDTH, HEIGHT = 1000.0, 600.0
 MARGIN_X, MARGIN_Y = 80.0, 50.0
 EDGE = 25.0
-MOST_LEVELS = 4
-"""Heights, at most, at which the nodes of one layer stand."""
+PER_LEVEL, MOST_LEVELS, STEP = 5, 4, 48.0
+"""Nodes at one height before a layer takes another, at most so many heights, and how far they are apart at most."""
 
 
 def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str, tuple[float, float]]:
@@ -23,14 +23,11 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
             layer.sort(key=lambda v: (wish[v], place[v]))
             place.update({node: (i + 0.5) / len(layer) for i, node in enumerate(layer)})
     spread = (WIDTH - 2 * MARGIN_X) if len(graph) > 1 else 0
-    gap = (HEIGHT - 2 * MARGIN_Y) / max(1, len(layers) - 1)
+    heights = _heights([len(layer) for layer in layers])
     return {
         # Neighbours in a crowded layer step down a little, so that long names do not touch.
-        node: (
-            MARGIN_X + spread * place[node] if spread else WIDTH / 2,
-            _stagger(MARGIN_Y + depth * gap if len(layers) > 1 else HEIGHT / 2, i, len(layer), gap),
-        )
-        for depth, layer in enumerate(layers)
+        node: (MARGIN_X + spread * place[node] if spread else WIDTH / 2, levels[i % len(levels)])
+        for layer, levels in zip(layers, heights, strict=True)
         for i, node in enumerate(layer)
     }
 
@@ -44,12 +41,19 @@ def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
     return [sorted(node for node in graph if depth[node] == d) for d in range(max(depth.values()) + 1)]
 
 
-def _stagger(y: float, index: int, size: int, gap: float) -> float:
-    """The height of one of `size` nodes of the layer at height `y`, kept off the edges of the box."""
-    levels = min(math.ceil(size / 5), MOST_LEVELS) if size > 6 else 1
-    drop = 0.36 * min(gap, 120.0 * (levels - 1))  # from the highest of the layer to its lowest
-    middle = min(max(y, EDGE + drop / 2), HEIGHT - EDGE - drop / 2)
-    return middle + drop * ((index % levels) / (levels - 1) - 0.5) if levels > 1 else y
+def _heights(sizes: list[int]) -> list[list[float]]:
+    """The heights at which nodes of each layer stand, for layers of these sizes: no level is crowded by another."""
+    levels = [min(math.ceil(size / PER_LEVEL), MOST_LEVELS) for size in sizes]
+    top, foot = (MARGIN_Y if end == 1 else EDGE for end in (levels[0], levels[-1]))
+    room = HEIGHT - top - foot
+    step = min(STEP, room / max(1, sum(levels) - 1))
+    steps = step * (sum(levels) - len(levels))
+    gap = (room - steps) / max(1, len(levels) - 1)
+    heights, y = [], top if len(sizes) > 1 else (HEIGHT - steps) / 2
+    for count in levels:
+        heights.append([y + step * level for level in range(count)])
+        y = heights[-1][-1] + gap
+    return heights
 
 
 def _mean(values: list[float], default: float) -> float:

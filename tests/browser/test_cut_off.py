@@ -68,3 +68,28 @@ def test_a_drawing_has_its_room_again_when_what_stood_above_it_is_gone(visit):
     screen.page.wait_for_function(STAGE, arg=-(before - 50), timeout=SLOW_MS)
     screen.page.evaluate("() => document.querySelector('.above').remove()")
     screen.page.wait_for_function(STAGE, arg=before - 2, timeout=SLOW_MS)
+
+
+COVERED = """() => {
+  const stage = [...document.querySelectorAll("*")].map(node => node.shadowRoot?.querySelector(".stage")).find(Boolean);
+  const names = [...stage.querySelectorAll(".node text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+  const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;  // lines have room above and below their letters
+  const before = ([, a], k) => names.slice(0, k).filter(([, b]) => over(a, b));
+  return names.flatMap((one, k) => before(one, k).map(other => [one[0], other[0]]));
+}"""
+"""Names of nodes that lie on each other."""
+
+
+@pytest.mark.parametrize("size", [(400, 800), (853, 480)], ids=["telephone", "projector"])
+@pytest.mark.parametrize("network", ["child", "insurance", "alarm"])
+def test_names_of_a_crowded_network_do_not_cover_each_other(visit, network, size):
+    width, height = size
+    screen = visit(f"network?source={network}", viewport={"width": width, "height": height})
+    assert screen.page.evaluate(COVERED) == []
+
+
+def test_names_that_lie_on_each_other_come_apart_when_one_zooms_in(visit):
+    screen = visit("network?source=win95pts", viewport={"width": 400, "height": 800})
+    screen.button("Zoom in").click(click_count=6)
+    assert screen.page.evaluate(COVERED) == []

@@ -42,13 +42,15 @@ class Picture {
   }
 
   // Lay every node out as a pill that fits its label; labels shrink as nodes grow in number, never below legible.
+  // What is made legible against a small screen does not grow as one zooms in: that is how crowded names come apart.
   measure(graph) {
     const style = getComputedStyle(this.stage);
     const { clientWidth, clientHeight } = this.stage;
     const scale = Math.min(clientWidth / WORLD.width, clientHeight / WORLD.height) || 1;
     const byCount = clamp(20 - 0.26 * (graph.nodes.length - 8), 9, 20);
-    this.finger = FINGER_PX / (scale * this.view.zoom);
-    this.font = Math.max(byCount, Math.min(MIN_LABEL_PX / scale, 26));
+    const shown = scale * this.view.zoom;
+    this.finger = FINGER_PX / shown;
+    this.font = Math.max(byCount, Math.min(MIN_LABEL_PX / shown, 26));
     pen.font = `${this.font}px ${style.fontFamily}`;
     this.boxes = new Map(graph.nodes.map((n) => [n.id, this.box(n.name, n)]));
   }
