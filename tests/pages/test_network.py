@@ -10,11 +10,15 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import numeral
 from dpbayes.experiments.best_noise import needs_delta, noisy_kinds
+from dpbayes.experiments.planned_errors import PlannedErrors
 from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, structure_cost
+from dpbayes.mechanisms.fourier import LaplaceFourier
+from dpbayes.mechanisms.laplace import LaplaceUpdates
+from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import MAX_NODES, load_named
-from dpbayes.ui.pages.network.errors import key_of
+from dpbayes.ui.pages.network.errors import key_of, verdict
 from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, graph_of, network_of
@@ -58,6 +62,18 @@ def test_the_headline_and_the_numbers_are_the_cores() -> None:
     assert shown["Rows m"] == f"{cost.rows:,}"
     assert shown["Cells K"] == f"{cost.cells:,}"
     assert shown["|N_I|"] == f"{cost.closure:,}"
+
+
+@pytest.mark.parametrize(
+    ("fourier", "told"), [(0.331, "0.33 with Laplace and with Fourier."), (0.41, "0.33 with Laplace and 0.41 with")]
+)
+def test_errors_that_read_the_same_are_said_once(fourier: float, told: str) -> None:
+    prior = load_named("asia")[0]
+    known = PlannedErrors(
+        tuple(kind(epsilon=1.0, prior=prior) for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler)),
+        np.array([[0.332] * 3, [fourier] * 3, [0.1] * 3]),
+    )
+    assert told in verdict(Chosen(Settings()), known)
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")

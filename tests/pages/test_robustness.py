@@ -49,6 +49,11 @@ def test_red_is_where_the_exact_value_is_above_the_printed_one() -> None:
     assert any(value is None for value in red)
 
 
+def test_answers_that_are_known_exactly_are_one_number() -> None:
+    assert "an adversary needs exactly 1 answer; the paper" in everything(open_page(PAGE, **{"robustness.prior": "1"}))
+    assert "an adversary needs at least 1 and at most 3 answers; the paper" in everything(open_page(PAGE))
+
+
 def test_the_headline_has_the_numbers_at_the_chosen_prior() -> None:
     at = open_page(PAGE)
     assert headline(at) == (

@@ -213,8 +213,12 @@ def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     best = f"{least} on average with {name_of(known.mechanisms[known.least])}"
     near = ", ".join(name_of(known.mechanisms[k]) for k in known.near)
     said = f"{start} {best}{f'; too near to call against {near}' if near else ', the least of all'}"
-    papers = [f"{error} with {name_of(known.mechanisms[k])}" for k, error in zip(others, more, strict=True)]
-    told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
+    paper = [name_of(known.mechanisms[k]) for k in others]
+    if len(set(more)) == 1:
+        told = f"{said}; {more[0]} with {' and with '.join(paper)}."
+    else:
+        papers = [f"{error} with {name}" for error, name in zip(more, paper, strict=True)]
+        told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
     return told + needs_binary(chosen.network)
 
 

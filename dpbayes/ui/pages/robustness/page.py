@@ -163,9 +163,13 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
     said = math.ceil(max(promised, 1.0))
     verdict = "fewer than any adversary needs" if here.too_few[0] else "which is not refuted here"
     sure = "which is true here" if said >= most else verdict
+    answers = plural(_whole(most), "answer")
+    needed = (
+        f"exactly {answers}" if _whole(least) == _whole(most) else f"at least {_whole(least)} and at most {answers}"
+    )
     st.markdown(
-        f"**To lose at most {numeral(100 * options.error)}% of games, an adversary needs at least {_whole(least)} and "
-        f"at most {plural(_whole(most), 'answer')}; the paper says that {said:,} "
+        f"**To lose at most {numeral(100 * options.error)}% of games, an adversary needs {needed}; "
+        f"the paper says that {said:,} "
         f"{'is' if said == 1 else 'are'} enough, {sure}.**"
     )
     chart(
