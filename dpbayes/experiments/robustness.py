@@ -17,6 +17,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers_tail,
     printed_divergence,
     symmetric_kl_bound,
+    too_few_answers,
 )
 
 
@@ -112,7 +113,7 @@ class Robustness:
     @property
     def too_few(self) -> BoolArray:
         """Where an adversary needs more answers than the paper says suffice (...)."""
-        return self.least > np.maximum(np.ceil(self.promised), 1.0)
+        return too_few_answers(self.promised, self.least)
 
 
 def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Robustness:

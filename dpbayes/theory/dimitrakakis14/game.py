@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.log_odds import LogOdds, log_odds_rule
 from dpbayes.posteriors.smoothness import kl_bound_sharp
@@ -291,6 +291,11 @@ def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: fl
     """Return 3 c ln(1/d) / (2 kappa rho), the same under Assumption 2 (...). [Dimitrakakis14] Theorem 3 (4.4)."""
     rho = finite_number("The distance", distance, low=1e-12, high=1e12)
     return -3 * np.asarray(concentration, dtype=np.float64) * math.log(_checked_error(error)) / (2 * KAPPA * rho)
+
+
+def too_few_answers(printed: ArrayLike, least: ArrayLike) -> BoolArray:
+    """Whether what is printed as enough is fewer than any adversary needs (...): a whole number, and at least 1."""
+    return np.asarray(np.maximum(np.ceil(printed), 1.0) < np.asarray(least))
 
 
 def checked_counts(values: ArrayLike) -> FloatArray:

@@ -26,6 +26,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     printed_answers_tail,
     printed_divergence,
     symmetric_kl_bound,
+    too_few_answers,
 )
 
 DRAWS = 100_000
@@ -269,3 +270,7 @@ def test_the_distance_of_gamma_posteriors_is_that_of_their_densities(shape, rate
     gaps = [integrate.quad(lambda t: two.pdf(t) - one.pdf(t), *ends)[0] for ends in ((0, crossing), (crossing, top))]
     assert float(gamma_variation(pair)) == pytest.approx(sum(abs(gap) for gap in gaps) / 2, rel=1e-7)
     assert float(gamma_variation(pair.swapped())) == pytest.approx(float(gamma_variation(pair)), rel=1e-12)
+
+
+def test_what_is_printed_is_too_few_only_where_its_next_whole_number_is_below_what_is_needed():
+    assert too_few_answers([0.2, 0.2, 2.1, 3.1], [1.0, 1.01, 3.0, 4.2]).tolist() == [False, True, False, True]

@@ -30,6 +30,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     needed_answers_bracket,
     printed_answers,
     printed_answers_tail,
+    too_few_answers,
 )
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
 from dpbayes.ui.session.chosen import Chosen
@@ -253,7 +254,7 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
     marks = [("least, by proof", least, True), ("most, by proof", most, True)]
     printed = printed_number(game)
     if printed is not None:
-        wrong = max(1.0, math.ceil(printed)) < least
+        wrong = bool(too_few_answers(printed, least))
         marks.append((f"Theorem 3 as printed{', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
