@@ -152,7 +152,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment that was asked for; write it, or return it as text. Errors: InputError."""
-    require_suffix(asked.out)
+    require_suffix(asked.out, asked.table, asked.arrows)
     recipe = _recipe(asked)
     study = accuracy_study(recipe.plan)
     if asked.out is None:

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,24 +12,28 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
+from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief
 from dpbayes.figures.style import Figure
 
 Settings = Mapping[str, str | int | float]
 
 
-def require_suffix(out: Path | None) -> None:
-    """Refuse, before work begins, a file of another kind than can be written. Errors: InputError."""
+def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
+    """Refuse, before work begins, a file of another kind than can be written, or one of the inputs. Errors: InputError.
+
+    An input may also be a key or a text: only those that are files or folders count.
+    """
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+    if out is not None:
+        require_output(out, [Path(given) for given in inputs if given and os.path.exists(given)])
 
 
 def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
     """Write results with their settings, and return where. Errors: OSError."""
-    if out.suffix == ".csv":
-        frame.to_csv(out, index=False)
-    else:
-        out.write_bytes(parquet_bytes(frame, settings))
+    as_csv = out.suffix == ".csv"
+    write_output(out, frame.to_csv(index=False).encode() if as_csv else parquet_bytes(frame, settings))
     return f"Written to {out}"
 
 
@@ -41,6 +46,8 @@ def require_page(picture: Path | None) -> None:
     """Refuse, before work begins, a picture in another kind of file. Errors: InputError."""
     if picture is not None and picture.suffix != ".html":
         raise InputError(f"The picture is drawn in a file ending in .html; {brief(picture.name)} does not.")
+    if picture is not None:
+        require_output(picture, ())
 
 
 def draw(figure: Figure, picture: Path) -> str:
@@ -49,7 +56,7 @@ def draw(figure: Figure, picture: Path) -> str:
         plotly = figure.to_plotly()
     except ImportError:
         raise InputError("The picture needs Plotly, which is not installed: pip install plotly.") from None
-    plotly.write_html(picture, include_plotlyjs=True)
+    write_output(picture, plotly.to_html(include_plotlyjs=True).encode())
     return f"Drawn in {picture}"
 
 

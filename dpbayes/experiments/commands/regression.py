@@ -37,7 +37,7 @@ from dpbayes.experiments.regression.scenario import (
     study_records,
     summing,
 )
-from dpbayes.sources.engines.address import open_table
+from dpbayes.sources.engines.address import open_table, parsed
 from dpbayes.sources.files import read_table
 
 _PREFIX = "regression."
@@ -184,7 +184,7 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
 
 def run(asked: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
-    require_suffix(asked.out)
+    require_suffix(asked.out, asked.table, *(parsed(asked.source).paths if asked.source else ()))
     recipe = recipe_from(asked)
     return as_csv_or_written(recipe.frame(recipe.result()), asked.out, recipe.settings)
 

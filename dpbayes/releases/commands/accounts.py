@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dpbayes.base.command import HOLDS
+from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
@@ -87,7 +88,8 @@ def _raised(path: Path, asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _exported(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    asked.out.write_bytes(ledger.outcome(path, whole_number("The row", asked.row, low=1, high=MOST_READ)))
+    require_output(asked.out, [path])
+    write_output(asked.out, ledger.outcome(path, whole_number("The row", asked.row, low=1, high=MOST_READ)))
     yield f"Written to {asked.out}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.command import HOLDS
+from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
@@ -25,6 +26,7 @@ from dpbayes.releases.commands.tables import (
     add_network,
     counts_of,
     declared_columns,
+    files_read,
     network_of,
     table_of,
     table_of_file,
@@ -48,6 +50,9 @@ from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges
+
+LONGEST_VALUE = 64
+"""Bytes that one cell takes in a document at most: its integer, its prior, and its share of the labels' text."""
 
 # release
 
@@ -104,6 +109,7 @@ def release(asked: argparse.Namespace) -> int:
             "--graph-learnt if the ledger has it as learnt privately."
         )
     path = ledger.ledger_path(asked.ledger)
+    require_output(asked.out, [path, *files_read(asked)])
     ledger.account_of(path, asked.dataset)  # before what may take long
     data = table_of(asked, _declared(asked.domains))
     drawn = network_of(asked.network, data)
@@ -130,8 +136,9 @@ def release(asked: argparse.Namespace) -> int:
         print(file=sys.stderr)
         return published
 
+    require_output(asked.out, [path], room=ROOM + LONGEST_VALUE * drawn.cell_count)
     published = _charged(path, request, make, again=asked.again)
-    asked.out.write_bytes(published.document)
+    _write(asked.out, published.document, path, published.row)
     print("\n".join(read_document(published.document).told["sentences"]))
     print(f"Written to {asked.out}; row {published.row} of the ledger. {left_of(path, asked.dataset)}")
     return HOLDS
@@ -227,6 +234,7 @@ def learn(asked: argparse.Namespace) -> int:
             f"{' or '.join(ARROWS)}."
         )
     path = ledger.ledger_path(asked.ledger)
+    require_output(asked.out, [path, *files_read(asked)])
     ledger.account_of(path, asked.dataset)  # before the print is kept
     data = table_of_file(asked.data, _declared(asked.domains))
     choice = StructureChoice(
@@ -241,7 +249,7 @@ def learn(asked: argparse.Namespace) -> int:
         path, request, lambda after: publish_structure(path, request, data, after=after), again=asked.again
     )
     document = read_structure(published.document)
-    asked.out.write_text(write_edges(document.network), encoding="utf-8")
+    _write(asked.out, write_edges(document.network).encode(), path, published.row)
     print("\n".join(document.told["sentences"]))
     print(f"Written to {asked.out}; row {published.row} of the ledger. {left_of(path, asked.dataset)}")
     return HOLDS
@@ -258,3 +266,15 @@ def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], 
         return before
     past = ledger.asked(path, request.dataset, request.question) if again else ()
     return make(past[-1].row if past else 0)
+
+
+def _write(out: Path, data: bytes, path: Path, row: int) -> None:
+    """Write what was paid for. Errors: InputError that says how to get it at no cost, where it cannot be written."""
+    try:
+        write_output(out, data)
+    except OSError as error:
+        raise InputError(
+            f"The output {out} cannot be written: {error.strerror}. Nothing is lost: row {row} of the ledger {path} "
+            "keeps the release. Run this command again without --again and with another --out, or "
+            f"python -m dpbayes ledger export {row} --out FILE; neither costs anything."
+        ) from None

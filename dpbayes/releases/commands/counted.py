@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpbayes.base.command import HOLDS
+from dpbayes.base.output import require_output, write_output
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.model.counts import Counts
 from dpbayes.releases.commands.tables import (
@@ -15,6 +16,7 @@ from dpbayes.releases.commands.tables import (
     add_network,
     counts_of,
     declared_columns,
+    files_read,
     network_of,
     table_of,
 )
@@ -32,13 +34,15 @@ def add_count(parser: argparse.ArgumentParser) -> None:
 
 def count_table(asked: argparse.Namespace) -> int:
     """Count a table, and print or write how many records are in each cell. Errors: InputError, OSError."""
+    if asked.out is not None:
+        require_output(asked.out, files_read(asked))
     table = table_of(asked, declared_columns(asked.domains))
     counts = counts_of(network_of(asked.network, table), table)
     table_as_csv = safe_csv(_cells(counts))
     if asked.out is None:
         print(table_as_csv.decode(), end="")
     else:
-        asked.out.write_bytes(table_as_csv)
+        write_output(asked.out, table_as_csv)
     where = "" if asked.out is None else f" Written to {asked.out}."
     cells = f"{counts.n:,} records are counted in {counts.network.cell_count:,} cells."
     print(f"{cells}{where} {NOT_PRIVATE}", file=sys.stderr)

@@ -57,6 +57,23 @@ def add_network(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def files_read(asked: argparse.Namespace) -> list[Path]:
+    """Return the files and folders that the words name to be read, of those that this command has.
+
+    Errors: InputError for an address that is none.
+    """
+    named = [getattr(asked, name, None) for name in ("data", "domains", "file")]
+    paths = [path for path in named if path is not None]
+    text, source = getattr(asked, "network", None), getattr(asked, "source", None)
+    if text is not None and _is_file(text):
+        paths.append(Path(text))
+    if source is not None:
+        from dpbayes.sources.engines.address import parsed
+
+        paths += parsed(source).paths
+    return paths
+
+
 def declared_columns(path: Path) -> tuple[Column, ...]:
     """Return the domains of the columns in use. Errors: InputError where one has none; OSError."""
     columns = [column for column in read_domains(path.read_bytes()) if column.use]
@@ -85,17 +102,22 @@ def network_of(text: str, table: Dataset | Source) -> Network:
 
     Errors: InputError, also for a node that is no column; OSError.
     """
-    if text.lower().endswith(".bif"):
-        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
-    elif text.lower().endswith(ARROWS) and "->" not in text:
-        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
-    else:
+    if not _is_file(text):
         drawn = network(text)
+    elif text.lower().endswith(".bif"):
+        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
+    else:
+        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
     domains = dict(zip(table.names, table.states, strict=True))
     missing = next((name for name in drawn.names if name not in domains), None)
     if missing is not None:
         raise InputError(f"The node {brief(missing)} is not a column of the table.")
     return Network.from_edges(drawn.names, drawn.edges, {name: domains[name] for name in drawn.names})
+
+
+def _is_file(text: str) -> bool:
+    """Whether a graph is named by a file, and not typed as edges."""
+    return text.lower().endswith(".bif") or (text.lower().endswith(ARROWS) and "->" not in text)
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import HOLDS
+from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
@@ -52,6 +53,7 @@ def make_view(asked: argparse.Namespace) -> int:
     """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
     if asked.out.suffix not in VIEWS:
         raise InputError(f"A view is written to a file ending in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
+    require_output(asked.out, [asked.file])
     data = asked.file.read_bytes()
     if is_structure(data):
         raise InputError(
@@ -61,7 +63,7 @@ def make_view(asked: argparse.Namespace) -> int:
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
     document = read_document(data)
-    asked.out.write_bytes(VIEWS[asked.out.suffix](document, asked))
+    write_output(asked.out, VIEWS[asked.out.suffix](document, asked))
     if asked.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
     print(f"Written to {asked.out}")

@@ -43,6 +43,13 @@ class Address:
     table: Name = ()
     options: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files and folders on this machine that the table lies in; none where a server keeps it."""
+        if self.kind in ("parquet", "duckdb"):
+            return (Path(self.place),)
+        return tuple(Path(part) for part in self.table if part.startswith("/"))  # Spark names files as tables
+
     def __str__(self) -> str:
         query = [f"{key}={quote(value, safe='/')}" for key, value in self.options]
         if self.table:

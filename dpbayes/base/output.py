@@ -1,0 +1,108 @@
+"""A file that a command writes: known to be writable and no input before work begins, and replaced as a whole."""
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from dpbayes.base.validation import InputError
+
+ROOM = 1 << 16
+"""Bytes that must fit beside an output before work begins, unless more are asked for."""
+
+_DATABASE = b"SQLite format 3\0"
+"""How every SQLite file begins: a ledger is one, and no output of a command is."""
+
+_COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a file, under its name with this ending."""
+
+
+def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> None:
+    """Refuse an output before anything is read, computed or charged for it.
+
+    Args:
+        out: The file to be written.
+        inputs: Files and folders that the command reads or keeps: data, domain description, ledger.
+        room: Bytes that must fit on the disk of the output.
+
+    Raises:
+        InputError: For an output that is an input under any name, lies in a folder that is read, is a database or a
+            folder, or cannot be written.
+    """
+    for path in inputs:
+        if _is_same(out, path) or any(_is_same(out, Path(f"{path}{end}")) for end in _COMPANIONS):
+            raise InputError(f"The output {out} is {path}, which this command reads; name another file.")
+        if path.is_dir() and path.resolve() in out.resolve().parents:
+            raise InputError(f"The output {out} lies in {path}, which this command reads; name a file elsewhere.")
+    if out.is_dir():
+        raise InputError(f"The output {out} is a folder; name a file in it.")
+    if _is_stream(out):
+        return
+    if out.exists() and _begins_as_database(out):
+        raise InputError(f"The output {out} is a database, perhaps a ledger; it is not replaced. Name another file.")
+    try:
+        with tempfile.NamedTemporaryFile(dir=out.resolve().parent, prefix=".dpbayes-") as probe:
+            probe.write(bytes(room))
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        raise InputError(f"The output {out} cannot be written: {error.strerror}.") from None
+
+
+def write_output(out: Path, data: bytes) -> None:
+    """Write a file beside the output and rename it, so that nobody ever sees half of it.
+
+    A link stays a link, and the file it names is replaced; a device or a pipe is written to. A file that is replaced
+    keeps its permissions.
+
+    Raises:
+        OSError: Where it cannot be written; the former file is then as it was.
+    """
+    if _is_stream(out):
+        out.write_bytes(data)
+        return
+    place = out.resolve()
+    number, name = tempfile.mkstemp(dir=place.parent, prefix=".dpbayes-")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        os.replace(name, place)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _is_same(out: Path, other: Path) -> bool:
+    """Whether two paths name one file, by links of either kind, or would once both are there."""
+    try:
+        return out.samefile(other)
+    except OSError:
+        return out.resolve() == other.resolve()
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path names a device, a pipe or a socket, which nothing can be renamed onto."""
+    try:
+        kind = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
+
+
+def _begins_as_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:  # it can be replaced without being read
+        return False
+
+
+def _umask() -> int:
+    """Return the permissions that new files of this process do not get."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

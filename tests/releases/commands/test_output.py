@@ -1,0 +1,119 @@
+"""An output of a command never destroys an input or the ledger, and one that cannot be written costs nothing."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpbayes.base.command import HOLDS, REFUSED
+from dpbayes.experiments.commands.main import main as experiments
+from dpbayes.releases import ledger
+from dpbayes.releases.commands.main import main
+from tests.releases.made import opened, written
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    """A release without its output; every input is a file."""
+    table, domains = written(tmp_path)
+    arrows = tmp_path / "arrows.txt"
+    arrows.write_text("rain -> grass")
+    return [
+        *("release", "--ledger", str(opened(tmp_path)), "--dataset", "garden", "--data", str(table)),
+        *("--domains", str(domains), "--network", str(arrows), "--mechanism", "laplace", "--epsilon", "0.5"),
+        "--graph-unseen",
+    ]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("option", ["--ledger", "--data", "--domains", "--network"])
+@pytest.mark.parametrize("how", ["itself", "link", "hard link"])
+def test_a_release_never_overwrites_what_it_reads(words, option, how, tmp_path, capsys):
+    named = Path(words[words.index(option) + 1])
+    out = named
+    if how != "itself":
+        out = tmp_path / "elsewhere.json"
+        (out.symlink_to if how == "link" else lambda path: os.link(path, out))(named)
+    before = files_of(tmp_path)
+    assert main([*words, "--out", str(out)]) == REFUSED
+    assert "which this command reads" in capsys.readouterr().err
+    assert files_of(tmp_path) == before, "and nothing was charged"
+
+
+def test_a_release_from_parquet_files_is_not_written_among_them(words, tmp_path, capsys):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    at = words.index("--data")
+    pd.read_csv(words[at + 1], dtype=str).to_parquet(folder / "a.parquet")
+    source = [*words[:at], "--source", f"parquet:{folder}", *words[at + 2 :]]
+    for out in (folder / "a.parquet", folder / "release.json"):
+        assert main([*source, "--out", str(out)]) == REFUSED
+        assert "which this command reads" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["a.parquet"]
+
+
+def test_another_ledger_is_not_overwritten(words, tmp_path, capsys):
+    (tmp_path / "other").mkdir()
+    other = opened(tmp_path / "other")
+    before = other.read_bytes()
+    assert main([*words, "--out", str(other)]) == REFUSED
+    assert "is a database" in capsys.readouterr().err
+    assert other.read_bytes() == before
+
+
+@pytest.mark.parametrize(("name", "why"), [("none/release.json", "No such file"), ("", "is a folder")])
+def test_an_output_that_cannot_be_written_costs_nothing(words, name, why, tmp_path, capsys):
+    assert main([*words, "--out", str(tmp_path / name)]) == REFUSED
+    assert why in capsys.readouterr().err
+    assert not ledger.spendings(tmp_path / "ledger.sqlite", "garden")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_cost(words, tmp_path, capsys):
+    path = tmp_path / "ledger.sqlite"
+    assert main([*words, "--out", "/dev/full"]) == REFUSED
+    said = capsys.readouterr().err
+    (spending,) = ledger.spendings(path, "garden")
+    assert f"ledger export {spending.row} --out FILE" in said
+    assert said.count("\n") == 2, "how far the draw was, and one sentence"
+    assert main([*words, "--out", str(tmp_path / "release.json")]) == HOLDS
+    assert main(["ledger", "--ledger", str(path), "export", str(spending.row), "--out", str(tmp_path / "x")]) == HOLDS
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "release.json").read_bytes()
+    assert ledger.account_of(path, "garden").spent == spending.cost
+
+
+@pytest.mark.parametrize("option", ["--ledger", "--data", "--domains"])
+def test_a_learnt_graph_never_overwrites_what_is_read(words, option, tmp_path, capsys):
+    learning = ["learn", *words[1:9], "--epsilon", "0.5"]
+    out = tmp_path / "elsewhere.txt"
+    os.link(words[words.index(option) + 1], out)
+    before = files_of(tmp_path)
+    assert main([*learning, "--out", str(out)]) == REFUSED
+    assert "which this command reads" in capsys.readouterr().err
+    assert files_of(tmp_path) == before
+
+
+def test_a_view_an_export_counts_and_results_leave_their_inputs(words, tmp_path, capsys):
+    release = tmp_path / "release.json"
+    assert main([*words, "--out", str(release)]) == HOLDS
+    path, table, domains = (words[words.index(option) + 1] for option in ("--ledger", "--data", "--domains"))
+    (tmp_path / "view.csv").symlink_to(release)
+    before = files_of(tmp_path)
+    commands = [
+        (main, ["view", str(release), "--out", str(tmp_path / "view.csv")]),
+        (main, ["ledger", "--ledger", path, "export", "3", "--out", path]),
+        (main, ["count", "--data", table, "--domains", domains, "--network", "rain -> grass", "--out", table]),
+        (
+            experiments,
+            ["accuracy", "--table", table, "--arrows", "rain -> grass", "--states", Path(domains).read_text()]
+            + ["--out", table],
+        ),
+    ]
+    for run, said in commands:
+        assert run(said) == REFUSED
+        assert "which this command reads" in capsys.readouterr().err
+    assert files_of(tmp_path) == before
