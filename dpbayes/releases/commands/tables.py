@@ -62,9 +62,9 @@ def files_read(asked: argparse.Namespace) -> list[Path]:
 
     Errors: InputError for an address that is none.
     """
-    named = [getattr(asked, name, None) for name in ("data", "domains", "file")]
-    paths = [path for path in named if path is not None]
-    text, source = getattr(asked, "network", None), getattr(asked, "source", None)
+    words = vars(asked)
+    paths = [words[name] for name in ("data", "domains", "file") if words.get(name) is not None]
+    text, source = words.get("network"), words.get("source")
     if text is not None and _is_file(text):
         paths.append(Path(text))
     if source is not None:
