@@ -98,17 +98,20 @@ def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
 def begin(path: Path) -> None:
     """Make the file a ledger unless it is one. A crash in the middle leaves an empty file, which the next call fills.
 
-    Errors: LedgerError where it cannot be made.
+    Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's file, which stays as it is.
     """
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
         # SQLite itself creates it: to close a file that another thread has open there would take away its locks.
         with closing(_connection(path, "rwc")) as connection:
-            if _is_empty(connection):
+            if is_new:
                 path.chmod(0o600)  # for its owner's eyes only: it will hold a key and what was drawn
+            if _is_empty(connection):
                 with _transaction(connection):
                     if _is_empty(connection):  # nobody else was faster
                         _fill(connection)
+            _require_ledger(connection, path)
             _let_readers_read_on(connection)
 
 
@@ -148,6 +151,8 @@ def _now() -> str:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
+    if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite waits for a pipe; a device is an empty file
+        raise BrokenLedgerError(f"{path} is a pipe or a device, not a file; name a file for the ledger.")
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
@@ -195,6 +200,11 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return marks == (0, 0) and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
 
 
+def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
+
+
 def _fill(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.values():
         connection.execute(statement)
@@ -207,8 +217,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for rows that are wrong."""
     if _is_empty(connection):
         raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
-    if _pragma(connection, "application_id") != APPLICATION:
-        raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
+    _require_ledger(connection, path)
     version = _pragma(connection, "user_version")
     if version not in (VERSION, VERSION_OF_RHO):
         raise BrokenLedgerError(

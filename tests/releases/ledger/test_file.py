@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,44 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     refused(path, sentence)
     with pytest.raises(ledger.BrokenLedgerError, match="of another program"):
         ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+
+
+def test_another_programs_database_keeps_its_permissions_and_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE event (row INTEGER PRIMARY KEY)")
+    other.close()
+    path.chmod(0o644)
+    before = path.read_bytes()
+    with pytest.raises(ledger.BrokenLedgerError, match="of another program"):
+        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+    assert path.read_bytes() == before, "neither its journal mode is another"
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    sentence = "PATH is a pipe or a device, not a file; name a file for the ledger."
+    ask = (
+        "import sys; from fractions import Fraction; from pathlib import Path; from dpbayes.releases import ledger\n"
+        "for do in (ledger.check, lambda path: ledger.open_dataset(path, 'votes', Fraction(1), reason='None.')):\n"
+        "    try: do(Path(sys.argv[1]))\n"
+        "    except ledger.LedgerError as error: print(error)"
+    )
+    told = subprocess.check_output([sys.executable, "-c", ask, str(path)], cwd=ROOT, text=True, timeout=30)
+    assert told.splitlines() == 2 * [sentence.replace("PATH", str(path))]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
+def test_a_device_is_refused_and_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "null"
+    os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))  # as /dev/null, which is everybody's
+    path.chmod(0o666)
+    with pytest.raises(ledger.BrokenLedgerError, match="is a pipe or a device"):
+        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+    refused(path, "PATH is a pipe or a device, not a file; name a file for the ledger.")
+    assert path.stat().st_mode & 0o777 == 0o666
 
 
 def test_another_version_is_named(path: Path) -> None:
