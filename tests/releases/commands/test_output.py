@@ -109,8 +109,17 @@ def test_a_view_an_export_counts_and_results_leave_their_inputs(words, tmp_path,
         (main, ["count", "--data", table, "--domains", domains, "--network", "rain -> grass", "--out", table]),
         (
             experiments,
-            ["accuracy", "--table", table, "--arrows", "rain -> grass", "--states", Path(domains).read_text()]
-            + ["--out", table],
+            [
+                "accuracy",
+                "--table",
+                table,
+                "--arrows",
+                "rain -> grass",
+                "--states",
+                Path(domains).read_text(),
+                "--out",
+                table,
+            ],
         ),
     ]
     for run, said in commands:
