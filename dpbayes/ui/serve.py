@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,11 +17,15 @@ from streamlit.web import cli
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.ui.security import secured
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from dpbayes.ui.wire import send_at_once
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 HOST, PORT = "127.0.0.1", 8501
+NAMES = (HOST, "localhost")
+"""Names of the server that a browser on this computer may use: a page under another name gets no connection."""
+
 CLASS = "0.0.0.0"
 """Where a server listens that others may open: at every address of this computer."""
 
@@ -59,6 +63,14 @@ def main(words: Sequence[str] | None = None) -> int:
         default=HOST,
         help="serve the local network, not this computer alone: everybody in it can then look",
     )
+    parser.add_argument(
+        "--host",
+        dest="names",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a browser may also use this name for the server, as behind a proxy; several times",
+    )
     asked = parser.parse_args(words)
     try:
         _name_connections(asked)
@@ -70,12 +82,16 @@ def main(words: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return REFUSED
     if not address:
-        serve(port, ["--server.address", HOST])
+        serve(port, ["--server.address", HOST, *_allowed(asked.names)])
         return HOLDS
     print(who_can_look(f"http://{address}:{port}"), flush=True)
     with class_ledger():
-        serve(port, ["--server.address", CLASS, "--browser.serverAddress", address])
+        serve(port, ["--server.address", CLASS, "--browser.serverAddress", address, *_allowed([address, *asked.names])])
     return HOLDS
+
+
+def _allowed(names: Iterable[str]) -> list[str]:
+    return [word for name in (*NAMES, *names) for word in ("--server.allowedHosts", name)]
 
 
 def _name_connections(asked: argparse.Namespace) -> None:
@@ -191,7 +207,11 @@ def serve(port: int, where: Sequence[str]) -> None:
 
 
 class _AtOnce(uvicorn.Server):
-    """Streamlit's server, whose answers do not wait: for the first visitor, too."""
+    """Streamlit's server, secured, whose answers do not wait: for the first visitor, too."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        config.app = secured(config.app)  # type: ignore[arg-type]
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         send_at_once(sockets or ())

@@ -1,0 +1,97 @@
+"""Nobody but the visitor gets what is theirs: foreign names, foreign origins, frames, guessed addresses."""
+
+import itertools
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from streamlit.runtime import memory_media_file_storage as storage
+from streamlit.runtime.media_file_storage import MediaFileKind
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from dpbayes.ui import security, serve
+from tests.browser.serving import dashboard_process, free_port
+
+COUNTS = b"smoke,count\nyes,481\nno,519\n"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with dashboard_process(free_port()) as (address, _):
+        yield address
+
+
+def address_of(content: bytes) -> str:
+    return storage.MemoryMediaFileStorage("/media").load_and_get_id(
+        content, "text/csv", MediaFileKind.DOWNLOADABLE, "counts.csv"
+    )
+
+
+def test_who_guesses_a_file_for_download_cannot_compute_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = SimpleNamespace(session_id="curator")
+    monkeypatch.setattr(security, "get_script_run_ctx", lambda **_: context)
+    guesses = {address_of(COUNTS.replace(b"481", str(count).encode())): count for count in range(1001)}
+    assert len(guesses) == 1001
+    assert address_of(COUNTS) in guesses, "a run of the same session finds the file that it made before"
+    context.session_id = "stranger"
+    assert address_of(COUNTS) not in guesses, "of another session"
+    context.session_id = "curator"
+    monkeypatch.setattr(security, "_KEY", bytes(32))
+    assert address_of(COUNTS) not in guesses, "of another process"
+
+
+@pytest.mark.parametrize("path", ["/", "/release", "/_stcore/health", "/app/static/chart.js", "/media/none.csv"])
+def test_every_answer_has_the_headers_of_security(url: str, path: str) -> None:
+    try:
+        answer = urllib.request.urlopen(url + path)
+    except urllib.error.HTTPError as error:
+        answer = error  # type: ignore[assignment]
+    with answer:
+        assert answer.headers.get_all("Content-Security-Policy") == ["frame-ancestors 'self'"]
+        assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
+        assert answer.headers.get_all("Referrer-Policy") == ["same-origin"]
+
+
+def stream(url: str, *, host: str = "", origin: str = "") -> None:
+    """Open a connection as a page would that the browser found under `host`, and that came from `origin`."""
+    name, _, port = url.removeprefix("http://").partition(":")
+    address = f"ws://{host or name}:{port}/_stcore/stream"
+    with (
+        socket.create_connection((name, int(port))) as way,
+        connect(address, sock=way, origin=Origin(origin or f"http://{host or name}:{port}"), open_timeout=10),
+    ):
+        pass
+
+
+def test_a_page_of_the_server_itself_is_answered(url: str) -> None:
+    stream(url)
+    stream(url, host="localhost")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example"])
+def test_a_foreign_name_that_is_mapped_to_this_computer_is_refused(url: str, host: str) -> None:
+    with pytest.raises(InvalidStatus, match="403"):
+        stream(url, host=host)
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "http://localhost:8888", "https://evil.example", "null"])
+def test_a_page_of_another_port_or_place_is_refused(url: str, origin: str) -> None:
+    with pytest.raises(InvalidStatus, match="403"):
+        stream(url, origin=origin)
+
+
+def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words: list[str] = []
+    monkeypatch.setattr(serve, "serve", lambda port, where: words.extend(where))
+    monkeypatch.setattr(serve, "checked_address", lambda: "10.1.2.3")
+    port = str(free_port())
+    assert serve.main(["--class", "--port", port, "--host", "class.example"]) == 0
+    allowed = [name for option, name in itertools.pairwise(words) if option == "--server.allowedHosts"]
+    assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
