@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from benchmarks.record import Record
-from tests.browser.serving import ROOT, streamlit_process
+from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
 
 APP = ROOT / "app.py"
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
@@ -39,6 +39,9 @@ EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
 MEDIAN_MS, SLOW_MS = 150.0, 500.0
 """Longest that a move may take where 50 sessions move, in the median and in 19 of 20 cases."""
+
+OPENING_S = {30: 3.0, 60: 5.0}
+"""Longest that the last of so many sessions may wait for Release where all open it at once on a new server."""
 
 PROCESSOR_MS = 20.0
 """Most processor time that a move may take of a full class, with what follows when the hand rests."""
@@ -163,6 +166,21 @@ async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int
         )
 
 
+async def opening(url: str, page: str, *, sessions: int) -> list[float]:
+    """Return after how many seconds each of these sessions, which open the page at once, has seen it."""
+    stream, protocol = f"ws{url.removeprefix('http')}/_stcore/stream", [Subprotocol("streamlit")]
+    async with AsyncExitStack() as stack:
+        wires = [connect(stream, max_size=None, subprotocols=protocol) for _ in range(sessions)]
+        clients = [Session(await stack.enter_async_context(wire), page) for wire in wires]
+        start = time.perf_counter()
+
+        async def enter(client: Session) -> float:
+            await client.open()
+            return time.perf_counter() - start
+
+        return await asyncio.gather(*(enter(client) for client in clients))
+
+
 def processor_s(process: int) -> float:
     """Return the processor time that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -188,12 +206,24 @@ def _on_one_core(app: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
             os.sched_setaffinity(0, cores)
 
 
+def opened() -> list[Record]:
+    """Let classes open Release at once on a new server."""
+    records = []
+    for size, bound in OPENING_S.items():
+        with dashboard_process(free_port()) as (url, _):
+            waited = asyncio.run(opening(url, "release", sessions=size))
+        records.append(
+            Record(name=f"{size} sessions open Release at once: last", value=max(waited), unit="s", bound=bound)
+        )
+    return records
+
+
 def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[Record]:
     """Let classes of several sizes move epsilon on Release, all the time or with rests, and the trivial page's slider.
 
     At last the largest class comes again, which must find room in the memory that the first one has left.
     """
-    records = []
+    records = opened()
     for size in sessions:
         with _on_one_core(TRIVIAL_LIVE) as (url, server):
             trivial = asyncio.run(lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))

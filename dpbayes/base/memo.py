@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
-from dpbayes.base.steps import Work
+from dpbayes.base.steps import Partial, Work
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -17,14 +17,25 @@ _UNKNOWN = object()
 
 
 @dataclass(eq=False)
-class Memo:
-    """Results by what they were asked under; the one that was not asked for longest is forgotten first.
+class _Entry:
+    """One result, or the work on it: its `steps`, and what the `last` of them brought."""
 
-    Threads may share it: two that ask for the same at the same time may both compute it.
+    result: object = _UNKNOWN
+    steps: Work[Any] | None = None
+    last: float | Partial[Any] | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+
+@dataclass(eq=False)
+class Memo:
+    """Results by their function and key; the one used longest ago is forgotten first.
+
+    Threads may share it: where several need the same result, one computes it and the others wait. A computation must
+    not wait for another thread that waits for its result.
     """
 
     most: int = MOST
-    results: dict[Hashable, object] = field(default_factory=dict)
+    results: dict[Hashable, _Entry] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __reduce__(self) -> tuple[type["Memo"], tuple[int]]:
@@ -38,13 +49,16 @@ class Memo:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Result:
-        """Return `function(*arguments, **named)`, computed the first time that this function is asked with this key."""
-        place = (function, key)
-        known = self._known(place)
-        if known is _UNKNOWN:
-            known = function(*arguments, **named)
-            self._keep(place, known)
-        return cast("Result", known)
+        """Return `function(*arguments, **named)`, computed the first time that this function is called with this key.
+
+        The function is compared with `==`: a bound method of an object that is made anew each time is always another.
+        """
+        entry = self._entry((function, key))
+        if entry.result is _UNKNOWN:
+            with entry.lock:
+                if entry.result is _UNKNOWN:  # no other thread was faster
+                    entry.result = function(*arguments, **named)
+        return cast("Result", entry.result)
 
     def once_in_steps(
         self,
@@ -53,31 +67,34 @@ class Memo:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Work[Result]:
-        """Do `once` with work in steps: none where its result is kept, and no more once others have come to it.
+        """Do `once` with work in steps: no step where its result is kept.
 
-        What is left before its end is not kept.
+        Threads that need the same result take turns with the steps of one work. Who comes later begins with what the
+        last step brought; what one of them leaves before its end, the next continues.
         """
-        place, steps = (work, key), work(*arguments, **named)
-        while (known := self._known(place)) is _UNKNOWN:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                known = end.value
-                self._keep(place, known)
-                break
+        entry = self._entry((work, key))
+        if entry.result is _UNKNOWN and entry.last is not None:
+            yield entry.last
+        while entry.result is _UNKNOWN:
+            with entry.lock:
+                if entry.result is not _UNKNOWN:
+                    break
+                steps = entry.steps = entry.steps or work(*arguments, **named)
+                try:
+                    step = entry.last = next(steps)
+                except StopIteration as end:
+                    entry.result, entry.steps, entry.last = end.value, None, None
+                    break
+                except BaseException:
+                    entry.steps = entry.last = None
+                    raise
             yield step
-        return cast("Result", known)
+        return cast("Result", entry.result)
 
-    def _known(self, place: Hashable) -> object:
-        """Return what is kept, which counts as asked for, or `_UNKNOWN`."""
+    def _entry(self, place: Hashable) -> _Entry:
+        """Return what is kept in this place, which is now the one used last."""
         with self.lock:
-            if place not in self.results:
-                return _UNKNOWN
-            known = self.results[place] = self.results.pop(place)
-            return known
-
-    def _keep(self, place: Hashable, result: object) -> None:
-        with self.lock:
-            self.results[place] = result
+            entry = self.results[place] = self.results.pop(place) if place in self.results else _Entry()
             while len(self.results) > self.most:
                 del self.results[next(iter(self.results))]
+            return entry

@@ -3,12 +3,13 @@
 import pickle
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.steps import finished
+from dpbayes.base.steps import Work, finished
 
 
 def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
@@ -50,23 +51,87 @@ def test_threads_may_share_it() -> None:
     assert len(memo.results) == 3
 
 
-def test_work_in_steps_is_done_once_and_what_is_left_before_its_end_again():
+def test_work_in_steps_is_done_once_and_continues_where_it_was_left():
     memo, begun = Memo(most=1), []
 
     def work(x):
         begun.append(x)
+        yield 0.25
         yield 0.5
         return [x]
 
-    assert next(memo.once_in_steps("a", work, 1)) == 0.5
-    assert not memo.results, "it was left"
+    assert next(memo.once_in_steps("a", work, 1)) == 0.25
+    assert list(memo.once_in_steps("a", work, 1)) == [0.25, 0.5], "at first what there is, then the next step"
     result = finished(memo.once_in_steps("a", work, 1))
     assert result == [1]
     assert not list(memo.once_in_steps("a", work, 1)), "it takes no step"
     assert finished(memo.once_in_steps("a", work, 1)) is result
-    assert begun == [1, 1]
+    assert begun == [1]
     assert finished(memo.once_in_steps("b", work, 2)) == [2]
     assert finished(memo.once_in_steps("a", work, 3)) == [3], "it was forgotten for another"
+
+
+def in_threads(count: int, ask: Callable[[], object]) -> list[object]:
+    """Return what `ask` gives in so many threads that begin together."""
+    results, begin = list[object](), threading.Barrier(count)
+
+    def run() -> None:
+        begin.wait()
+        results.append(ask())
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert len(results) == count
+    return results
+
+
+def test_threads_that_need_the_same_at_once_have_it_computed_once() -> None:
+    memo, computed = Memo(), list[object]()
+
+    def slow() -> object:
+        time.sleep(0.05)
+        computed.append(object())
+        return computed[-1]
+
+    assert set(in_threads(8, lambda: memo.once("a", slow))) == {computed[0]}
+    assert len(computed) == 1
+
+
+def test_threads_that_need_the_same_work_take_turns_with_its_steps() -> None:
+    memo, done = Memo(), list[int]()
+
+    def work() -> Work[object]:
+        for step in range(12):
+            time.sleep(0.005)
+            done.append(step)
+            yield step / 12
+        return done
+
+    assert all(result is done for result in in_threads(8, lambda: finished(memo.once_in_steps("a", work))))
+    assert done == list(range(12))
+
+
+def test_what_failed_is_computed_by_the_next_who_needs_it() -> None:
+    memo, attempts = Memo(), list[int]()
+
+    def fails_at_first() -> int:
+        attempts.append(len(attempts))
+        return 1 // attempts[-1]
+
+    def steps() -> Work[int]:
+        yield 0.5
+        return fails_at_first()
+
+    with pytest.raises(ZeroDivisionError):
+        memo.once("a", fails_at_first)
+    assert memo.once("a", fails_at_first) == 1
+    attempts.clear()
+    with pytest.raises(ZeroDivisionError):
+        finished(memo.once_in_steps("a", steps))
+    assert list(memo.once_in_steps("a", steps)) == [0.5]
 
 
 def test_a_copy_keeps_nothing_yet():
@@ -90,4 +155,4 @@ def test_work_that_others_have_done_meanwhile_takes_no_further_step():
     assert next(left) == 0
     result = finished(other)
     assert finished(left) is result
-    assert done == [0, 0, 1, 2]
+    assert done == [0, 1, 2]

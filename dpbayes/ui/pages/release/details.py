@@ -12,12 +12,14 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import ends, escaped, many, numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.ui.pages.release.averages import Averages
 from dpbayes.ui.pages.release.comparison import comparison
 from dpbayes.ui.pages.release.controls import ask, question
@@ -86,8 +88,14 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     frame = pd.DataFrame({"state": states, "private": private[0]})
     if study.is_posterior and net.cell_count <= MOST_DRAWN:
         with suppress(InputError):  # evidence that is possible on average may be impossible in a draw
-            rng = stream(chosen.seed, "release", "answers")
-            low, high = answer_interval(readings.first_posterior, target, evidence, rng, level=LEVEL)
+            low, high = readings.memo.once(
+                (target, tuple(evidence.items())),
+                _answer_interval,
+                readings.first_posterior,
+                target,
+                evidence,
+                chosen.seed,
+            )
             frame[f"its {LEVEL:.0%} interval"] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
     if chosen.is_curator:
         frame["exact"] = exact
@@ -100,6 +108,12 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         numbers(frame)
     if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
+
+
+def _answer_interval(
+    posterior: Dirichlets | DirichletMixtures, target: str, evidence: dict[str, str], seed: int
+) -> tuple[FloatArray, FloatArray]:
+    return answer_interval(posterior, target, evidence, stream(seed, "release", "answers"), level=LEVEL)
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:

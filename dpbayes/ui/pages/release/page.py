@@ -167,7 +167,9 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
     name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
-        figure = density_figure(_densities(chosen, readings, cell), name=name, zoom=zoom, colour=colour)
+        key = cell, chosen.is_curator, readings.knows_noise, readings.points
+        densities = readings.memo.once(key, _densities, chosen, readings, cell)
+        figure = density_figure(densities, name=name, zoom=zoom, colour=colour)
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
     else:
         figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)

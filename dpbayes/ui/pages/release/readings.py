@@ -81,7 +81,7 @@ class Readings:
         """The posterior (K,) of the first release; of a very large network, with counts taken as real."""
         if not self.is_averaged:
             return self.as_real.release.posterior.part(0)
-        return self.memo.once((), self.as_real.release.part(0).noise_aware, points=AVERAGED_POINTS)
+        return self.memo.once((), _first_posterior, self.as_real)
 
     def first(self, cells: IntArray) -> BetaMixtures:
         """Return the marginals (S, C) of some cells in the first release, read with its noise."""
@@ -111,6 +111,10 @@ class Readings:
 
 def _first(study: ReleaseStudy, cells: IntArray, points: int) -> BetaMixtures:
     return study.release.part(0).noise_aware_cells(cells, points=points)
+
+
+def _first_posterior(study: ReleaseStudy) -> DirichletMixtures:
+    return study.release.part(0).noise_aware(points=AVERAGED_POINTS)
 
 
 def held_as_real(study: ReleaseStudy, cell: int, level: float) -> FloatArray:

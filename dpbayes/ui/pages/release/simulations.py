@@ -23,7 +23,7 @@ page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS 
 SHARED, SHARED_VALUES = 64, 20_000
 """How many simulations a server keeps for all, and the numbers of one of them: some 100 MB in all."""
 
-MOST_KEPT = 16
+MOST_KEPT = 32
 """Things worked out of simulated releases that are kept with them: of a few cells that were looked at one by one."""
 
 
