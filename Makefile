@@ -7,13 +7,12 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run serve test thorough check unit smoke browser engines bench chromium servers clean
 
-# HOSTS="class.example": further names of the server, as behind a proxy.
 run: $(VENV)/.run
-	$(BIN)/python -m dpbayes --port $(PORT) $(foreach name,$(HOSTS),--host $(name))
+	$(BIN)/python -m dpbayes --port $(PORT)
 
 # For a class: everybody in this network can look.
 serve: $(VENV)/.run
-	$(BIN)/python -m dpbayes --class --port $(PORT) $(foreach name,$(HOSTS),--host $(name))
+	$(BIN)/python -m dpbayes --class --port $(PORT)
 
 # All three at once: a browser's tests mostly wait, and the others work meanwhile. Each one's output comes at its end.
 test:

@@ -1,5 +1,6 @@
 """dpbayes: see what privacy costs a Bayesian network and what it buys. Start with `make run`."""
 
+import gc
 import sys
 
 import streamlit as st
@@ -17,8 +18,10 @@ def main() -> None:
     coming = st.empty()
     if not hasattr(sys.modules.get("dpbayes.ui.app"), "app"):
         coming.html(GREY)
+        gc.disable()  # nothing of what is imported is garbage
     from dpbayes.ui.app import app
 
+    gc.enable()
     app()
     coming.empty()
 

@@ -124,14 +124,13 @@ def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
                 page.bring_to_front()
                 took[key].append(move(page, turn))
                 rest(page)
-    median = {key: statistics.median(times[warm_up:]) for key, times in took.items()}
     return [
-        Record(
-            name=f"Slider to repainted chart, {name.capitalize()}",
-            value=median[name],
-            unit="ms",
+        Record.of_times(
+            f"Slider to repainted chart, {name.capitalize()}",
+            took[name][warm_up:],
+            "ms",
             baseline=f"trivial page, {configuration}",
-            baseline_value=median[key],
+            baseline_times=took[key][warm_up:],
             bound=bound,
         )
         for name in LIVE
@@ -203,7 +202,7 @@ def drag(page: Page, *, steps: int = 120) -> tuple[float, float]:
     return 1000 * len(within) / (stop - start), max([at - stop for at in repaints if at > stop], default=0.0)
 
 
-def cold_start(*, repeats: int = 3) -> list[Record]:
+def cold_start(*, repeats: int = 5) -> list[Record]:
     """Time from starting the server to the first chart, of Release and of the trivial page in turns.
 
     The browser is running already, and has never seen either. The dashboard starts as `make run` starts it, and as
@@ -222,14 +221,14 @@ def cold_start(*, repeats: int = 3) -> list[Record]:
                 with server() as (url, _), chromium() as window:
                     started = time.perf_counter() - start
                     took[name].append(started + first_ink(window, f"{url}/{page}") / 1000)
-    trivial = statistics.median(took.pop("trivial"))
+    trivial = took.pop("trivial")
     return [
-        Record(
-            name=f"Cold start to the first chart, {name}",
-            value=statistics.median(each),
-            unit="s",
+        Record.of_times(
+            f"Cold start to the first chart, {name}",
+            each,
+            "s",
             baseline="trivial page",
-            baseline_value=trivial,
+            baseline_times=trivial,
             bound=1.3,
         )
         for name, each in took.items()
@@ -259,20 +258,14 @@ def first_charts(*, repeats: int = 5) -> list[Record]:
 
 
 def _first_charts(what: str, took: dict[str, list[float]]) -> list[Record]:
-    """Return the median of each page beside the trivial one's, and the slowest."""
-    median = {name: statistics.median(each[1:]) for name, each in took.items()}
-    trivial = median.pop("trivial")
-    return [
-        *(
-            Record(
-                name=f"{what}, {name.capitalize()}",
-                value=value,
-                unit="ms",
-                baseline="trivial page",
-                baseline_value=trivial,
-                bound=1.3,
-            )
-            for name, value in median.items()
-        ),
-        Record(name=f"{what}, the slowest page", value=max(median.values()), unit="ms", bound=FIRST_MS),
+    """Return the times of each page beside the trivial one's, and the slowest."""
+    times = {name: each[1:] for name, each in took.items()}
+    trivial = times.pop("trivial")
+    records = [
+        Record.of_times(
+            f"{what}, {name.capitalize()}", each, "ms", baseline="trivial page", baseline_times=trivial, bound=1.3
+        )
+        for name, each in times.items()
     ]
+    slowest = max(record.value for record in records)
+    return [*records, Record(name=f"{what}, the slowest page", value=slowest, unit="ms", bound=FIRST_MS)]

@@ -28,6 +28,36 @@ class Record:
     baseline_value: float | None = None
     bound: float | None = None
     least: bool = False
+    times: tuple[float, ...] = ()
+    baseline_times: tuple[float, ...] = ()
+
+    @classmethod
+    def of_times(
+        cls,
+        name: str,
+        times: Sequence[float],
+        unit: str,
+        *,
+        baseline: str,
+        baseline_times: Sequence[float],
+        bound: float,
+    ) -> "Record":
+        """Return the median of times over that of the baseline, with all of them beside: another day has a spread."""
+        return cls(
+            name=name,
+            value=statistics.median(times),
+            unit=unit,
+            baseline=baseline,
+            baseline_value=statistics.median(baseline_times),
+            bound=bound,
+            times=tuple(times),
+            baseline_times=tuple(baseline_times),
+        )
+
+    @property
+    def ratio_of_least(self) -> float | None:
+        """The least time over the baseline's least, which other work on the machine disturbs least."""
+        return min(self.times) / min(self.baseline_times) if self.times and self.baseline_times else None
 
     @property
     def ratio(self) -> float | None:
@@ -59,16 +89,26 @@ def median_ms(act: Callable[[], object], *, repeats: int, warm_up: int = 1) -> f
 
 def as_table(records: Sequence[Record]) -> str:
     """Return the records as lines of text."""
-    lines = [("what", "measured", "baseline", "ratio", "bound", "met")]
+    lines = [("what", "measured", "baseline", "ratio", "of the least", "bound", "met")]
     for r in records:
-        baseline = "" if r.baseline_value is None else f"{r.baseline_value:.4g} {r.unit} ({r.baseline})"
+        value = f"{r.value:.4g} {r.unit}{_range(r.times)}"
+        baseline = (
+            ""
+            if r.baseline_value is None
+            else f"{r.baseline_value:.4g} {r.unit}{_range(r.baseline_times)} ({r.baseline})"
+        )
         ratio = "" if r.ratio is None else f"{r.ratio:.3g} x"
+        least = "" if r.ratio_of_least is None else f"{r.ratio_of_least:.3g} x"
         sign, unit = ("≥" if r.least else "≤"), ("x" if r.ratio is not None else r.unit)
         bound = "" if r.bound is None else f"{sign} {r.bound:g} {unit}"
         met = "" if r.met is None else "yes" if r.met else "NO"
-        lines.append((r.name, f"{r.value:.4g} {r.unit}", baseline, ratio, bound, met))
-    widths = [max(len(line[k]) for line in lines) for k in range(6)]
+        lines.append((r.name, value, baseline, ratio, least, bound, met))
+    widths = [max(len(line[k]) for line in lines) for k in range(7)]
     return "\n".join("  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def _range(times: Sequence[float]) -> str:
+    return f" [{min(times):.4g}, {max(times):.4g}]" if times else ""
 
 
 def save(records: Sequence[Record], **more: object) -> Path:
@@ -79,7 +119,7 @@ def save(records: Sequence[Record], **more: object) -> Path:
     content = {
         "when": now.isoformat(timespec="seconds"),
         "machine": machine | {"load": os.getloadavg()},
-        "records": [asdict(r) | {"ratio": r.ratio, "met": r.met} for r in records],
+        "records": [asdict(r) | {"ratio": r.ratio, "ratio_of_least": r.ratio_of_least, "met": r.met} for r in records],
         **more,
     }
     path = RESULTS / f"{now:%Y%m%d-%H%M%S}.json"

@@ -3,88 +3,21 @@
 `import dpbayes as dp` has what a curator and a recipient need; the packages below have the rest.
 """
 
-from dpbayes.audit.attacker.draws import audit_by_draws
-from dpbayes.audit.recalibration import recalibrated
-from dpbayes.audit.registry import audit as audit_report
-from dpbayes.base.privacy import Guarantee, compose
-from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import (
-    MECHANISMS,
-    Calibration,
-    ConsistentLaplace,
-    Exact,
-    GaussianResiduals,
-    GaussianUpdates,
-    LaplaceFourier,
-    LaplaceUpdates,
-    MapExponential,
-    Noise,
-    PosteriorSampler,
-    Release,
-    WeightedFourier,
-)
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
-from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import hellinger, kl
-from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.columns import encode
-from dpbayes.sources.domains import read_domains, write_domains
-from dpbayes.sources.edgelist import network, read_edges, write_edges
-from dpbayes.sources.engines.address import open_table
-from dpbayes.sources.engines.engine import DeclaredTable
-from dpbayes.sources.files import read_table
-from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
-from dpbayes.sources.shipped_tables import load_shipped
-from dpbayes.sources.synthetic import sample_dataset
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "MECHANISMS",
-    "Calibration",
-    "ConsistentLaplace",
-    "Counts",
-    "Dataset",
-    "DeclaredTable",
-    "Dirichlets",
-    "Exact",
-    "GaussianResiduals",
-    "GaussianUpdates",
-    "Guarantee",
-    "InputError",
-    "LaplaceFourier",
-    "LaplaceUpdates",
-    "MapExponential",
-    "Network",
-    "Noise",
-    "PosteriorSampler",
-    "Release",
-    "WeightedFourier",
-    "audit_by_draws",
-    "audit_report",
-    "chain",
-    "compose",
-    "count",
-    "empty",
-    "encode",
-    "full",
-    "hellinger",
-    "kl",
-    "load_named",
-    "load_shipped",
-    "naive_bayes",
-    "network",
-    "open_table",
-    "query",
-    "read_bif",
-    "read_domains",
-    "read_edges",
-    "read_table",
-    "recalibrated",
-    "sample_dataset",
-    "tree",
-    "write_bif",
-    "write_domains",
-    "write_edges",
-]
+if TYPE_CHECKING:
+    from dpbayes.api import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:
+    """Import `dpbayes.api` when a name of it is first used: a command or a server starts sooner without."""
+    api = import_module("dpbayes.api")
+    if name == "__all__" or name in api.__all__:
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    names: list[str] = import_module("dpbayes.api").__all__
+    return names

@@ -17,7 +17,7 @@ _UNKNOWN = object()
 
 
 @dataclass(eq=False)
-class _Entry:
+class _Kept:
     """One result, or the work on it: its `steps`, and what the `last` of them brought."""
 
     result: object = _UNKNOWN
@@ -35,7 +35,7 @@ class Memo:
     """
 
     most: int = MOST
-    results: dict[Hashable, _Entry] = field(default_factory=dict)
+    results: dict[Hashable, _Kept] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __reduce__(self) -> tuple[type["Memo"], tuple[int]]:
@@ -91,10 +91,10 @@ class Memo:
             yield step
         return cast("Result", entry.result)
 
-    def _entry(self, place: Hashable) -> _Entry:
+    def _entry(self, place: Hashable) -> _Kept:
         """Return what is kept in this place, which is now the one used last."""
         with self.lock:
-            entry = self.results[place] = self.results.pop(place) if place in self.results else _Entry()
+            entry = self.results[place] = self.results.pop(place) if place in self.results else _Kept()
             while len(self.results) > self.most:
                 del self.results[next(iter(self.results))]
             return entry

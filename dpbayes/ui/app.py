@@ -14,7 +14,7 @@ from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.banner import banner
 from dpbayes.ui.stories.opened import open_step, story_page
-from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.stories.shipped import TITLES
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS, count_connected
@@ -108,10 +108,10 @@ def bar(title: str) -> None:
         )
         st.selectbox(
             "Story",
-            list(STORIES),
+            list(TITLES),
             index=None,
             placeholder="Open a ready example",
-            format_func=lambda key: STORIES[key].title,
+            format_func=TITLES.__getitem__,
             key=_story_list(),
             on_change=_open_chosen,
             label_visibility="collapsed",

@@ -1,4 +1,4 @@
-"""Serve the dashboard: everything is imported before the first visitor comes, and a taken port is one sentence."""
+"""Serve the dashboard: all is imported while the first visitor's browser loads, and a taken port is one sentence."""
 
 import argparse
 import gc
@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,9 @@ CLASS = "0.0.0.0"
 
 ELSEWHERE = ("192.0.2.1", 9)
 """An address that nobody has (RFC 5737); a way to it is chosen, and nothing is sent."""
+
+IMPORTING_INTERVAL_S = 0.0005
+"""How long the imports may keep the server from answering."""
 
 LEDGER = "DPBAYES_LEDGER"
 NEAR = 100
@@ -196,18 +200,14 @@ def _lines(path: Path) -> list[str]:
 
 
 def serve(port: int, where: Sequence[str]) -> None:
-    """Import what every page needs, say that we navigate ourselves, and run the server until it is stopped."""
+    """Say that we navigate ourselves, and run the server until it is stopped."""
     PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
-    gc.disable()  # nothing of what is imported is garbage
-    importlib.import_module("dpbayes.ui.app")
-    gc.freeze()
-    gc.enable()
-    uvicorn.Server = _AtOnce  # type: ignore[misc]
+    uvicorn.Server = _DashboardServer  # type: ignore[misc]
     cli.main(["run", str(APP), "--server.port", str(port), *where], prog_name="streamlit")
 
 
-class _AtOnce(uvicorn.Server):
-    """Streamlit's server, secured, whose answers do not wait: for the first visitor, too."""
+class _DashboardServer(uvicorn.Server):
+    """Streamlit's server, secured, whose answers do not wait, and which imports the pages while the browser loads."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         config.app = secured(config.app)  # type: ignore[arg-type]
@@ -216,3 +216,17 @@ class _AtOnce(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         send_at_once(sockets or ())
         await super().startup(sockets)
+        threading.Thread(target=_import_pages, name="imports", daemon=True).start()
+
+
+def _import_pages() -> None:
+    """Import what every page needs; the first visitor's browser, which loads meanwhile, is answered between."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(IMPORTING_INTERVAL_S)
+    gc.disable()  # nothing of what is imported is garbage
+    try:
+        importlib.import_module("dpbayes.ui.app")
+        gc.freeze()
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)

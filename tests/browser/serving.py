@@ -70,7 +70,7 @@ def _process(command: list[str], url: str, *, cwd: Path) -> Iterator[subprocess.
     with tempfile.TemporaryFile("w+") as log:
         server = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, cwd=cwd, env=environment)
         try:
-            if not _healthy(server, f"{url}/_stcore/health"):
+            if not wait_for(server, url):
                 log.seek(0)
                 raise RuntimeError(log.read())
             yield server
@@ -78,11 +78,12 @@ def _process(command: list[str], url: str, *, cwd: Path) -> Iterator[subprocess.
             _stop(server)
 
 
-def _healthy(server: subprocess.Popen[bytes], url: str) -> bool:
+def wait_for(server: subprocess.Popen[Any], url: str) -> bool:
+    """Wait until a server answers; return False where it has ended instead."""
     deadline = time.monotonic() + PATIENCE_S
     while server.poll() is None and time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(url, timeout=1) as answer:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as answer:
                 return bool(answer.status == 200)
         except OSError:
             time.sleep(0.02)

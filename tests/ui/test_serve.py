@@ -1,6 +1,6 @@
 """The server's start: what stands in its way is one sentence."""
 
-import gc
+import asyncio
 import socket
 import subprocess
 import sys
@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from streamlit.web import cli
 
+from benchmarks.classroom import opening
 from dpbayes.base.validation import InputError
 from dpbayes.releases.ledger import ledger_path, open_dataset
 from dpbayes.ui import serve
 from dpbayes.ui.serve import HOST, checked_port, main
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
-from tests.browser.serving import free_port
+from tests.browser.serving import free_port, wait_for
 
 
 def test_a_taken_port_is_named_with_a_free_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,6 +45,21 @@ def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed(
     assert "dpbayes.theory.zhang16.stealth" in loaded
     # Each of them takes longer to import than all of our own.
     assert not loaded & {"scipy.stats", "scipy.optimize", "scipy.signal", "openpyxl"}
+
+
+def test_a_start_and_a_first_visit_warn_of_nothing() -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "dpbayes", "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        wait_for(server, f"http://{HOST}:{port}")
+        assert len(asyncio.run(opening(f"http://{HOST}:{port}", "release", sessions=1))) == 1
+    finally:
+        server.terminate()
+        printed = server.communicate(timeout=30)[0]
+    assert f"http://{HOST}:{port}" in printed
+    assert "WARNING" not in printed
+    assert "ScriptRunContext" not in printed
 
 
 def test_what_may_be_connected_is_named_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +101,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What Streamlit would be started with."""
     commands: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda words, **_: commands.append(words))
-    monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr(serve, "local_address", lambda: "192.0.2.7")
     monkeypatch.setattr(serve, "class_ledger", nullcontext)
     return commands

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.engines.address import parsed
 
 DATA_ROOT, CONNECT = "DPBAYES_DATA_ROOT", "DPBAYES_CONNECT"
 """Variables of the environment: a folder; addresses, one a line, each with `name=` before it if it is to have one."""
@@ -95,6 +94,8 @@ def read_connections(root: str, told: Iterable[str]) -> Connections:
         if name in addresses or name == FILES:
             raise InputError(f"Two connections are called {brief(name)}; give each a name of its own.")
         try:
+            from dpbayes.sources.engines.address import parsed  # a server without connections starts sooner without
+
             addresses[name] = str(parsed(address))
         except InputError as error:
             raise InputError(f"The connection {brief(name)} cannot be used. {error}") from None

@@ -1,6 +1,7 @@
 """The stories that come with the app: files as anybody's, in the order of the menu."""
 
 import tomllib
+from collections.abc import Iterator, Mapping
 
 from dpbayes.sources.data_files import read_data
 from dpbayes.ui.stories.reading import read_story
@@ -11,9 +12,34 @@ FOLDER = "stories"
 KEYS: tuple[str, ...] = tuple(read_data(f"{FOLDER}/index.toml", lambda text: tomllib.loads(text.decode()))["order"])
 """What the stories are called in a link, in the order of the menu."""
 
-STORIES: dict[str, Story] = {
-    key: read_data(f"{FOLDER}/{key}.toml", lambda content: read_story(content, KEYS)) for key in KEYS
+TITLES: dict[str, str] = {
+    key: read_data(f"{FOLDER}/{key}.toml", lambda text: str(tomllib.loads(text.decode())["title"])) for key in KEYS
 }
+"""The titles of the stories by what they are called in a link."""
+
+
+class _Stories(Mapping[str, Story]):
+    """Stories by what they are called in a link, each read when it is first needed: their settings take a moment."""
+
+    def __init__(self) -> None:
+        self._stories: dict[str, Story] = {}
+
+    def __getitem__(self, key: str) -> Story:
+        if key not in self._stories and key in KEYS:
+            self._stories[key] = read_data(f"{FOLDER}/{key}.toml", lambda content: read_story(content, KEYS))
+        return self._stories[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in KEYS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KEYS)
+
+    def __len__(self) -> int:
+        return len(KEYS)
+
+
+STORIES = _Stories()
 """The stories by what they are called in a link."""
 
 

@@ -10,7 +10,7 @@ import enum
 import numpy as np
 import streamlit as st
 
-import dpbayes as dp
+from dpbayes import api
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import brief
 from dpbayes.model.network import Network
@@ -204,7 +204,7 @@ def _is_said(value: object, field: "dataclasses.Field[object]") -> bool:
 
 
 def _class(kind: type, imports: dict[str, None]) -> str:
-    if kind.__name__ in dp.__all__:
+    if kind.__name__ in api.__all__:
         return f"dp.{kind.__name__}"
     imports[f"from {kind.__module__} import {kind.__name__}"] = None
     return kind.__name__

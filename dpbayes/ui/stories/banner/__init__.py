@@ -13,7 +13,7 @@ from dpbayes.ui.session.settings import Present
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
 from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
-from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.stories.shipped import TITLES
 from dpbayes.ui.stories.story import OWN, Guess, Step
 
 MOST_GUESSED = 1e12
@@ -135,8 +135,7 @@ def _turns(story: OpenStory) -> None:
     if number < story.story.places:
         st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
     elif story.story.next:
-        follower = STORIES[story.story.next]
-        label = f"Next: {escaped(follower.title)}"
+        label = f"Next: {escaped(TITLES[story.story.next])}"
         st.button(label, key="story.follow", type="primary", on_click=open_step, args=(story.story.next,))
 
 

@@ -1,0 +1,87 @@
+"""What a curator and a recipient need: the names of `import dpbayes as dp`."""
+
+from dpbayes.audit.attacker.draws import audit_by_draws
+from dpbayes.audit.recalibration import recalibrated
+from dpbayes.audit.registry import audit as audit_report
+from dpbayes.base.privacy import Guarantee, compose
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    Calibration,
+    ConsistentLaplace,
+    Exact,
+    GaussianResiduals,
+    GaussianUpdates,
+    LaplaceFourier,
+    LaplaceUpdates,
+    MapExponential,
+    Noise,
+    PosteriorSampler,
+    Release,
+    WeightedFourier,
+)
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import hellinger, kl
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.columns import encode
+from dpbayes.sources.domains import read_domains, write_domains
+from dpbayes.sources.edgelist import network, read_edges, write_edges
+from dpbayes.sources.engines.address import open_table
+from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.files import read_table
+from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.shipped_tables import load_shipped
+from dpbayes.sources.synthetic import sample_dataset
+
+__all__ = [
+    "MECHANISMS",
+    "Calibration",
+    "ConsistentLaplace",
+    "Counts",
+    "Dataset",
+    "DeclaredTable",
+    "Dirichlets",
+    "Exact",
+    "GaussianResiduals",
+    "GaussianUpdates",
+    "Guarantee",
+    "InputError",
+    "LaplaceFourier",
+    "LaplaceUpdates",
+    "MapExponential",
+    "Network",
+    "Noise",
+    "PosteriorSampler",
+    "Release",
+    "WeightedFourier",
+    "audit_by_draws",
+    "audit_report",
+    "chain",
+    "compose",
+    "count",
+    "empty",
+    "encode",
+    "full",
+    "hellinger",
+    "kl",
+    "load_named",
+    "load_shipped",
+    "naive_bayes",
+    "network",
+    "open_table",
+    "query",
+    "read_bif",
+    "read_domains",
+    "read_edges",
+    "read_table",
+    "recalibrated",
+    "sample_dataset",
+    "tree",
+    "write_bif",
+    "write_domains",
+    "write_edges",
+]
