@@ -22,6 +22,14 @@ def is_writable(text: str) -> bool:
     return text == text.encode(errors="ignore").decode()
 
 
+def utf8_text(content: bytes) -> str:
+    """Return the text of a file, without a byte-order mark. Errors: InputError for bytes that are not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
+
+
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:
     """Return `value` as a float within [low, high].
 

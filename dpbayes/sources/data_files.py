@@ -12,6 +12,10 @@ from dpbayes.base.validation import InputError
 Content = TypeVar("Content")
 
 
+class DataFileError(InputError):
+    """A shipped file that is missing or damaged."""
+
+
 def data_folder(package: Path) -> Path:
     """Return where the data of a package should be: inside an installed one, beside it in a checkout."""
     inside = package / "data"
@@ -25,11 +29,13 @@ DATA = data_folder(Path(__file__).resolve().parents[1])
 def read_data(file: str, read: Callable[[bytes], Content]) -> Content:
     """Return what `read` makes of a file of DATA, unpacked where its name ends in ".gz".
 
-    Errors: InputError that names a file which is missing, cannot be read, or is not what was shipped.
+    Errors: DataFileError that names a file which is missing, cannot be read, or is not what was shipped.
     """
     try:
         content = (DATA / file).read_bytes()
         return read(gzip.decompress(content) if file.endswith(".gz") else content)
+    except DataFileError:  # of another file that this one needs
+        raise
     except FileNotFoundError as error:
         raise _unusable(file, "is missing") from error
     except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError) as error:  # InputError is a ValueError
@@ -43,5 +49,5 @@ def read_index(folder: str) -> dict[str, dict[str, Any]]:
     return read_data(f"{folder}/index.toml", lambda content: tomllib.loads(content.decode()))
 
 
-def _unusable(file: str, fault: str) -> InputError:
-    return InputError(f"data/{file} {fault}: install dpbayes again or restore the file.")
+def _unusable(file: str, fault: str) -> DataFileError:
+    return DataFileError(f"data/{file} {fault}: install dpbayes again or restore the file.")

@@ -27,7 +27,7 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
         raise InputError(f"The list of arrows has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}.")
     names: dict[str, None] = {}
     edges: dict[tuple[str, str], None] = {}
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), start=1):
         nodes = _names_in(line, number)
         names.update(dict.fromkeys(nodes))
         if len(nodes) == 2:

@@ -128,3 +128,10 @@ def test_checked_cpts_refuses_the_wrong_shape() -> None:
     network = Network.from_edges(("a", "b"), [("a", "b")])
     with pytest.raises(InputError, match="needs 6 probabilities"):
         checked_cpts(network, np.full(5, 0.5))
+
+
+def test_a_byte_order_mark_is_passed_over():
+    network = Network.from_edges(["a"], [])
+    read, probabilities = read_bif("\ufeff" + write_bif(network, [0.25, 0.75]))
+    assert read.names == ("a",)
+    np.testing.assert_array_equal(probabilities, [0.25, 0.75])

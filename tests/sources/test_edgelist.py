@@ -90,3 +90,7 @@ def test_a_name_with_what_parts_lines_is_written_so_that_both_readers_read_it(na
 def test_a_network_that_is_none_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         network(text)
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert read_edges("\ufeffrain -> grass") == (("rain", "grass"), (("rain", "grass"),))

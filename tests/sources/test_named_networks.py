@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.sources import data_files
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.data_files import DATA, data_folder
 from dpbayes.sources.edgelist import read_edges, write_edges
@@ -82,6 +83,12 @@ def test_a_missing_network_is_named_and_the_others_load(copied_data: Path) -> No
     assert load_named("cancer")[0].names
     file.write_bytes(text)
     assert load_named("asia")[0].names  # restored, it is read without a new start
+
+
+def test_a_file_that_needs_a_missing_one_is_not_what_is_named(copied_data: Path) -> None:
+    (copied_data / "networks" / "asia.bif.gz").unlink()
+    with pytest.raises(InputError, match=f"^data/networks/asia.bif.gz is missing: {REMEDY}$"):
+        data_files.read_data("names.toml", lambda _: load_named("asia"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A story's file becomes a value, or one sentence that says what is wrong with it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story
-from dpbayes.ui.stories.shipped import KEYS, STORIES
+from dpbayes.ui.stories.shipped import KEYS, STORIES, Stories
 from dpbayes.ui.stories.story import Guess, Step, Story
 from tests.test_docs import ROOT, TEXTS, blocks
 
@@ -92,7 +93,9 @@ WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "not TOML": ("title = ", "The story is not TOML: "),
-    "nested": ("a = " + "[" * 50_000, "The story is not TOML: "),
+    "nested": ("a = " + "[" * 9_000, "The story is not TOML: "),
+    "a deep key": (".".join("a" * 9_000) + " = 1", "a key of it has more than eight parts"),
+    "a deep quoted key": ("['a'" + ' . "b"' * 3_000 + "]", "a key of it has more than eight parts"),
     "not text": (b"\xff\xfe\x00", "not UTF-8"),
     "too large": ("#" * (MOST_BYTES + 1), f"up to {MOST_BYTES:,} bytes; this file has {MOST_BYTES + 1:,}"),
     "no title": (HEAD.replace("title", "titel"), 'no part called "titel"'),
@@ -161,6 +164,11 @@ def test_what_is_wrong_is_one_sentence(name: str) -> None:
 def test_a_story_of_a_table_that_only_its_teacher_has_is_read() -> None:
     story = read(HEAD + STEP + '[steps.settings]\ndata = "upload"\ntarget = "ward"\nevidence = "nurse~yes"')
     assert story.steps[0].settings.target == "ward"
+
+
+def test_stories_are_read_without_a_network_that_is_missing(copied_data: Path) -> None:
+    (copied_data / "networks" / "asia.bif.gz").unlink()
+    assert all(story.steps for story in Stories().values())
 
 
 @pytest.mark.parametrize("key", STORIES)

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, utf8_text, whole_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Categories, encode
@@ -39,7 +39,7 @@ def network_of(asked: argparse.Namespace, table: Dataset | None) -> Network:
     if asked.network:
         return load_named(asked.network)[0]
     if asked.arrows:
-        text = Path(asked.arrows).read_text(encoding="utf-8") if _is_file(asked.arrows) else asked.arrows
+        text = utf8_text(Path(asked.arrows).read_bytes()) if _is_file(asked.arrows) else asked.arrows
         names, edges = read_edges(text)
         return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
     if asked.table in SHIPPED and not given:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpbayes.base.steps import finished
 from dpbayes.base.text import done
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.model.counts import Counts, Source, counting
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -105,9 +105,9 @@ def network_of(text: str, table: Dataset | Source) -> Network:
     if not _is_file(text):
         drawn = network(text)
     elif text.lower().endswith(".bif"):
-        drawn = read_bif(Path(text).read_text(encoding="utf-8"))[0]
+        drawn = read_bif(utf8_text(Path(text).read_bytes()))[0]
     else:
-        drawn = Network.from_edges(*read_edges(Path(text).read_text(encoding="utf-8-sig")))
+        drawn = Network.from_edges(*read_edges(utf8_text(Path(text).read_bytes())))
     domains = dict(zip(table.names, table.states, strict=True))
     missing = next((name for name in drawn.names if name not in domains), None)
     if missing is not None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpbayes.base.validation import InputError
+from dpbayes.releases.ledger.drive import has_locks
 
 
 class LedgerError(InputError):
@@ -63,6 +64,10 @@ def told(path: Path) -> Iterator[None]:
         )
         if code in _BROKEN:
             raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
+        if code == sqlite3.SQLITE_BUSY and not has_locks(path.parent):
+            raise LedgerError(
+                f"The drive that holds {path} has no file locks; keep the ledger on another disk."
+            ) from error
         sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")
         raise LedgerError(sentence.format(path=path, error=str(error).rstrip("."))) from error
     except UnicodeDecodeError as error:  # SQLite quotes what it cannot read

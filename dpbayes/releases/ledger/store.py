@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpbayes.releases.ledger.books import Books, books_of, broken
+from dpbayes.releases.ledger.drive import network_drive
 from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError, told
 from dpbayes.releases.ledger.events import (
     IN_RHO,
@@ -153,6 +154,11 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
     if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite waits for a pipe; a device is an empty file
         raise BrokenLedgerError(f"{path} is a pipe or a device, not a file; name a file for the ledger.")
+    if kind := network_drive(path):
+        raise LedgerError(
+            f"{path} is on a network drive ({kind}), where several programs would damage a ledger; "
+            "keep it on a disk of this computer."
+        )
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:

@@ -1,5 +1,6 @@
 """Reading a story from TOML: whatever is wrong with it is one sentence, and it sets nothing that a link could not."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,10 +14,13 @@ from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.story import Guess, Step, Story
 
-MOST_BYTES = 100_000
+MOST_BYTES = 20_000
 MOST_STEPS = 12
 MOST_LETTERS = 300
 """Letters of one sentence: the banner is to leave the picture its place."""
+
+_DEEP_KEY = re.compile(rb"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){8}""")
+"""A key of TOML in more parts than any of a story: reading one takes time with the square of its parts."""
 
 PERSONS_OWN = ("seat", "story", "step", "present")
 """Settings that are the person's, or say where in a story she is; a story sets none of them."""
@@ -58,6 +62,8 @@ def _short(story: Story) -> None:
 def _table(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise InputError(f"A story has up to {MOST_BYTES:,} bytes; this file has {len(content):,}.")
+    if _DEEP_KEY.search(content):
+        raise InputError("The story is not TOML of a story: a key of it has more than eight parts.")
     try:
         return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError:

@@ -18,7 +18,7 @@ TITLES: dict[str, str] = {
 """The titles of the stories by what they are called in a link."""
 
 
-class _Stories(Mapping[str, Story]):
+class Stories(Mapping[str, Story]):
     """Stories by what they are called in a link, each read when it is first needed: their settings take a moment."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class _Stories(Mapping[str, Story]):
 
     def __getitem__(self, key: str) -> Story:
         if key not in self._stories and key in KEYS:
-            self._stories[key] = read_data(f"{FOLDER}/{key}.toml", lambda content: read_story(content, KEYS))
+            self._stories[key] = read_story(shipped_text(key), KEYS)
         return self._stories[key]
 
     def __contains__(self, key: object) -> bool:
@@ -39,7 +39,7 @@ class _Stories(Mapping[str, Story]):
         return len(KEYS)
 
 
-STORIES = _Stories()
+STORIES = Stories()
 """The stories by what they are called in a link."""
 
 

@@ -116,6 +116,13 @@ def test_bad_input_is_one_sentence(capsys, words, message):
     assert "\n" not in told
 
 
+def test_arrows_that_are_no_text_are_one_sentence(capsys, tmp_path):
+    (tmp_path / "graph.edges").write_bytes("größe -> schäden".encode("latin-1"))
+    table = ["--table", "house_votes_84", "--arrows", str(tmp_path / "graph.edges")]
+    assert main(["epsilon", "--target", "crime", *table]) == 2
+    assert capsys.readouterr().err.strip() == "The file is not UTF-8 text; save it as UTF-8 and load it again."
+
+
 def test_a_network_without_probabilities_needs_a_table(capsys):
     assert main(["epsilon", "--target", "a", "--arrows", "a -> b"]) == 2
     assert "Give a --table" in capsys.readouterr().err

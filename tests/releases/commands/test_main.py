@@ -53,6 +53,14 @@ def file(words: list[str], tmp_path: Path) -> Path:
     return tmp_path / "release.json"
 
 
+@pytest.mark.parametrize("name", ["graph.bif", "graph.edges", "graph.txt"])
+def test_a_graph_that_is_no_text_is_one_sentence(words, tmp_path, capsys, name):
+    (tmp_path / name).write_bytes("größe -> schäden".encode("latin-1"))
+    at = words.index("--network")
+    assert main([*words[:at], "--network", str(tmp_path / name), *words[at + 2 :], "--graph-unseen"]) == REFUSED
+    assert capsys.readouterr().err.strip() == "The file is not UTF-8 text; save it as UTF-8 and load it again."
+
+
 def test_every_command_is_known_to_the_program():
     assert tuple(COMMANDS) == __main__.COMMANDS
 

@@ -1,5 +1,7 @@
 """The file is elsewhere, locked, read-only, of another kind or version, or its disk is full."""
 
+import errno
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger import drive, store
 from dpbayes.releases.ledger.errors import told
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
@@ -152,6 +154,35 @@ def test_another_version_is_named(path: Path) -> None:
 
 
 # Locked
+
+
+def test_a_drive_without_locks_is_told_from_a_lock_that_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
+
+    def lockf(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    other = sqlite3.connect(path, isolation_level=None)  # SQLite says "busy" of both
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(fcntl, "lockf", lockf)
+    refused(path, "The drive that holds PATH has no file locks; keep the ledger on another disk.")
+    other.close()
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
+def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    place = str(path.parent).replace(" ", "\\040")
+    lines = ["1 0 8:1 / / rw - ext4 /dev/vda rw", f"2 1 0:40 / {place} rw,relatime shared:3 - {kind} server:/home rw"]
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(drive, "MOUNTS", mounts)
+    refused(
+        path,
+        f"PATH is on a network drive ({kind}), where several programs would damage a ledger; keep it on a disk of this "
+        "computer.",
+    )
+    mounts.write_text(lines[1] + "\n" + f"3 2 8:2 / {place} rw - ext4 /dev/vdb rw\n")
+    ledger.spend(path, "votes", TENTH, b"q", Drawing())  # a disk that is mounted over it
 
 
 def test_a_locked_ledger_is_read_and_not_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif, write_bif
@@ -69,10 +69,7 @@ def drawing_svg(chosen: Chosen) -> str:
 
 
 def _import(name: str, content: bytes, chosen: Chosen) -> None:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
+    text = utf8_text(content)
     if name.lower().endswith(".bif") or "probability" in text:
         net, cpts = read_bif(text)
         code = code_of(drawable(Graph.of(net)))
