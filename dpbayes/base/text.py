@@ -10,6 +10,9 @@ _SMALL = {"^": "⁰¹²³⁴⁵⁶⁷⁸⁹", "_": "₀₁₂₃₄₅₆₇₈�
 
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "lambda": "λ", "omega": "ω", "rho": "ρ", "sigma": "σ"}
 
+_ADDRESS, _JOINER = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE), "\u2060"
+"""How what Markdown makes a link of begins, or what is within."""
+
 LEAST_POWER, MOST_POWER = -5, 9
 """Powers of ten from which on down, and up, a number is written as a multiple of one."""
 
@@ -167,8 +170,13 @@ def shortest(number: float) -> str:
 
 
 def escaped(name: str) -> str:
-    """Return a name from a file as text that Markdown shows literally."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in " ".join(name.split()))
+    """Return a name from a file as text that Markdown shows literally, and makes no link of.
+
+    Markdown's extension of GitHub links addresses also where their signs are escaped, so a word joiner, which nobody
+    sees, stands in them.
+    """
+    words = _ADDRESS.sub(lambda start: f"{start[0]}{_JOINER}", " ".join(name.split()))
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in words)
 
 
 def _not_quite(percent: float, step: float) -> str:

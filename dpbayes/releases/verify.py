@@ -251,8 +251,11 @@ def _map(document: ReleaseDocument) -> Check | str:
         return "OpenDP was not asked again: it is not installed here."
     if answer > allowed:
         return _fails("OpenDP", f"OpenDP's privacy map answers more than the promised {name}.")
-    if answer != said.answer and version("opendp") == document.drawn.opendp:
-        return _fails("OpenDP", "OpenDP's privacy map answers something else than is written down.")
+    if answer != said.answer:  # of whatever version: what nobody can confirm is no answer of OpenDP's
+        versions = f"OpenDP {version('opendp')} gives, and the file names OpenDP {document.drawn.opendp}"
+        return _fails(
+            "OpenDP", f"The answer of OpenDP's privacy map that the file holds is not the one that {versions}."
+        )
     return _holds("OpenDP", f"OpenDP's own privacy map, asked again, confirms the promised {name}.")
 
 

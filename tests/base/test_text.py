@@ -15,6 +15,7 @@ from dpbayes.base.text import (
     done,
     duration,
     ends,
+    escaped,
     in_hundred,
     latex,
     letters,
@@ -330,3 +331,24 @@ def test_the_shortest_text_is_exactly_the_number(number: float) -> None:
 def test_whole_numbers_are_written_without_a_point() -> None:
     assert [shortest(x) for x in (3.0, -0.0, 0.1, 1e14, -2.5)] == ["3", "0", "0.1", "1" + "0" * 14, "-2.5"]
     assert shortest(1e15) == "1000000000000000.0", "from here on a text of digits would look like a name"
+
+
+LINKED = re.compile(r"https?://\S|\bwww\.\S|[-.\w+]@[-\w]+\.\w", re.IGNORECASE)
+"""What GitHub's Markdown makes links of, within text in which nothing is escaped any more."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "https://evil.example",
+        "(HTTP://evil.example/?a=1)",
+        "see WWW.evil.example",
+        "a.b@evil.example",
+        "mailto:a@b.example",
+    ],
+)
+def test_an_address_in_a_name_is_no_link(name: str) -> None:
+    assert LINKED.search(name)
+    shown = escaped(name).replace("\\", "")
+    assert not LINKED.search(shown)
+    assert shown.replace("\u2060", "") == name, "what a person reads is the same"

@@ -295,6 +295,15 @@ def test_an_answer_that_opendp_did_not_give_is_caught():
     assert failed(forged(calibration=Calibrated(real.scale, real.answer / 2))) == {"OpenDP"}
 
 
+def test_an_answer_of_a_version_that_is_not_here_is_not_taken_on_trust():
+    """99.0 is no version; its answer, which is smaller, could not be confirmed by anyone."""
+    document = read_document(REAL["laplace"])
+    drawn = dataclasses.replace(document.drawn, opendp="99.0")
+    answer = Calibrated(document.calibration.scale, Fraction(1, 1024))
+    assert failed(forged(drawn=drawn, calibration=answer)) == {"OpenDP"}
+    assert failed(forged(drawn=drawn)) == set(), "the same answer as here is confirmed, whatever drew it"
+
+
 def test_a_map_that_says_more_is_caught(monkeypatch):
     monkeypatch.setattr(noise, "_laplace", lambda scale: SimpleNamespace(map=lambda moved: 0.7))
     assert failed(REAL["laplace"]) == {"OpenDP"}
