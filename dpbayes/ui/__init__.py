@@ -11,10 +11,11 @@ if PagesManager.uses_pages_directory:
     PagesManager.uses_pages_directory = False
     st.rerun()
 
-from dpbayes.ui.security import hide_addresses  # see above why here
+from dpbayes.ui.security import bound_uploads, hide_addresses  # see above why here
 from dpbayes.ui.widgets.guard import watch
 from dpbayes.ui.wire import open_sockets, send_at_once
 
 hide_addresses()
+bound_uploads()
 watch()
 send_at_once(open_sockets())

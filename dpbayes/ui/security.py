@@ -1,13 +1,18 @@
 """What the server keeps to one visitor: security headers, the origin of connections, the addresses of downloads."""
 
+import functools
 import hmac
+import inspect
+import re
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from streamlit.runtime import memory_media_file_storage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadFileUrlInfo
 from streamlit.web.server.server_util import allowlisted_origins
 
 Message = MutableMapping[str, Any]
@@ -22,12 +27,19 @@ HEADERS = (
 )
 POLICY_VIOLATION = 1008
 
+MOST_UPLOADED = 200 * 2**20
+"""Bytes of files that a session may have uploaded before another comes; the oldest make room."""
+
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)/?$")
+_issued: dict[str, set[str]] = {}
+"""The files that sessions have asked to upload, by session: Streamlit takes any file of any open session."""
+
 _hash_of_content = memory_media_file_storage._calculate_file_id
 _KEY = secrets.token_bytes(32)
 
 
 def secured(app: Application) -> Application:
-    """Return the ASGI application with security headers, refusing WebSocket connections of another origin.
+    """Return the ASGI application with security headers, refusing foreign connections and files nobody asked for.
 
     Streamlit accepts a WebSocket connection from a page of any port of this computer; here the origin must be the
     server itself, or one that `server.corsAllowedOrigins` names.
@@ -49,6 +61,9 @@ def secured(app: Application) -> Application:
 
         if scope["type"] == "websocket" and not _is_of_this_server(dict(scope["headers"])):
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
+            await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body"})
         else:
             await app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
@@ -61,6 +76,42 @@ def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:
         return True
     text = origin.decode("latin-1")
     return urlsplit(text).netloc == headers.get(b"host", b"").decode("latin-1") or text in allowlisted_origins()
+
+
+def _is_issued(path: str) -> bool:
+    upload = _UPLOAD.search(path)
+    return upload is not None and upload[2] in _issued.get(upload[1], ())
+
+
+def bound_uploads() -> None:
+    """Remember which files the browser of a session was told to upload, and forget them with the session.
+
+    Before another comes, the oldest files of the session beyond MOST_UPLOADED bytes are removed.
+    """
+    urls = inspect.unwrap(MemoryUploadedFileManager.get_upload_urls)
+    remove = inspect.unwrap(MemoryUploadedFileManager.remove_session_files)
+
+    @functools.wraps(urls)
+    def get_upload_urls(
+        self: MemoryUploadedFileManager, session_id: str, file_names: Sequence[str]
+    ) -> list[UploadFileUrlInfo]:
+        files = dict(self.file_storage.get(session_id, {}))
+        room = MOST_UPLOADED
+        for file in reversed(files.values()):
+            room -= len(file.data)
+            if room < 0:
+                self.remove_file(session_id, file.file_id)
+        addresses = urls(self, session_id, file_names)
+        _issued.setdefault(session_id, set()).update(address.file_id for address in addresses)
+        return addresses
+
+    @functools.wraps(remove)
+    def remove_session_files(self: MemoryUploadedFileManager, session_id: str) -> None:
+        _issued.pop(session_id, None)
+        remove(self, session_id)
+
+    MemoryUploadedFileManager.get_upload_urls = get_upload_urls  # type: ignore[method-assign]
+    MemoryUploadedFileManager.remove_session_files = remove_session_files  # type: ignore[method-assign]
 
 
 def hide_addresses() -> None:

@@ -1,5 +1,6 @@
 """Nobody but the visitor gets what is theirs: foreign names, foreign origins, frames, guessed addresses."""
 
+import asyncio
 import itertools
 import socket
 import urllib.error
@@ -10,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime import memory_media_file_storage as storage
 from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
@@ -95,3 +98,49 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     assert serve.main(["--class", "--port", port, "--host", "class.example"]) == 0
     allowed = [name for option, name in itertools.pairwise(words) if option == "--server.allowedHosts"]
     assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
+
+
+def uploaded(manager: MemoryUploadedFileManager, session: str, size: int) -> str:
+    """Upload a file as a browser does, which asks for an address first."""
+    (address,) = manager.get_upload_urls(session, ["table.csv"])
+    manager.add_file(session, UploadedFileRec(address.file_id, "table.csv", "text/csv", bytes(size)))
+    return address.file_id
+
+
+def test_the_oldest_uploads_of_a_session_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "MOST_UPLOADED", 100)
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    names = [uploaded(manager, "mine", 40) for _ in range(10)]
+    other = uploaded(manager, "other", 90)
+    assert list(manager.file_storage["mine"]) == names[-3:], "two that fit, and the last that came"
+    assert list(manager.file_storage["other"]) == [other]
+    manager.remove_session_files("mine")
+    assert set(manager.file_storage) == {"other"}
+    assert "mine" not in security._issued
+
+
+def put(path: str) -> list[int]:
+    """Return the status that the dashboard gives to a file that a browser sends: 200 where Streamlit is to take it."""
+    status: list[int] = []
+
+    async def app(scope: object, receive: object, send: security.Send) -> None:
+        await send({"type": "http.response.start", "status": 200})
+
+    async def send(message: security.Message) -> None:
+        if "status" in message:
+            status.append(message["status"])
+
+    async def receive() -> security.Message:
+        raise AssertionError("the file is not read")
+
+    asyncio.run(security.secured(app)({"type": "http", "method": "PUT", "path": path, "headers": []}, receive, send))
+    return status
+
+
+def test_a_file_that_no_session_asked_to_upload_is_refused_unread() -> None:
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    (address,) = manager.get_upload_urls("mine", ["table.csv"])
+    assert put(address.upload_url) == put(f"/base{address.upload_url}") == [200]
+    assert put("/_stcore/upload_file/mine/of-my-own") == put(address.upload_url.replace("mine", "other")) == [403]
+    manager.remove_session_files("mine")
+    assert put(address.upload_url) == [403], "its session has ended"
