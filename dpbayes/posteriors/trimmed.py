@@ -29,8 +29,9 @@ def log_odds_bound(omega: float) -> float:
     value = finite_number("omega", omega, low=LEAST_OMEGA, high=0.5)
     if value == 0.5:
         raise InputError("omega must be below 1/2: at 1/2 nothing but even odds is left.")
-    # Near 1/2 the logarithms would cancel, and 1 - 2 omega is exact.
-    return 2 * math.atanh(1 - 2 * value) if value > 0.25 else math.log1p(-value) - math.log(value)
+    return math.log1p(
+        (1 - 2 * value) / value
+    )  # near 1/2, where a logarithm of the odds would cancel, 1 - 2 omega is exact
 
 
 def log_mass(a: ArrayLike, b: ArrayLike, omega: float) -> FloatArray:

@@ -106,9 +106,6 @@ def with_gaussian(values: IntArray, calibration: Calibrated) -> Work[tuple[int, 
 
 # Scales of their own
 
-_ROOM = 1 + Fraction(1, 2**48)
-"""By so much a common scale is larger than it must: each number's own answer of OpenDP's map is rounded up."""
-
 
 def unequal_laplace_scale(prices: Collection[int], charge: int, epsilon: Fraction) -> Calibrated:
     """Return the scale charge / epsilon of a price of 1, up to what OpenDP's map is asked of each number's own.
@@ -117,7 +114,7 @@ def unequal_laplace_scale(prices: Collection[int], charge: int, epsilon: Fractio
     their prices add up to `charge` at most.
     """
     answered = partial(unequal_laplace_answer, prices, charge)
-    return calibrated(answered, least=charge / epsilon * _ROOM, most=epsilon)
+    return calibrated(answered, least=charge / epsilon, most=epsilon)
 
 
 def unequal_laplace_answer(prices: Collection[int], charge: int, scale: float) -> float:
@@ -138,7 +135,7 @@ def unequal_gaussian_scale(prices: Collection[Fraction], charge: int, rho: Fract
     distances times their prices add up to `charge` at most.
     """
     answered = partial(unequal_gaussian_answer, prices, charge)
-    return calibrated(answered, least=_root(charge / (2 * rho)) * _ROOM, most=rho)
+    return calibrated(answered, least=_root(charge / (2 * rho)), most=rho)
 
 
 def unequal_gaussian_answer(prices: Collection[Fraction], charge: int, scale: float) -> float:

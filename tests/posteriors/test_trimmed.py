@@ -179,6 +179,25 @@ def test_a_single_quantile_is_a_number():
     assert quantile == log_odds_quantile(np.array([0.3]), 2.0, 5.0, 4.0)[0]
 
 
+@pytest.mark.parametrize("omega", [LEAST_OMEGA, 1e-9, 0.2, 0.26, 0.4, 0.48, 0.499999, 0.5 - 2.0**-50])
+def test_the_bound_of_the_log_odds_has_every_digit(omega):
+    with mp.workdps(40):
+        assert log_odds_bound(omega) == pytest.approx(float(mpmath.log((1 - mp.mpf(omega)) / omega)), rel=4e-16)
+
+
+@pytest.mark.parametrize("quantile", [log_odds_quantile, log_odds_quantile_by_law])
+def test_a_quantile_that_rounding_takes_over_an_end_is_taken_back(monkeypatch, quantile):
+    """An outcome outside would be possible under some data only."""
+    bound = log_odds_bound(0.1)
+
+    class Overstepping:
+        def inverse(self, levels, own):
+            return np.where(levels < 0.5, -1, 1) * np.nextafter(bound, np.inf)
+
+    monkeypatch.setattr(trimmed, "panels_of", lambda *_: Overstepping())
+    assert quantile(np.array([[0.0], [1.0]]), [2.0], [3.0], bound).ravel().tolist() == [-bound, bound]
+
+
 def test_quantiles_rise_stay_inside_and_reach_both_ends():
     u = np.linspace(0, 1, 2_001)[:-1]
     for a, b, omega in EXTREMES:

@@ -148,6 +148,7 @@ def test_whole_prices_are_near_the_wanted_ones_and_never_none(wanted):
         ((1, 1, 1, 1, -1), "needs a price"),
         ((1, 1, 1, 1, True), "needs a price"),
         ((2**60,) * 5, "too large"),
+        ((2**60 - 4, 1, 1, 1, 1), "too large"),
     ],
 )
 def test_prices_that_cannot_be_are_refused(stated, said):
@@ -249,6 +250,27 @@ def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, n
 def test_nothing_is_drawn_of_numbers_that_are_too_large():
     with pytest.raises(InputError, match="too large"):
         finished(noise.with_own_laplace(np.array([2**62 + 1]), [1.0]))
+
+
+def test_prices_up_to_what_whole_numbers_hold_are_charged_exactly() -> None:
+    network = Network.from_edges("abc", ["ab", "bc"])
+    assert network.residuals.sizes.tolist()[1:] == [1] * 5
+    prices = (2**60 - 5, 1, 1, 1, 1)
+    assert checked_prices(network, prices) == prices
+    assert 2 * prices[0] < most_charged(network, prices).value <= 2 * sum(prices)
+
+
+@pytest.mark.parametrize("scale", [Fraction(3), Fraction(1000, 7), Fraction(12345, 1)])
+def test_numbers_lose_together_no_less_than_any_of_them_per_price(scale: Fraction) -> None:
+    prices, charge = (64, 65, 97, 127 << 9), 1234
+    for answer, own, law in (
+        (noise.unequal_laplace_answer, noise.own_laplace_scale, noise.laplace_answer),
+        (noise.unequal_gaussian_answer, noise.own_gaussian_scale, noise.gaussian_answer),
+    ):
+        together = Fraction(answer([Fraction(price) for price in prices], charge, float(scale)))
+        each = [Fraction(law(1, own(scale, Fraction(price)))) / price for price in prices]
+        assert len(set(each)) > 1, "rounding parts them"
+        assert charge * max(each) <= together <= charge * max(each) * (1 + Fraction(1, 2**50))
 
 
 def test_a_common_scale_that_is_too_small_is_not_confirmed():
