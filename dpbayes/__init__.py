@@ -40,6 +40,8 @@ from dpbayes.sources.named_networks import chain, empty, full, load_named, naive
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
 
+__version__ = "0.1.0"
+
 __all__ = [
     "MECHANISMS",
     "Calibration",

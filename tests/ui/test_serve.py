@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from streamlit.web import cli
 
+from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
 from dpbayes.releases.ledger import ledger_path, open_dataset
 from dpbayes.ui import serve
-from dpbayes.ui.serve import HOST, checked_port, main
+from dpbayes.ui.serve import HOST, checked_port
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from tests.browser.serving import free_port
 
