@@ -32,7 +32,7 @@ from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.widgets.guard import WENT_WRONG
-from tests.browser.serving import free_port, served
+from tests.browser.serving import free_port, server_process
 from tests.releases.made import opened, written
 from tests.test_docs import ROOT, TEXTS, blocks
 
@@ -318,7 +318,7 @@ OPENDP = LACKS.format("A real release", "opendp", "release")
         ("", (*COUNT, "duckdb:garden.duckdb?table=garden"), LACKS_DRIVER.format("DuckDB", "engines")),
         ("engines", (*COUNT, "postgresql://h/d?table=garden"), LACKS_DRIVER.format("PostgreSQL", "postgres")),
         ("engines", (*COUNT, "spark:local[1]?table=garden"), LACKS_DRIVER.format("Spark", "spark")),
-        ("", PICTURE, "The picture needs Plotly, which is not installed: pip install plotly."),
+        ("", PICTURE, LACKS.format("A Plotly figure", "plotly", "app")),
     ],
 )
 def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(
@@ -346,7 +346,7 @@ def dashboard(
     url = f"http://127.0.0.1:{port}"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DPBAYES_LEDGER", raising=False)
-        with served([str(programs / "dpbayes"), "--port", str(port)], url, cwd=folder, path=modules("app")):
+        with server_process([str(programs / "dpbayes"), "--port", str(port)], url, cwd=folder, path=modules("app")):
             yield url
 
 

@@ -46,7 +46,7 @@ def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1"]
     command += ["--browser.gatherUsageStats", "false", *args]
-    with served(command, f"http://127.0.0.1:{port}", cwd=cwd, path=ROOT) as server:
+    with server_process(command, f"http://127.0.0.1:{port}", cwd=cwd, path=ROOT) as server:
         yield f"http://127.0.0.1:{port}", server
 
 
@@ -54,7 +54,7 @@ def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator
 def dashboard_process(port: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve the dashboard as `make run` does; yield its address and its process."""
     command = [sys.executable, "-m", "dpbayes", "--port", str(port)]
-    with served(command, f"http://127.0.0.1:{port}", cwd=ROOT, path=ROOT) as server:
+    with server_process(command, f"http://127.0.0.1:{port}", cwd=ROOT, path=ROOT) as server:
         yield f"http://127.0.0.1:{port}", server
 
 
@@ -65,7 +65,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(command: list[str], url: str, *, cwd: Path, path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def server_process(command: list[str], url: str, *, cwd: Path, path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server from folder `cwd`, with Python's modules of folder `path`, and yield its process once it answers."""
     # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
     environment = {**os.environ, "PYTHONPATH": str(path)}
