@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.app_screen import APP, visits
+from tests.browser.app_screen import APP, SLOW_MS, visits
 from tests.browser.serving import ROOT, streamlit_server
 
 PICTURES = {
@@ -21,7 +21,9 @@ def take_pictures(url: str, folder: Path) -> None:
     """Take all pictures of the dashboard that is served at an address, each in its file below a folder."""
     with visits(url) as visit:
         for file, place in PICTURES.items():
-            visit(place, viewport=WINDOW).page.screenshot(path=folder / file, animations="disabled")
+            page = visit(place, viewport=WINDOW).page
+            expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=SLOW_MS)  # what keeps a part's place
+            page.screenshot(path=folder / file, animations="disabled")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,14 @@ def test_what_may_be_connected_is_named_at_the_start(tmp_path: Path, monkeypatch
     assert served == [8501]
 
 
+def test_an_app_that_is_missing_is_a_sentence_with_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "APP", tmp_path / "app.py")
+    assert main(["--port", str(free_port())]) == 2
+    assert capsys.readouterr().err == f"There is no {tmp_path / 'app.py'}: install dpbayes again or restore the file.\n"
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
