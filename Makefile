@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines bench chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines pictures bench chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -42,6 +42,10 @@ browser: $(VENV)/.dev chromium
 # A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables; the tests start and end them.
 engines: $(VENV)/.engines servers
 	$(BIN)/python -m pytest -m engines -rs tests/engines
+
+# The README's pictures, of the dashboard as it is.
+pictures: $(VENV)/.dev chromium
+	$(BIN)/python -m tests.browser.pictures
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks

@@ -6,6 +6,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from dpbayes.api import *  # noqa: F403
 

@@ -1,21 +1,81 @@
-"""The dashboard, and real releases, from the command line: `python -m dpbayes`, `python -m dpbayes release --help`."""
+"""The dashboard, and real releases, from the command line: `python -m dpbayes`, `python -m dpbayes release --help`.
 
+An installation has it as `dpbayes`, too.
+"""
+
+import argparse
 import sys
 from collections.abc import Sequence
+
+from dpbayes import __version__
+from dpbayes.base.command import REFUSED
+from dpbayes.base.extras import extra
+from dpbayes.base.validation import InputError
 
 COMMANDS = ("release", "learn", "ledger", "verify", "view", "count")
 
 
-def main(words: Sequence[str]) -> int:
-    """Run a command of real releases, or serve the dashboard where none is named; each imports only what it needs."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a command of real releases, or serve the dashboard where none is named; each imports only what it needs.
+
+    Args:
+        words: The words after the program's name; without them, those of the process.
+
+    Returns:
+        The exit code.
+    """
+    words = sys.argv[1:] if words is None else words
     if words and words[0] in COMMANDS:
-        from dpbayes.releases.commands import main as releases
+        from dpbayes.releases.commands.main import main as releases
 
-        return releases.main(words)
-    from dpbayes.ui import serve
+        return releases(words)
+    options = _parser().parse_args(words)
+    try:
+        with extra("app", "The dashboard"):
+            from dpbayes.ui import serve
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    return serve.main(options)
 
-    return serve.main(words)
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the options of the dashboard: they are shown where it is not installed, too."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dpbayes",
+        description="Serve the dashboard on this computer.",
+        epilog=f"Other commands, each with --help: {', '.join(COMMANDS)}.",
+    )
+    parser.add_argument("--version", action="version", version=f"dpbayes {__version__}")
+    parser.add_argument("--port", default="8501", help="where the browser finds it (default: %(default)s)")
+    parser.add_argument(
+        "--data-root",
+        metavar="FOLDER",
+        help="visitors may connect Parquet and DuckDB files below it (or DPBAYES_DATA_ROOT)",
+    )
+    parser.add_argument(
+        "--connect",
+        action="append",
+        default=[],
+        metavar="[NAME=]ADDRESS",
+        help="visitors may connect this database, under the name; several times (or DPBAYES_CONNECT, one a line)",
+    )
+    parser.add_argument(
+        "--class",
+        dest="for_class",
+        action="store_true",
+        help="serve the local network, not this computer alone: everybody in it can then look",
+    )
+    parser.add_argument(
+        "--host",
+        dest="names",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a browser may also use this name for the server, as behind a proxy; several times",
+    )
+    return parser
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import dpbayes
 from benchmarks import engines_run
 from dpbayes.base.references import PAPERS
 from dpbayes.experiments.structure import structure_cost
@@ -25,6 +26,7 @@ from dpbayes.mechanisms.structure.choice import MOST_PAIRS, StructureChoice, pai
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.engines.clusters import clusters
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
+from tests.browser.pictures import PICTURES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -40,6 +42,9 @@ DOCUMENTS = (
     "docs/stories.md",
 )
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+
+LARGEST_PICTURE = 300_000
+"""Bytes that a picture has at most."""
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SUFFIXES = (".py", ".md", ".toml", ".txt", ".js", ".css", ".html", ".png", ".csv", ".gz", ".ini", ".cfg")
@@ -140,7 +145,14 @@ def test_every_linked_file_exists(name):
 def test_pictures_are_small():
     pictures = sorted((ROOT / "docs").glob("*.png"))
     assert {f"docs/{picture.name}" for picture in pictures} <= set(re.findall(r"\]\(([^)]+)\)", TEXTS["README.md"]))
-    assert all(picture.stat().st_size < 300_000 for picture in pictures)
+    assert all(picture.stat().st_size < LARGEST_PICTURE for picture in pictures)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_picture_that_is_shown_is_taken_by_make_pictures(name):
+    shown = {(ROOT / name).parent / target for target in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", TEXTS[name])}
+    assert shown <= {ROOT / picture for picture in PICTURES}
+    assert shown or name != "README.md"
 
 
 def test_every_type_is_in_the_file_given_for_it():
@@ -244,5 +256,4 @@ def test_every_network_is_listed():
 
 
 def test_the_version_has_its_entry():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert f"## [{project['project']['version']}] - " in TEXTS["CHANGELOG.md"]
+    assert f"## [{dpbayes.__version__}] - " in TEXTS["CHANGELOG.md"]

@@ -5,28 +5,58 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tomllib
+import urllib.request
+import venv
 import zipfile
-from importlib.metadata import PathDistribution
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PathDistribution, distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import NewSession
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 import dpbayes
+from dpbayes.base.command import HOLDS, REFUSED
+from dpbayes.base.extras import extra
+from dpbayes.releases.commands.main import COMMANDS, main
+from dpbayes.ui.serve import PORT
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
+from dpbayes.ui.widgets.guard import WENT_WRONG
+from tests.browser.serving import free_port, server_process
+from tests.releases.made import opened, written
 from tests.test_docs import ROOT, TEXTS, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which the wheel is unpacked, as installing it does."""
-    wheels, site = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site")
+def built(target: str, project: Path, folder: Path) -> Path:
+    """Build a wheel or an sdist of a project into a folder, and return the file."""
     # The build backend is called directly: it is installed, and pip would look for it on the internet.
-    build = "import sys, hatchling.build as backend; backend.build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(wheels)], cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = wheels.glob("*.whl")
+    build = f"import sys, hatchling.build as backend; backend.build_{target}(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=project, check=True, capture_output=True)
+    (file,) = folder.iterdir()
+    return file
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the wheel is unpacked, as installing it does."""
+    site = tmp_path_factory.mktemp("site")
     zipfile.ZipFile(wheel).extractall(site)
     return site
 
@@ -146,6 +176,35 @@ def test_the_wheel_says_what_it_is_and_under_which_licences(site):
     assert (site / "dpbayes" / "py.typed").exists()
 
 
+def test_the_wheel_has_the_dashboard_of_the_checkout(site):
+    inside = site / "dpbayes" / "dashboard"
+    files = {path.relative_to(inside) for path in inside.rglob("*") if path.is_file()}
+    assert {Path("app.py"), Path("pages/home.py"), Path(".streamlit/config.toml")} < files
+    assert all((inside / file).read_bytes() == (ROOT / file).read_bytes() for file in files)
+    for folder in ("pages", "static", ".streamlit"):
+        own = {path.relative_to(ROOT) for path in (ROOT / folder).iterdir() if path.is_file()}
+        assert own == {file for file in files if file.parts[0] == folder}
+
+
+def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(wheel, tmp_path):
+    for folder in ("sdist", "unpacked", "wheel"):
+        (tmp_path / folder).mkdir()
+    with tarfile.open(built("sdist", ROOT, tmp_path / "sdist")) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (project,) = (tmp_path / "unpacked").iterdir()
+    assert contents(built("wheel", project, tmp_path / "wheel")) == contents(wheel)
+
+
+def contents(wheel: Path) -> dict[str, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {file.filename: file.CRC for file in archive.infolist()}
+
+
+def test_the_version_is_that_of_the_package(site):
+    (folder,) = site.glob("*.dist-info")
+    assert PathDistribution(folder).version == dpbayes.__version__
+
+
 def test_what_is_tested_lies_in_the_ranges_that_are_promised():
     extras = (r for extra in PROJECT["optional-dependencies"].values() for r in extra)
     ranges = [*PROJECT["dependencies"], *(r for r in extras if Requirement(r).name != PROJECT["name"])]
@@ -156,3 +215,187 @@ def test_what_is_tested_lies_in_the_ranges_that_are_promised():
     assert set(promised) == set(pins)
     assert all(promised[name].contains(version) for name, version in pins.items())
     assert all("==" not in text and "<" in text for text in ranges)
+
+
+# Installed
+
+
+@pytest.fixture(scope="session")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of a new environment, into which the wheel is installed, and nothing else."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder)
+    programs = folder / "bin"
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", str(wheel)], check=True)
+    return programs
+
+
+@pytest.fixture(scope="session")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A function that returns a folder with what `pip install "dpbayes[extra]"` installs beside dpbayes, "" for none.
+
+    It has the very packages that pyproject.toml asks for, and those that these require, of the tests' environment.
+    """
+
+    @cache
+    def folder_of(extra: str) -> Path:
+        folder = (
+            tmp_path_factory.mktemp(f"modules-{extra}") / "site-packages"
+        )  # without it Streamlit takes itself for a checkout
+        folder.mkdir()
+        texts = PROJECT["dependencies"] + (PROJECT["optional-dependencies"][extra] if extra else [])
+        for package in map(distribution, required(texts)):
+            for name in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+                if not (folder / name).exists():  # packages may share a folder
+                    (folder / name).symlink_to(package.locate_file(name))
+        return folder
+
+    return folder_of
+
+
+def required(texts: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
+    """Return the packages that requirements come to, under these extras, with all that they require in turn."""
+    packages = set()
+    for requirement in map(Requirement, texts):
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            packages |= {requirement.name} | required(distribution(requirement.name).requires or (), requirement.extras)
+    return packages
+
+
+@pytest.fixture
+def run(programs: Path, modules: Callable[[str], Path], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """A function that runs a program of the environment, with the packages of an extra, in a folder of its own."""
+
+    def run(extra: str, *command: str) -> subprocess.CompletedProcess[str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "DPBAYES"))}
+        environment |= {"PYTHONPATH": str(modules(extra)), "PYTHONIOENCODING": "utf-8", "HOME": str(tmp_path)}
+        command = (str(programs / command[0]), *command[1:])
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=120
+        )
+
+    return run
+
+
+SCRIPT, MODULE = ("dpbayes",), ("python", "-m", "dpbayes")
+GARDEN = ("--ledger", "ledger.sqlite", "--dataset", "garden", "--data", "garden.csv", "--domains", "domains.json")
+RELEASE = (*SCRIPT, "release", *GARDEN, "--network", "rain -> grass", "--mechanism", "laplace", "--epsilon", "1")
+LEARN = (*SCRIPT, "learn", *GARDEN, "--epsilon", "1")
+COUNT = (*SCRIPT, "count", "--network", "rain -> grass", "--domains", "domains.json", "--source")
+EXPERIMENTS = ("python", "-m", "dpbayes.experiments")
+PICTURE = (*EXPERIMENTS, "calibration", "--releases", "2", "--picture", "picture.html")
+
+
+@pytest.mark.parametrize("program", [SCRIPT, MODULE])
+def test_version_and_help_need_no_extra(run, program):
+    assert run("", *program, "--version").stdout == f"dpbayes {dpbayes.__version__}\n"
+    said = run("", *program, "--help").stdout
+    assert all(word in said for word in (f"default: {PORT}", DATA_ROOT, CONNECT, *COMMANDS))
+
+
+@pytest.mark.parametrize("command", [*((*SCRIPT, each) for each in COMMANDS), EXPERIMENTS, (*EXPERIMENTS, "accuracy")])
+def test_the_help_of_every_command_needs_no_extra(run, command):
+    ran = run("", *command, "--help")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("usage: ")
+
+
+LACKS = '{} needs {}, which is not installed here: pip install "dpbayes[{}]".'
+LACKS_DRIVER = '{} needs a driver that is not installed: pip install "dpbayes[{}]".'
+DASHBOARD = LACKS.format("The dashboard", "streamlit", "app")
+LEDGER = LACKS.format("The ledger's usual place", "platformdirs", "release")
+OPENDP = LACKS.format("A real release", "opendp", "release")
+
+
+@pytest.mark.parametrize(
+    ("installed", "command", "sentence"),
+    [
+        *((installed, SCRIPT, DASHBOARD) for installed in ("", "release", "engines")),
+        ("", MODULE, DASHBOARD),
+        *((installed, (*SCRIPT, "ledger", "list"), LEDGER) for installed in ("", "app", "engines")),
+        ("", (*RELEASE, "--graph-unseen", "--out", "release.json"), OPENDP),
+        ("", (*LEARN, "--out", "graph.txt"), OPENDP),
+        ("", (*COUNT, "duckdb:garden.duckdb?table=garden"), LACKS_DRIVER.format("DuckDB", "engines")),
+        ("engines", (*COUNT, "postgresql://h/d?table=garden"), LACKS_DRIVER.format("PostgreSQL", "postgres")),
+        ("engines", (*COUNT, "spark:local[1]?table=garden"), LACKS_DRIVER.format("Spark", "spark")),
+        ("", PICTURE, LACKS.format("A Plotly figure", "plotly", "app")),
+    ],
+)
+def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(
+    run, tmp_path, capsys, installed, command, sentence
+):
+    written(tmp_path)
+    opened(tmp_path)
+    ran = run(installed, *command)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (REFUSED, "", f"{sentence}\n")
+    assert main(["ledger", "--ledger", str(tmp_path / "ledger.sqlite"), "list"]) == HOLDS
+    assert capsys.readouterr().out == "garden: budget 2, released 0, reserved and never shown 0, left 2\n"
+
+
+def test_a_package_that_this_program_itself_lacks_is_no_matter_of_an_extra():
+    with pytest.raises(ModuleNotFoundError, match=r"dpbayes\.nowhere"), extra("app", "The dashboard"):
+        import_module("dpbayes.nowhere")
+
+
+@pytest.fixture(scope="module")
+def dashboard(
+    programs: Path, modules: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of the installed dashboard, started in an empty folder with the packages of its extra alone."""
+    port, folder = free_port(), tmp_path_factory.mktemp("empty")
+    url = f"http://127.0.0.1:{port}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DPBAYES_LEDGER", raising=False)
+        with server_process([str(programs / "dpbayes"), "--port", str(port)], url, cwd=folder, path=modules("app")):
+            yield url
+
+
+def shown(url: str, page: str) -> tuple[NewSession, list[Element]]:
+    """Return how a page begins, and what it shows, as a browser receives them."""
+    message = BackMsg()
+    message.rerun_script.page_name = page
+    stream, session, elements = f"ws{url.removeprefix('http')}/_stcore/stream", NewSession(), []
+    with connect(stream, max_size=None, subprotocols=[Subprotocol("streamlit")]) as wire:
+        wire.send(message.SerializeToString())
+        while True:
+            answer = ForwardMsg.FromString(wire.recv(60, decode=False))
+            match answer.WhichOneof("type"):
+                case "new_session":
+                    session = answer.new_session
+                case "delta":
+                    elements.append(answer.delta.new_element)
+                case "script_finished" if answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    return session, elements
+
+
+def test_the_installed_dashboard_serves_its_script_of_charts(dashboard):
+    """Only under its own configuration does Streamlit serve files at all."""
+    with urllib.request.urlopen(f"{dashboard}/app/static/plotly-cartesian.min.js") as answer:
+        assert answer.read() == (ROOT / "static" / "plotly-cartesian.min.js").read_bytes()
+
+
+@pytest.mark.parametrize("page", ["", "release", "papers"])
+def test_the_installed_dashboard_runs_its_pages(dashboard, page):
+    session, elements = shown(dashboard, page)
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+    assert session.custom_theme.light.primary_color == theme["light"]["primaryColor"]
+    titles = {element.heading.body for element in elements if element.heading.tag == "h1"}
+    assert titles == {page.capitalize() or "dpbayes"}
+    assert not [element for element in elements if element.HasField("exception")]
+    assert WENT_WRONG not in str(elements)
+
+
+def test_the_installed_dashboard_says_what_its_ledger_needs(dashboard):
+    alerts = [element.alert.body for element in shown(dashboard, "ledger")[1] if element.HasField("alert")]
+    assert [markdown.replace("\\", "") for markdown in alerts] == [LEDGER]
+
+
+def test_an_installed_dashboard_names_no_command_of_the_checkout(dashboard, run):
+    refused = run("app", "dpbayes", "--port", dashboard.rpartition(":")[2])
+    assert refused.returncode == REFUSED
+    assert refused.stderr.count("\n") == 1
+    assert "or start with another port: python -m dpbayes --port " in refused.stderr
+    assert "make" not in refused.stderr
+    assert "`python -m dpbayes --class`" in str(shown(dashboard, "")[1])

@@ -6,10 +6,12 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpbayes.base.extras import extra
 from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 
@@ -36,6 +38,13 @@ FRAME: dict[str, Any] = {
 """What all layouts have; at the sides is room for numbers as long as 10,000, so that shorter ones move nothing."""
 
 
+def plotly() -> ModuleType:
+    """Return Plotly's own figures. Errors: InputError where it is not installed."""
+    with extra("app", "A Plotly figure"):
+        import plotly.graph_objects as go
+    return go
+
+
 @dataclass(frozen=True)
 class Figure:
     """A Plotly figure as plain data: its traces, arrays in them, and its layout.
@@ -48,10 +57,8 @@ class Figure:
     layout: dict[str, Any]
 
     def to_plotly(self) -> "go.Figure":
-        """Return Plotly's own figure, which checks every property; `.show()` opens it."""
-        import plotly.graph_objects as go
-
-        return go.Figure({"data": list(self.data), "layout": self.layout})
+        """Return Plotly's own figure, which checks every property; `.show()` opens it. Errors: InputError."""
+        return plotly().Figure({"data": list(self.data), "layout": self.layout})
 
     def to_json(self) -> str:
         """Return the text that Plotly reads in the browser: numbers of arrays as bytes in base 64, gaps as null."""

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 MOST_AUDITED = 20_000
 """Cells of a network whose audit is waited for."""
 
+NOT_INSTALLED = 'is not installed here: pip install "dpbayes[release]".'
+NO_OPENDP = f"The privacy map was not computed again: OpenDP {NOT_INSTALLED}"
+"""What is said of a check that was left out."""
+
 _LITTLE = Fraction(1, 2**40)
 """How much more than it must a scale may be, relatively: it is rounded up to a double that OpenDP confirms."""
 
@@ -143,7 +147,7 @@ def _confirmed(document: StructureDocument) -> Check | str:
     try:
         opendp()
     except InputError:
-        return "OpenDP was not asked again: it is not installed here."
+        return NO_OPENDP
     rounds = {(int(each.sensitivity), each.epsilon) for each in document.request.rounds_of(document.joined)}
     try:
         for sensitivity, epsilon in rounds:
@@ -168,7 +172,7 @@ def _schema(document: ReleaseDocument) -> Check | str:
     try:
         error = schema_error(document.told)
     except ImportError:
-        return "The schema was not checked: jsonschema is not installed here."
+        return f"The schema was not checked: jsonschema {NOT_INSTALLED}"
     if error is None:
         return _holds("schema", "The file has all fields that its schema asks for, and no other.")
     place = " ".join(map(str, error.absolute_path)) or "the whole"
@@ -248,7 +252,7 @@ def _map(document: ReleaseDocument) -> Check | str:
     try:
         answer = Fraction(request.entry.answer(request, float(said.scale)))
     except InputError:
-        return "OpenDP was not asked again: it is not installed here."
+        return NO_OPENDP
     if answer > allowed:
         return _fails("OpenDP", f"OpenDP's privacy map answers more than the promised {name}.")
     if answer != said.answer:  # of whatever version: what nobody can confirm is no answer of OpenDP's

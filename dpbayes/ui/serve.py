@@ -18,11 +18,11 @@ from streamlit.web import cli
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.ui.program import APP, start_command
 from dpbayes.ui.security import secured
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from dpbayes.ui.wire import send_at_once
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
 HOST, PORT = "127.0.0.1", 8501
 NAMES = (HOST, "localhost")
 """Names of the server that a browser on this computer may use: a page under another name gets no connection."""
@@ -41,47 +41,15 @@ NEAR = 100
 """How many ports above a taken one are tried to name a free one."""
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(asked: argparse.Namespace) -> int:
     """Serve until stopped; what stands in the way is one sentence on the error stream and exit code 2."""
-    parser = argparse.ArgumentParser(
-        prog="python -m dpbayes",
-        description="Serve the dashboard on this computer.",
-        epilog="Other commands, each with --help: release, learn, ledger, verify, view, count.",
-    )
-    parser.add_argument("--port", default=str(PORT), help=f"where the browser finds it (default: {PORT})")
-    parser.add_argument(
-        "--data-root", metavar="FOLDER", help=f"visitors may connect Parquet and DuckDB files below it (or {DATA_ROOT})"
-    )
-    parser.add_argument(
-        "--connect",
-        action="append",
-        default=[],
-        metavar="[NAME=]ADDRESS",
-        help=f"visitors may connect this database, under the name; several times (or {CONNECT}, one a line)",
-    )
-    parser.add_argument(
-        "--class",
-        dest="host",
-        action="store_const",
-        const=CLASS,
-        default=HOST,
-        help="serve the local network, not this computer alone: everybody in it can then look",
-    )
-    parser.add_argument(
-        "--host",
-        dest="names",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a browser may also use this name for the server, as behind a proxy; several times",
-    )
-    asked = parser.parse_args(words)
+    host = CLASS if asked.for_class else HOST
     try:
         _name_connections(asked)
-        port = checked_port(asked.port, asked.host)
+        port = checked_port(asked.port, host)
         if not APP.is_file():
-            raise InputError(f"There is no {APP}: the dashboard is served from a checkout, by make run.")
-        address = checked_address() if asked.host == CLASS else ""
+            raise InputError(f"There is no {APP}: install dpbayes again or restore the file.")
+        address = checked_address() if asked.for_class else ""
     except InputError as error:
         print(error, file=sys.stderr)
         return REFUSED
@@ -120,7 +88,9 @@ def checked_address() -> str:
     """Return the address of this computer in its network. Errors: InputError where it has none."""
     address = local_address()
     if address is None:
-        raise InputError("This computer is in no network, so that nobody else could look; make run serves it alone.")
+        raise InputError(
+            f"This computer is in no network, so that nobody else could look; {start_command()} serves it alone."
+        )
     return address
 
 
@@ -155,7 +125,7 @@ def checked_port(text: str, host: str = HOST) -> int:
     if reason is None:
         return port
     free = next((other for other in range(max(port + 1, 1024), port + NEAR) if _obstacle(other, host) is None), PORT)
-    instead = f"start with another port: make {'serve' if host == CLASS else 'run'} PORT={free}"
+    instead = f"start with another port: {start_command(for_class=host == CLASS, port=free)}"
     if reason is PermissionError:
         raise InputError(f"Port {port} is reserved for the system; {instead}")
     raise InputError(

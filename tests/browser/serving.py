@@ -43,17 +43,18 @@ def streamlit_server(app: Path | str, *args: str) -> Iterator[str]:
 def streamlit_process(app: Path | str, *args: str, cwd: Path = ROOT) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve `app` with the configuration of folder `cwd`; yield its address and its process."""
     port = str(free_port())
-    command = ["-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", port, "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1"]
     command += ["--browser.gatherUsageStats", "false", *args]
-    with _process(command, f"http://127.0.0.1:{port}", cwd=cwd) as server:
+    with server_process(command, f"http://127.0.0.1:{port}", cwd=cwd, path=ROOT) as server:
         yield f"http://127.0.0.1:{port}", server
 
 
 @contextmanager
 def dashboard_process(port: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve the dashboard as `make run` does; yield its address and its process."""
-    with _process(["-m", "dpbayes", "--port", str(port)], f"http://127.0.0.1:{port}", cwd=ROOT) as server:
+    command = [sys.executable, "-m", "dpbayes", "--port", str(port)]
+    with server_process(command, f"http://127.0.0.1:{port}", cwd=ROOT, path=ROOT) as server:
         yield f"http://127.0.0.1:{port}", server
 
 
@@ -64,11 +65,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def _process(command: list[str], url: str, *, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
+def server_process(command: list[str], url: str, *, cwd: Path, path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server from folder `cwd`, with Python's modules of folder `path`, and yield its process once it answers."""
     # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(path)}
     with tempfile.TemporaryFile("w+") as log:
-        server = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, cwd=cwd, env=environment)
+        server = subprocess.Popen(command, stdout=log, stderr=log, cwd=cwd, env=environment)
         try:
             if not wait_for(server, url):
                 log.seek(0)

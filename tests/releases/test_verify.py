@@ -79,6 +79,9 @@ def test_what_is_not_installed_is_said(monkeypatch):
     verification = verify(REAL["laplace"])
     assert verification.holds
     assert len(verification.left_out) == 2
+    assert all(
+        text.endswith('is not installed here: pip install "dpbayes[release]".') for text in verification.left_out
+    )
     assert "schema" not in {check.name for check in verification.checks}
 
 

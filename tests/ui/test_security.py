@@ -17,6 +17,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from dpbayes.__main__ import main
 from dpbayes.ui import security, serve
 from tests.browser.serving import dashboard_process, free_port
 
@@ -95,7 +96,7 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     monkeypatch.setattr(serve, "serve", lambda port, where: words.extend(where))
     monkeypatch.setattr(serve, "checked_address", lambda: "10.1.2.3")
     port = str(free_port())
-    assert serve.main(["--class", "--port", port, "--host", "class.example"]) == 0
+    assert main(["--class", "--port", port, "--host", "class.example"]) == 0
     allowed = [name for option, name in itertools.pairwise(words) if option == "--server.allowedHosts"]
     assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
 

@@ -12,10 +12,11 @@ import pytest
 from streamlit.web import cli
 
 from benchmarks.classroom import opening
+from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
 from dpbayes.releases.ledger import ledger_path, open_dataset
 from dpbayes.ui import serve
-from dpbayes.ui.serve import HOST, checked_port, main
+from dpbayes.ui.serve import HOST, checked_port
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from tests.browser.serving import free_port, wait_for
 
@@ -72,6 +73,14 @@ def test_what_may_be_connected_is_named_at_the_start(tmp_path: Path, monkeypatch
     assert main(["--data-root", str(tmp_path), *addresses]) == 0
     assert (connections().root, connections().names) == (tmp_path, ("clinic", "2", "files"))
     assert served == [8501]
+
+
+def test_an_app_that_is_missing_is_a_sentence_with_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "APP", tmp_path / "app.py")
+    assert main(["--port", str(free_port())]) == 2
+    assert capsys.readouterr().err == f"There is no {tmp_path / 'app.py'}: install dpbayes again or restore the file.\n"
 
 
 @pytest.mark.parametrize(

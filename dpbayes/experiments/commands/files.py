@@ -14,7 +14,7 @@ import pyarrow.parquet as arrow_parquet
 
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief
-from dpbayes.figures.style import Figure
+from dpbayes.figures.style import Figure, plotly
 
 Settings = Mapping[str, str | int | float]
 
@@ -43,20 +43,17 @@ def as_csv_or_written(frame: pd.DataFrame, out: Path | None, settings: Settings)
 
 
 def require_page(picture: Path | None) -> None:
-    """Refuse, before work begins, a picture in another kind of file. Errors: InputError."""
+    """Refuse, before work begins, a picture in another kind of file, or without Plotly. Errors: InputError."""
     if picture is not None and picture.suffix != ".html":
         raise InputError(f"The picture is drawn in a file ending in .html; {brief(picture.name)} does not.")
     if picture is not None:
         require_output(picture, ())
+        plotly()
 
 
 def draw(figure: Figure, picture: Path) -> str:
     """Write a figure as a page of its own, which needs no network, and return where. Errors: InputError, OSError."""
-    try:
-        plotly = figure.to_plotly()
-    except ImportError:
-        raise InputError("The picture needs Plotly, which is not installed: pip install plotly.") from None
-    write_output(picture, plotly.to_html(include_plotlyjs=True).encode())
+    write_output(picture, figure.to_plotly().to_html(include_plotlyjs=True).encode())
     return f"Drawn in {picture}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
 
+from dpbayes.base.extras import extra
 from dpbayes.base.validation import InputError
 
 _MOST_ULPS = 64
@@ -22,12 +23,8 @@ class Calibrated:
 
 def opendp() -> ModuleType:
     """Return OpenDP with the features that the noise needs. Errors: InputError where it is not installed."""
-    try:
+    with extra("release", "A real release"):
         import opendp.prelude as library
-    except ImportError:
-        raise InputError(
-            'A real release needs OpenDP, which is not installed here: pip install "dpbayes[release]".'
-        ) from None
     library.enable_features("contrib")
     return library
 

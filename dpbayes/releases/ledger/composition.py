@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from dpbayes.base.extras import extra
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
@@ -64,7 +65,8 @@ def _pure(epsilons: Sequence[Fraction], delta: float) -> float:
     costs = Counter(epsilons)
     if not costs:
         return 0.0
-    from dp_accounting.pld import privacy_loss_distribution  # late: two seconds
+    with extra("release", "The account of several releases"):
+        from dp_accounting.pld import privacy_loss_distribution  # late: two seconds
 
     total = sum((epsilon * times for epsilon, times in costs.items()), Fraction(0))
     unit = _unit(costs, total)

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpbayes.base.extras import extra
 from dpbayes.releases.ledger.books import Books, books_of, broken
 from dpbayes.releases.ledger.drive import network_drive
 from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError, told
@@ -69,7 +70,8 @@ def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
     given = named or os.environ.get("DPBAYES_LEDGER")
     if given:
         return Path(given)
-    from platformdirs import user_data_path  # late: starting the program costs nothing
+    with extra("release", "The ledger's usual place"):
+        from platformdirs import user_data_path  # late: starting the program costs nothing
 
     return user_data_path("dpbayes", appauthor=False) / "ledger.sqlite"
 

@@ -6,7 +6,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
-ONLY_HERE = "This address works on this computer only; `make serve` opens it to the local network."
+from dpbayes.ui.program import start_command
+
+ONLY_HERE = (
+    f"This address works on this computer only; `{start_command(for_class=True)}` opens it to the local network."
+)
 
 
 @dataclass(frozen=True)

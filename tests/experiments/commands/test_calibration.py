@@ -66,10 +66,12 @@ def test_the_picture_of_the_release_page_is_drawn_with_the_numbers_of_the_table(
     assert len(page) > 1_000_000, "Plotly is in the file"
 
 
-def test_a_picture_without_plotly_is_refused_in_a_sentence(two_settings, monkeypatch, tmp_path, capsys):
+def test_a_picture_without_plotly_is_refused_in_a_sentence_before_any_release_is_drawn(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    monkeypatch.setattr(command, "calibrate", lambda *_, **__: pytest.fail("releases were drawn"))
     assert main(["calibration", "--releases", "2", "--picture", str(tmp_path / "out.html")]) == 2
-    assert capsys.readouterr().err == "The picture needs Plotly, which is not installed: pip install plotly.\n"
+    sentence = 'A Plotly figure needs plotly, which is not installed here: pip install "dpbayes[app]".\n'
+    assert capsys.readouterr().err == sentence
 
 
 @pytest.mark.parametrize(
