@@ -1,4 +1,5 @@
 import math
+import sys
 from fractions import Fraction
 
 import pytest
@@ -58,3 +59,9 @@ def test_delta_is_a_number_that_doubles_can_answer_for(delta: float) -> None:
 def test_epsilons_are_exact() -> None:
     with pytest.raises(InputError, match=r"^Epsilon must be an exact fraction"):
         composed([0.1], 1e-6)  # type: ignore[list-item]
+
+
+def test_an_account_without_the_packages_of_releases_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
+    with pytest.raises(InputError, match=r'needs dp_accounting, .* pip install "dpbayes\[release\]"\.$'):
+        composed([Fraction(1, 10)] * 2, 1e-6)
