@@ -30,6 +30,11 @@ def utf8_text(content: bytes) -> str:
         raise InputError("The file is not UTF-8 text; save it as UTF-8 and load it again.") from None
 
 
+def leading(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Return leading axes as NumPy takes them: a number is one axis."""
+    return (size,) if isinstance(size, int) else size
+
+
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:
     """Return `value` as a float within [low, high].
 

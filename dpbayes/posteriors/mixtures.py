@@ -11,7 +11,7 @@ from scipy import special
 
 from dpbayes.base.quadrature import spread_points
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import finite_number
+from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -131,14 +131,15 @@ class DirichletMixtures:
         """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
         return query(self.network, self.mean, target, evidence or {})
 
-    def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+    def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs: (*size, ..., K); every row's counts by their weights, then its probabilities."""
         return self.drawn(rng, size).sample(rng)
 
-    def drawn(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Dirichlets:
+    def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
         """Draw one of the possible counts of every row, and return the posteriors under them: (*size, ..., K)."""
         steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
         rows, points = steps.shape[:-1], steps.shape[-1]
+        size = leading(size)
         lucks = rng.random((*size, *rows))
         # Row after row on one line, each a step of length one: a draw is looked up, not compared with every point.
         starts = np.arange(math.prod(rows)).reshape(rows)

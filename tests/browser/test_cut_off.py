@@ -42,7 +42,7 @@ def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
 def test_names_of_numbers_are_read_whole(visit, size):
     width, height = size
     screen = visit("release", viewport={"width": width, "height": height})
-    expect(screen.metric("Coverage of 95% intervals")).to_be_attached(timeout=SLOW_MS)
+    expect(screen.metric("Coverage of 95% intervals, this probability")).to_be_attached(timeout=SLOW_MS)
     names = screen.main.locator("[data-testid=stMetricLabel]")
     assert names.count() > 5
     assert [cut for name in names.all() for cut in name.evaluate(CUT)] == []

@@ -221,7 +221,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     ),
     "intervals": (
         [seeing(chart("density"))],
-        [saying(metric("Coverage of 95% intervals"), "%")],
+        [saying(metric("Coverage of 95% intervals, this probability"), "%")],
         [changing(chart("density"), choosing("takes counts as real"), choosing("knows of the noise"))],
         [saying(".st-key-measures", "With counts taken as real")],
         [opening("How often intervals hold the truth"), seeing(".st-key-coverage-open .js-plotly-plot")],

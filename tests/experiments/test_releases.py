@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 
 from dpbayes.base.steps import Partial, finished
-from dpbayes.experiments.releases import ReleaseStudy, interval_coverage, read_cell, read_releases, study_release
+from dpbayes.experiments.releases import (
+    ReleaseStudy,
+    answer_interval,
+    interval_coverage,
+    read_cell,
+    read_releases,
+    spread_left,
+    study_release,
+)
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 
@@ -72,3 +83,31 @@ def test_a_cell_of_all_releases_has_its_means_and_how_much_its_intervals_hold(
     )
     assert 0.3 < read.covered.mean() < 1
     assert np.ptp(read.covered) > 0
+
+
+@pytest.mark.parametrize(("parents", "held", "is_of_the_prior"), [(("a", "b", "c"), 0, True), (("a",), 12, False)])
+def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
+    parents: tuple[str, ...], held: int, is_of_the_prior: bool
+) -> None:
+    """64 rows with a uniform prior each say "about half" of a marginal, whatever 228 records say."""
+    states = {"a": ("0", "1"), "b": tuple("0123"), "c": tuple("01234567"), "d": ("0", "1")}
+    network = Network.from_edges(states, [(parent, "d") for parent in parents], states)
+    rng = np.random.default_rng(1)
+    codes = np.column_stack([*(rng.integers(0, len(states[name]), 228) for name in "abc"), rng.random(228) < 0.28])
+    counts = count(network, Dataset(network.names, network.states, codes.astype(int)))
+    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
+    exact = mechanism.prior.updated(counts).query("d")[0]
+    hits, left = 0, []
+    for seed in range(12):
+        posterior = mechanism.release(counts, np.random.default_rng(seed)).noise_aware()
+        low, high = answer_interval(posterior, "d", {}, np.random.default_rng(5))
+        hits += bool(low[0] <= exact <= high[0])
+        left.append(spread_left(mechanism.prior, posterior, "d", {}, np.random.default_rng(6)))
+    assert hits == held
+    assert all((each > 0.5) == is_of_the_prior for each in left)
+
+
+def test_a_release_of_nothing_leaves_all_of_the_priors_spread(study: ReleaseStudy) -> None:
+    prior = Dirichlets.symmetric(study.exact.network)
+    rng = np.random.default_rng(7)  # of 4000 draws, a ratio of standard deviations is off by 2% in one of 20
+    assert spread_left(prior, prior, "wet", {"rain": "yes"}, rng, draws=4000) == pytest.approx(1, abs=0.06)

@@ -95,7 +95,7 @@ def test_a_recipient_who_takes_counts_as_real_is_one_click_away() -> None:
     rows = {trace["name"]: trace for trace in figures(at)["rows"]["data"]}
     aware, as_real = (np.asarray(rows[name]["error_x"]["array"]) for name in names[:2])
     assert np.mean(aware) > 1.5 * np.mean(as_real)
-    coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals"]
+    coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals, this probability"]
     assert int(coverage.rstrip("%")) > 85
     fine(at.segmented_control(key="parameter.release.reading").set_value(Reading.AS_REAL).run())
     result = study(settings_of(at))
@@ -105,7 +105,7 @@ def test_a_recipient_who_takes_counts_as_real_is_one_click_away() -> None:
         f"{numeral(result.shifts.mean(), 2)} on average."
     )
     assert "private (this release)" in [trace["name"] for trace in figures(at)["density"]["data"]]
-    coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals"]
+    coverage = {metric.label: metric.value for metric in at.metric}["Coverage of 95% intervals, this probability"]
     assert int(coverage.rstrip("%")) < 75
 
 
@@ -128,7 +128,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     assert loss.value == numeral(shown.kl.mean())
     assert "mean over 111 releases" in loss.help
     assert numeral(shown.kl_error, 1) in loss.help
-    assert "mean over 200 releases" in metric["Coverage of 95% intervals"].help
+    assert "mean over 200 releases" in metric["Coverage of 95% intervals, this probability"].help
     assert "With counts taken as real, over 200 releases" in everything(at)
 
 
@@ -309,7 +309,11 @@ def test_a_question_that_has_no_answer_is_not_in_the_headline() -> None:
 
 MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
 ALIKE = ("Mean difference, all rows", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
-OF_POSTERIORS = ("Posterior KL, all rows, nats", "Posterior KL, this row, nats", "Coverage of 95% intervals")
+OF_POSTERIORS = (
+    "Posterior KL, all rows, nats",
+    "Posterior KL, this row, nats",
+    "Coverage of 95% intervals, this probability",
+)
 
 
 def simulated(at: AppTest) -> ReleaseStudy:
@@ -536,6 +540,13 @@ def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
         assert list(frame["state"]) == ["low", "high"]
         assert frame["private"].sum() == pytest.approx(1, abs=1e-3)
         assert frame["exact"].sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_an_answer_that_the_prior_decides_is_said_to_be_so() -> None:
+    warning = "The prior decides this answer: the release leaves"
+    assert warning not in everything(open_page(PAGE, target="dysp"))
+    for seat in Seat:
+        assert warning in everything(open_page(PAGE, target="dysp", epsilon="0.1", seat=seat.value))
 
 
 def test_evidence_that_cannot_happen_is_answered() -> None:

@@ -11,10 +11,10 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import ends, escaped, many, numeral
+from dpbayes.base.text import ends, escaped, many, numeral, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values
+from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values, spread_left
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
@@ -38,6 +38,9 @@ MOST_DRAWN = 10_000
 
 MANY_RELEASES = 20
 """Releases from which on nine of ten of them are told."""
+
+DECIDING = 0.5
+"""Share of the prior's spread from which on the prior, not the release, decides an answer."""
 
 ROWS_AT_ONCE = 24
 
@@ -85,12 +88,13 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    frame = pd.DataFrame({"state": states, "private": private[0]})
+    frame, left = pd.DataFrame({"state": states, "private": private[0]}), 0.0
     if study.is_posterior and net.cell_count <= MOST_DRAWN:
         with suppress(InputError):  # evidence that is possible on average may be impossible in a draw
-            low, high = readings.memo.once(
+            low, high, left = readings.memo.once(
                 (target, tuple(evidence.items())),
                 _answer_interval,
+                chosen.mechanism.prior,
                 readings.first_posterior,
                 target,
                 evidence,
@@ -106,14 +110,21 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         frame[of] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
+    if left > DECIDING:
+        st.caption(
+            f"The prior decides this answer: the release leaves {whole_percent(min(left, 1.0))} of the prior's spread. "
+            "Ask about a node with fewer parents, or take a larger ε."
+        )
     if chosen.is_curator:
         st.caption("Exact and differences: curator only, not private.")
 
 
 def _answer_interval(
-    posterior: Dirichlets | DirichletMixtures, target: str, evidence: dict[str, str], seed: int
-) -> tuple[FloatArray, FloatArray]:
-    return answer_interval(posterior, target, evidence, stream(seed, "release", "answers"), level=LEVEL)
+    prior: Dirichlets, posterior: Dirichlets | DirichletMixtures, target: str, evidence: dict[str, str], seed: int
+) -> tuple[FloatArray, FloatArray, float]:
+    rng = stream(seed, "release", "answers")
+    low, high = answer_interval(posterior, target, evidence, rng, level=LEVEL)
+    return low, high, spread_left(prior, posterior, target, evidence, rng)
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:

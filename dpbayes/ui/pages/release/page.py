@@ -247,9 +247,9 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
     right.metric(
-        f"Coverage of {LEVEL:.0%} intervals",
+        f"Coverage of {LEVEL:.0%} intervals, this probability",
         whole_percent(averages.coverage),
-        help="How much of this cell's exact posterior lies in the private credible interval, mean over "
+        help="How much of this probability's exact posterior lies in its private credible interval, mean over "
         f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
     )
     if readings.knows_noise:
