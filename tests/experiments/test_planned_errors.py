@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
@@ -118,6 +119,32 @@ def test_the_mechanism_that_is_named_for_a_question_answers_it_best(name):
         pairs = [study.query(*asked) for study in studies]
         errors.append(np.mean([np.abs(private - exact).mean() for exact, private in pairs]))
     assert int(np.argmin(errors)) in (known.least, *known.near)
+
+
+ADDED = 3.1, 4.0
+"""Standard errors of the planned and of the simulated change that each must be from 0: a false alarm, where one of them
+were 0 or less, has a probability below 1e-3 for the planned and 3.2e-5 for the simulated one, 3.1e-8 for both."""
+
+
+@pytest.mark.parametrize("reading", Reading)
+def test_an_added_arrow_changes_the_planned_error_as_it_changes_that_of_releases(reading):
+    """The tables are drawn from the published network, whatever arrows are fitted."""
+    asia, cpts = NETWORKS["asia"]
+    states = dict(zip(asia.names, asia.states, strict=True))
+    wider = Network.from_edges(asia.names, [*asia.edges, ("asia", "bronc")], states)
+    planned, simulated = [], []
+    for fitted in (asia, wider):
+        laplace = LaplaceUpdates(prior=Dirichlets.symmetric(fitted), epsilon=1.0)
+        plan = Plan(planned_tables(asia, cpts, 1000, 100, np.random.default_rng(3), fitted=fitted), reading, 64)
+        planned.append(errors_of(plan, laplace, np.random.default_rng(4)).cells)
+        studies = []
+        for k, table in enumerate(planned_tables(asia, cpts, 1000, 40, np.random.default_rng(5), fitted=fitted).values):
+            study = study_release(laplace, Counts(fitted, table, 1000), np.random.default_rng(k), 20)
+            studies.append(study.knowing_noise(20, points=64) if reading is Reading.NOISE_AWARE else study)
+        simulated.append(np.array([study.shift.mean() for study in studies]))
+    for (before, after), far in zip((planned, simulated), ADDED, strict=True):
+        change = after - before
+        assert change.mean() > far * stats.sem(change)
 
 
 def question_of(network: Network) -> tuple[str, dict[str, str]]:

@@ -1,6 +1,7 @@
 """The Network page: costs follow the drawing; whatever is imported becomes a network or a sentence."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,12 +19,13 @@ from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import MAX_NODES, load_named
-from dpbayes.ui.pages.network.errors import key_of, verdict
+from dpbayes.ui.pages.network.errors import key_of, planned, planned_from, verdict
 from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
+from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
 from dpbayes.ui.widgets.show import inside
 from tests.conftest import crossed
@@ -109,6 +111,72 @@ def test_while_errors_are_not_known_what_is_asked_keeps_its_place(monkeypatch: p
     told = next(plain(c.value) for c in at.caption if "Your question" in c.value)
     assert "P(dysp | smoke=yes), is off by … with Laplace, " in told
     assert told.count("… with ") == len(MECHANISM_NAMES)
+
+
+ASIA_AND_AN_ARROW = code_of(
+    Graph.of(
+        Network.from_edges(
+            ASIA.names, [*ASIA.edges, ("asia", "bronc")], dict(zip(ASIA.names, ASIA.states, strict=True))
+        )
+    )
+)
+
+
+@pytest.fixture
+def two_quick_mechanisms_and_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_CELLS", 4_000)
+    monkeypatch.setattr("dpbayes.ui.pages.network.errors.MECHANISM_NAMES", ("LaplaceUpdates", "GaussianResiduals"))
+
+
+def errors_shown(at: AppTest) -> dict[str, float]:
+    (bars,) = figures(at)["errors"]["data"]
+    return dict(zip((label.rpartition(": ")[0] for label in bars["y"]), bars["x"], strict=True))
+
+
+@pytest.mark.usefixtures("two_quick_mechanisms_and_many_tables")
+def test_an_added_arrow_raises_the_planned_errors_and_the_headline_states_before_and_after() -> None:
+    """Of Asia's 1,000 records few have been there: an arrow from asia makes rows that noise drowns."""
+    before, after = open_page(PAGE), open_page(PAGE, graph=ASIA_AND_AN_ARROW)
+    own, drawn = errors_shown(before), errors_shown(after)
+    assert set(own) == set(drawn)
+    assert all(drawn[name] > own[name] for name in own)
+    (best,) = (name for name in drawn if drawn[name] == min(drawn.values()))
+    change = f"from {numeral(own[best], 2)} to {numeral(drawn[best], 2)}"
+    assert f"this drawing raises the mean error with {inside(best.partition('<br>')[0])}" in headline(after)
+    assert change in headline(after)
+    assert "Compared with" not in headline(before)
+    assert all("the published probabilities of Asia" in everything(at) for at in (before, after))
+
+
+@pytest.mark.usefixtures("two_quick_mechanisms_and_many_tables")
+@pytest.mark.parametrize(
+    ("settings", "source"),
+    [
+        (Settings(cpts=Cpts.RANDOM), "the probabilities that the synthetic table was drawn from"),
+        (Settings(data="fulton_binary"), "independent columns, whose probabilities are drawn anew for each table"),
+    ],
+)
+def test_planned_tables_are_the_same_records_whatever_the_arrows_are(settings: Settings, source: str) -> None:
+    chosen = Chosen(settings)
+    own = chosen.network
+    bare = Chosen(replace(settings, graph=code_of(Graph(own.names[::-1], ()))))
+    for name in own.names:
+        first, second = (
+            np.asarray(each.network.table(planned(each).tables.values, each.network.index(name)))[:10]
+            for each in (chosen, bare)
+        )
+        assert np.array_equal(first.sum(axis=tuple(range(1, first.ndim - 1))), second)
+        assert planned_from(chosen) == planned_from(bare) == source
+
+
+def test_probabilities_that_may_have_been_learnt_from_records_plan_nothing(session: dict[str, object]) -> None:
+    network, cpts = load_named("sprinkler")
+    code = code_of(Graph.of(network))
+    given_cpts()[code] = cpts
+    chosen = Chosen(Settings(source=code, cpts=Cpts.GIVEN))
+    assert chosen.truth[1] is cpts
+    assert chosen.public_source is None
+    assert planned_from(chosen).startswith("independent columns")
 
 
 BY_NODE = {"network.by_node": ByNode.ERROR.value}

@@ -196,7 +196,7 @@ def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is()
     fine(at.button(key="open.own").click().run())
     assert at.title[0].value == "Release"
     assert settings_of(at).story == "own"
-    assert "A <b>ward</b> [x](http://example.org) · 1 of 1" in banner(at)
+    assert "A <b>ward</b> [x](http:\u2060//example.org) · 1 of 1" in banner(at)
     raw = next(m.value for m in at.markdown if " · 1 of 1" in m.value)
     assert "\\<script\\>" in raw
     assert "\\*here\\*" in raw

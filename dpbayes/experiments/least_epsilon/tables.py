@@ -26,38 +26,75 @@ _AT_ONCE, _CODES_AT_ONCE = 1 << 20, 1 << 24
 """Records that are drawn one by one in one step, and the codes of all nodes that they have at most."""
 
 
-def planned_tables(network: Network, probabilities: ArrayLike, n: int, draws: int, rng: np.random.Generator) -> Counts:
-    """Return the counts (draws, K) of so many tables of n independent records each.
+def planned_tables(
+    source: Network,
+    probabilities: ArrayLike,
+    n: int,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    fitted: Network | None = None,
+) -> Counts:
+    """Return counts of planned tables whose records are drawn from a public joint distribution.
 
-    Few joint states are drawn as multinomial counts, which costs nothing for n; of more the records are. Errors:
-    InputError for bad numbers, and for more records or counts than can be drawn.
+    A table with few joint states is one multinomial draw, whose time does not depend on n; otherwise its records are
+    drawn. The same generator gives the same records for every fitted network.
+
+    Args:
+        source: The network that the records are drawn from.
+        probabilities: Its CPTs (K,).
+        n: Records of each table.
+        draws: How many tables.
+        rng: The source of randomness.
+        fitted: The network whose cells are counted: columns of `source` under any arrows; `source` by default.
+
+    Returns:
+        Counts of `fitted`: (draws, K).
+
+    Raises:
+        InputError: For bad numbers, more records or counts than can be drawn, and a node of `fitted` that is no
+            column of `source` with the same states.
     """
-    return finished(planned_tables_steps(network, probabilities, n, draws, rng))
+    return finished(planned_tables_steps(source, probabilities, n, draws, rng, fitted=fitted))
 
 
 def planned_tables_steps(
-    network: Network, probabilities: ArrayLike, n: int, draws: int, rng: np.random.Generator
+    source: Network,
+    probabilities: ArrayLike,
+    n: int,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    fitted: Network | None = None,
 ) -> Work[Counts]:
     """Do `planned_tables` in steps, where records are drawn: many of them on a network of many nodes take seconds."""
     n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
     draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
-    cpts = checked_cpts(network, probabilities)
+    cpts, network = checked_cpts(source, probabilities), fitted or source
+    if not has_columns(source, network):
+        raise InputError("The records cannot be planned: a node of the fitted network is no column of their source.")
     if draws * network.cell_count > MOST_COUNTS:
         raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; draw fewer.")
-    if are_drawn_together(network):
-        return Counts(network, _of_joint_states(network, cpts, n, draws, rng), n)
+    if are_drawn_together(source):
+        return Counts(network, _of_joint_states(source, cpts, n, draws, rng, network), n)
     if draws * n > MOST_DRAWN:
         raise InputError(f"{draws:,} tables of {n:,} records are too many to draw here; use fewer draws or records.")
-    return (yield from mapped(_of_records(network, cpts, n, draws, rng), lambda values: Counts(network, values, n)))
+    records = _of_records(source, cpts, n, draws, rng, network)
+    return (yield from mapped(records, lambda values: Counts(network, values, n)))
 
 
-def evenly_planned_tables(network: Network, n: int, draws: int, rng: np.random.Generator) -> Counts:
-    """Return the counts (draws, K) of so many tables of n records, each from probabilities of its own, drawn evenly.
+def evenly_planned_tables(
+    source: Network, n: int, draws: int, rng: np.random.Generator, *, fitted: Network | None = None
+) -> Counts:
+    """Return counts (draws, K) as `planned_tables`, each table from probabilities of its own, drawn evenly."""
+    tables = [planned_tables(source, random_cpts(source, rng), n, 1, rng, fitted=fitted).values for _ in range(draws)]
+    return Counts(fitted or source, np.concatenate(tables), n)
 
-    Errors: as of `planned_tables`.
-    """
-    tables = [planned_tables(network, random_cpts(network, rng), n, 1, rng).values for _ in range(draws)]
-    return Counts(network, np.concatenate(tables), n)
+
+def has_columns(source: Network, fitted: Network) -> bool:
+    """Return whether every node of a network is a column of the source, with the same states in the same order."""
+    columns = dict(zip(source.names, source.states, strict=True))
+    return all(columns.get(name) == states for name, states in zip(fitted.names, fitted.states, strict=True))
 
 
 def are_drawn_together(network: Network) -> bool:
@@ -65,31 +102,44 @@ def are_drawn_together(network: Network) -> bool:
     return bool(np.prod(network.cards.astype(np.float64)) <= MOST_JOINT)
 
 
-def _of_joint_states(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator) -> IntArray:
-    """Every joint state is in one cell of each node; its chance is the product of theirs."""
-    states = np.indices(tuple(network.cards.tolist())).reshape(len(network.names), -1)
-    starts = network.cell_offsets[:-1]
-    cells = np.stack([start + _places(network, node, states.T) for node, start in enumerate(starts)])
-    chances = cpts[cells].prod(axis=0)
-    drawn = rng.multinomial(n, chances / chances.sum(), size=draws)
-    member = np.zeros((states.shape[1], network.cell_count))
-    for own in cells:
+def _of_joint_states(
+    source: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator, fitted: Network
+) -> IntArray:
+    """Every joint state is in one cell of each node; its probability is the product over the cells of the source."""
+    states = np.indices(tuple(source.cards.tolist())).reshape(len(source.names), -1).T
+    probabilities = cpts[_cells(source, states)].prod(axis=0)
+    drawn = rng.multinomial(n, probabilities / probabilities.sum(), size=draws)
+    member = np.zeros((len(states), fitted.cell_count))
+    for own in _cells(fitted, states[:, _columns(source, fitted)]):
         member[np.arange(len(own)), own] = 1.0
     return np.rint(drawn @ member).astype(np.int64)
 
 
-def _of_records(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator) -> Work[IntArray]:
-    values = np.empty((draws, network.cell_count), dtype=np.int64)
-    records = min(_AT_ONCE, _CODES_AT_ONCE // len(network.names))
+def _of_records(
+    source: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator, fitted: Network
+) -> Work[IntArray]:
+    values = np.empty((draws, fitted.cell_count), dtype=np.int64)
+    records, columns = min(_AT_ONCE, _CODES_AT_ONCE // len(source.names)), _columns(source, fitted)
     for part in slices(draws, records // max(n, 1)):
         tables = part.stop - part.start
-        codes = sample_dataset(network, cpts, tables * n, rng).codes
+        codes = sample_dataset(source, cpts, tables * n, rng).codes[:, columns]
         table = np.repeat(np.arange(tables), n)
-        for node, (start, end) in enumerate(pairwise(network.cell_offsets.tolist())):
-            cells = table * (end - start) + _places(network, node, codes)
+        for node, (start, end) in enumerate(pairwise(fitted.cell_offsets.tolist())):
+            cells = table * (end - start) + _places(fitted, node, codes)
             values[part, start:end] = np.bincount(cells, minlength=tables * (end - start)).reshape(tables, -1)
         yield part.stop / draws
     return values
+
+
+def _columns(source: Network, fitted: Network) -> list[int]:
+    """The column of the source that each fitted node is."""
+    return [source.index(name) for name in fitted.names]
+
+
+def _cells(network: Network, codes: AnyArray) -> IntArray:
+    """The cell of every node that each record (records, nodes) is in: (nodes, records)."""
+    starts = network.cell_offsets[:-1]
+    return np.stack([start + _places(network, node, codes) for node, start in enumerate(starts)])
 
 
 def _places(network: Network, node: int, codes: AnyArray) -> IntArray:

@@ -5,7 +5,8 @@ All caches but that of the shipped tables are the session's own, so an upload ne
 
 import hashlib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
@@ -160,6 +162,26 @@ class Chosen:
         if settings.cpts is Cpts.PUBLISHED and settings.source in NAMED:
             return load_named(settings.source)
         return network, random_cpts(network, stream(settings.data_seed, "cpts"))
+
+    @cached_property
+    def public_source(self) -> tuple[Network, np.ndarray] | None:
+        """The public network and CPTs (K,) that records of the drawn columns come from, whatever arrows are drawn.
+
+        None where there is none: probabilities that were typed or uploaded may have been learnt from private records.
+        """
+        settings = self.settings
+        is_made = settings.data == "synthetic" and settings.cpts is not Cpts.GIVEN
+        if not is_made and settings.source not in NAMED:
+            return None
+        with suppress(InputError):  # a graph that is no network
+            source = self.truth if is_made else load_named(settings.source)
+            return source if has_columns(source[0], self.network) else None
+        return None
+
+    @property
+    def own(self) -> "Chosen":
+        """The same with the graph that comes with the table in place of the drawn one."""
+        return Chosen(replace(self.settings, graph=""))
 
     def _synthetic(self) -> Dataset:
         settings = self.settings

@@ -143,17 +143,23 @@ def _synthetic(chosen: Chosen) -> str:
     """Return the code that draws the very records again; it leaves `network` as the one that they are drawn from."""
     settings, (network, probabilities) = chosen.settings, chosen.truth
     seed = settings.data_seed
-    if settings.cpts is Cpts.PUBLISHED and settings.source in NAMED:
-        truth = f"network, probabilities = dp.load_named({settings.source!r})"
-    elif settings.cpts is not Cpts.GIVEN:
-        random = f'probabilities = random_cpts(network, stream({seed!r}, "cpts"))'
-        truth = f"from dpbayes.model.cpts import random_cpts\n{network_in_python(network)}\n{random}"
+    if settings.cpts is not Cpts.GIVEN:
+        truth = public_source_in_python(chosen)
     elif network.cell_count <= MOST_CELLS:
         truth = f"{network_in_python(network)}\nprobabilities = {np.asarray(probabilities).tolist()!r}"
     else:
         truth = BIF.format("probabilities", "the file that was loaded on Network")
     draw = f'dp.sample_dataset(network, probabilities, {settings.records!r}, stream({seed!r}, "records"))'
     return f"{STREAM}\n{truth}\ndata = {draw}"
+
+
+def public_source_in_python(chosen: Chosen) -> str:
+    """Return the code that makes the `network` and `probabilities` of the source: published, else drawn at random."""
+    settings = chosen.settings
+    if settings.source in NAMED and (settings.data != "synthetic" or settings.cpts is Cpts.PUBLISHED):
+        return f"network, probabilities = dp.load_named({settings.source!r})"
+    random = f'probabilities = random_cpts(network, stream({settings.data_seed!r}, "cpts"))'
+    return f"from dpbayes.model.cpts import random_cpts\n{network_in_python(chosen.truth[0])}\n{random}"
 
 
 def counts_in_python(chosen: Chosen) -> str:

@@ -9,6 +9,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import tables as planning
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.model.counts import count
+from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 
@@ -70,6 +71,36 @@ def test_records_of_many_nodes_are_drawn_in_steps(monkeypatch):
     monkeypatch.setattr(planning, "_CODES_AT_ONCE", 1)
     steps = planning.planned_tables_steps(ASIA, CPTS, N, 3, np.random.default_rng(12))
     assert len([None for _ in steps]) == 3
+
+
+WIDER = Network.from_edges(
+    sorted(ASIA.names), [*ASIA.edges, ("asia", "bronc")], dict(zip(ASIA.names, ASIA.states, strict=True))
+)
+"""Asia with another arrow, and its nodes in another order."""
+
+
+def test_the_same_records_are_counted_whatever_arrows_are_fitted(way):
+    rng = np.random.default_rng
+    wider = planned_tables(ASIA, CPTS, N, 30, rng(12), fitted=WIDER)
+    assert wider.network == WIDER
+    bronc = WIDER.index("bronc")
+    for node, name in enumerate(WIDER.names):
+        table, own = np.asarray(WIDER.table(wider.values, node)), np.asarray(ASIA.table(drawn(30), ASIA.index(name)))
+        if node == bronc:
+            table = table.sum(axis=1)  # over asia, its first parent in this order
+        family = [each for each in WIDER.families[node] if not (node == bronc and WIDER.names[each] == "asia")]
+        order = [[WIDER.names[each] for each in family].index(ASIA.names[k]) for k in ASIA.families[ASIA.index(name)]]
+        assert np.array_equal(table.transpose(0, *(1 + k for k in order)), own)
+
+
+def test_some_columns_are_counted_and_columns_that_are_not_there_are_refused(way):
+    two = Network.from_edges(["dysp", "smoke"], [("smoke", "dysp")], dict(zip(ASIA.names, ASIA.states, strict=True)))
+    values = planned_tables(ASIA, CPTS, N, 30, np.random.default_rng(12), fitted=two).values
+    smoke = ASIA.cell_offsets[ASIA.index("smoke")]
+    assert np.array_equal(values[:, two.cell_offsets[1] :], drawn(30)[:, smoke : smoke + 2])
+    for other in (Network.from_edges(["dysp"], []), Network.from_edges(["age"], [])):
+        with pytest.raises(InputError, match="no column of their source"):
+            planned_tables(ASIA, CPTS, N, 1, np.random.default_rng(12), fitted=other)
 
 
 def test_records_are_counted_as_any_table_is(monkeypatch):

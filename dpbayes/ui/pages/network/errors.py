@@ -1,6 +1,7 @@
 """The price of a structure in error: how far releases would be from exact, of every mechanism, on planned tables."""
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,13 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import apart, done, escaped, many, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
-from dpbayes.experiments.least_epsilon.tables import are_drawn_together, evenly_planned_tables, planned_tables
-from dpbayes.experiments.planned_errors import Plan, PlannedErrors, planned_errors
+from dpbayes.experiments.least_epsilon.tables import (
+    are_drawn_together,
+    evenly_planned_tables,
+    has_columns,
+    planned_tables,
+)
+from dpbayes.experiments.planned_errors import Plan, PlannedErrors, is_near, planned_errors
 from dpbayes.figures.structure import (
     ErrorBar,
     NodeBars,
@@ -28,11 +34,11 @@ from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.pages.best_noise.answers import public_cpts
+from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.pages.release.controls import has_asked, question
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.network import ByNode
-from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
@@ -54,7 +60,7 @@ USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
 POINTS = 64
 """Points of every row of a release that is read with the noise in mind."""
 
-_KIND = "network.errors"
+_KIND, _KIND_OWN = "network.errors", "network.errors.own"
 
 
 def is_too_large(network: Network) -> bool:
@@ -62,7 +68,9 @@ def is_too_large(network: Network) -> bool:
     return network.cell_count > MOST_NETWORK
 
 
-def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors] | PlannedErrors | None:
+def errors_under_way(
+    chosen: Chosen, *, searched: bool, kind: str = _KIND
+) -> Running[PlannedErrors] | PlannedErrors | None:
     """Return the work on the errors, begun; while a hand moves what is in by then, and nothing of a large network.
 
     Mechanisms whose best scales are searched take part where that is `searched` in a moment.
@@ -72,7 +80,7 @@ def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors
     names = names_compared(chosen, searched=searched)
     key = key_of(chosen, names)
     if hand_moves():
-        known: PlannedErrors | None = so_far(_KIND, key)
+        known: PlannedErrors | None = so_far(kind, key)
         return known
 
     def start() -> Work[PlannedErrors]:
@@ -80,10 +88,27 @@ def errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors
         rng = partial(stream, chosen.seed, "network", "errors")
         return of_everybody().once_in_steps(key, planned_errors, plan, mechanisms, rng, at_once=at_once)
 
-    work = running(_KIND, key, start)
+    work = running(kind, key, start)
     if not work.taken:
         work.work()
     return work
+
+
+def own_errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors] | PlannedErrors | None:
+    """Return the work on the errors with the table's own arrows; nothing where the drawing has these, or other nodes.
+
+    The planned tables are the same for both.
+    """
+    own, network = chosen.own, chosen.network
+    with suppress(InputError):  # the table may be gone
+        if set(own.network.edges) != set(network.edges) and same_columns(own.network, network):
+            return errors_under_way(own, searched=searched, kind=_KIND_OWN)
+    return None
+
+
+def same_columns(first: Network, second: Network) -> bool:
+    """Return whether two networks have the same nodes with the same states."""
+    return has_columns(first, second) and has_columns(second, first)
 
 
 @st.cache_resource(show_spinner=False)
@@ -133,7 +158,9 @@ def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
     asked = str(question(chosen)) if has_asked(chosen) else ""
     reading = chosen.options("release").reading
-    tables = chosen.settings.fitted, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
+    source, cpts = chosen.public_source or (None, None)
+    drawn_from = source, None if cpts is None else cpts.tobytes()
+    tables = *drawn_from, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
     return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
 
 
@@ -143,22 +170,27 @@ def planned_records(chosen: Chosen) -> int:
 
 
 def planned(chosen: Chosen) -> Plan:
-    """Return the planned tables: of published probabilities, else each of probabilities of its own."""
+    """Return the planned tables: their records do not depend on the arrows that are drawn between the columns."""
     network, n, size = chosen.network, planned_records(chosen), planned_size(chosen)
-    cpts, is_published = public_cpts(chosen)
     rng = stream(chosen.seed, "network", "tables")
-    if is_published:
-        tables = planned_tables(network, cpts, n, size, rng)
+    if chosen.public_source is None:
+        tables = evenly_planned_tables(independent_columns(network), n, size, rng, fitted=network)
     else:
-        tables = evenly_planned_tables(network, n, size, rng)
+        tables = planned_tables(*chosen.public_source, n, size, rng, fitted=network)
     return Plan(tables, planned_reading(chosen), POINTS, question(chosen) if has_asked(chosen) else None)
+
+
+def independent_columns(network: Network) -> Network:
+    """Return the network without arrows: what planned tables come from where no probabilities are public."""
+    columns = sorted(network.names)  # the order of drawing is not to matter
+    return Network.from_edges(columns, [], dict(zip(network.names, network.states, strict=True)))
 
 
 def planned_size(chosen: Chosen) -> int:
     """Return how many tables are planned."""
     network = chosen.network
     size = min(MOST_TABLES, MOST_CELLS // network.cell_count)
-    if not are_drawn_together(network):
+    if not are_drawn_together(network if chosen.public_source is None else chosen.public_source[0]):
         size = min(size, MOST_DRAWN // max(planned_records(chosen), 1))
     return max(FEWEST_TABLES, size)
 
@@ -169,20 +201,26 @@ def planned_reading(chosen: Chosen) -> Reading:
     return reading if chosen.network.cell_count <= MOST_READ else Reading.AS_REAL
 
 
+def planned_from(chosen: Chosen) -> str:
+    """Return what the records of planned tables are drawn from, in words."""
+    if chosen.public_source is None:
+        return "independent columns, whose probabilities are drawn anew for each table"
+    settings = chosen.settings
+    if settings.source in NAMED and (settings.data != "synthetic" or settings.cpts is Cpts.PUBLISHED):
+        return f"the published probabilities of {NAMED[settings.source].title}"
+    return "the probabilities that the synthetic table was drawn from"
+
+
 def plan_told(chosen: Chosen) -> str:
     """Return the planning distribution, as sentences."""
-    source = (
-        "the network’s published probabilities"
-        if public_cpts(chosen)[1]
-        else "probabilities that are drawn anew for each, evenly"
-    )
+    source = planned_from(chosen)
     is_aware = planned_reading(chosen) is Reading.NOISE_AWARE
     read = "read with its noise in mind where that is told" if is_aware else "its counts taken as real"
     return (
         "How far the probabilities of a release are from those of its own table, on average over all, of "
         f"{many(planned_size(chosen), 'table')} with "
         f"{many(planned_records(chosen), 'record')} each from {source}, a release each, {read}. No record is looked "
-        "at. Release shows the errors on the table."
+        "at. The planned tables do not depend on the arrows. Release shows the errors on the table."
     )
 
 
@@ -200,8 +238,11 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
-def verdict(chosen: Chosen, known: PlannedErrors) -> str:
-    """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two."""
+def verdict(chosen: Chosen, known: PlannedErrors, own: PlannedErrors | None = None) -> str:
+    """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two.
+
+    Where `own` are the errors with the table's own arrows, the change from these is stated too.
+    """
     start = f"At ε = {numeral(chosen.epsilon, 6)} and {many(planned_records(chosen), 'record')}, releases are off by"
     named = {known.least, *known.near}
     others = [
@@ -219,7 +260,24 @@ def verdict(chosen: Chosen, known: PlannedErrors) -> str:
     else:
         papers = [f"{error} with {name}" for error, name in zip(more, paper, strict=True)]
         told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
-    return told + needs_binary(chosen.network)
+    return told + ("" if own is None else change_of_error(own, known)) + needs_binary(chosen.network)
+
+
+def change_of_error(own: PlannedErrors, known: PlannedErrors) -> str:
+    """State the error of the best mechanism with the table's own arrows and with those drawn, as a sentence."""
+    best = known.mechanisms[known.least]
+    place = next((k for k, each in enumerate(own.mechanisms) if type(each) is type(best)), None)
+    if place is None:
+        return ""
+    common = min(own.cells.shape[1], known.cells.shape[1])
+    before, after = own.cells[place, :common], known.cells[known.least, :common]
+    said, now = apart(float(own.means[place]), float(known.means[known.least]), most=2)
+    start, change = " Compared with the table’s own arrows, this drawing", f"from {said} to {now}"
+    if not is_near(after - before, float(before.mean())):
+        return f"{start} raises the mean error with {name_of(best)} {change}."
+    if not is_near(before - after, float(after.mean())):
+        return f"{start} lowers the mean error with {name_of(best)} {change}."
+    return f"{start} makes no clear difference to the mean error with {name_of(best)}: {change}."
 
 
 def needs_binary(network: Network) -> str:

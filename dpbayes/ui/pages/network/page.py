@@ -18,6 +18,7 @@ from dpbayes.ui.pages.network.errors import (
     errors_under_way,
     farthest_told,
     is_too_large,
+    own_errors_under_way,
     place_by_node,
     place_of_bars,
     plan_told,
@@ -47,17 +48,18 @@ def network_page(chosen: Chosen) -> bool:
         error_place = st.container(key="error.bars")
         of_what, bars, farthest = st.container(), st.container(key="bars"), st.container()
 
-    def moving(page: Places, chosen: Chosen) -> tuple[Comparison, Running[PlannedErrors] | None]:
+    def moving(page: Places, chosen: Chosen) -> tuple[Comparison, list[Running[PlannedErrors]]]:
         page.lead("epsilon")
         under_way = errors_under_way(chosen, searched=is_quick(chosen.network))
-        known = under_way.so_far if isinstance(under_way, Running) else under_way
+        own = own_errors_under_way(chosen, searched=is_quick(chosen.network))
+        known, own_known = (each.so_far if isinstance(each, Running) else each for each in (under_way, own))
         is_compared = not is_too_large(chosen.network)
         with error_place:
             place = place_of_bars(chosen, searched=is_quick(chosen.network)) if is_compared else st.container()
         if known is None:
             page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
         else:
-            page.say(verdict(chosen, known))
+            page.say(verdict(chosen, known, own_known))
             with place:
                 error_bars(chosen, known)
         with error_place:
@@ -71,7 +73,7 @@ def network_page(chosen: Chosen) -> bool:
                 error_by_node(chosen, known)
             else:
                 place_by_node(chosen, searched=is_quick(chosen.network))
-        return comparison, under_way if isinstance(under_way, Running) else None
+        return comparison, [each for each in (under_way, own) if isinstance(each, Running)]
 
     with page.picture:
         editor(chosen)
@@ -80,10 +82,11 @@ def network_page(chosen: Chosen) -> bool:
         moved = page.first(moving, chosen)
     works: list[Running[Any]] = []
     if moved is not None:
-        comparison, work = moved
+        comparison, begun = moved
         net = chosen.network
-        if work is not None:
-            works.append(work)
+        if begun:
+            work = begun[0]
+            works += begun
             with error_place:
                 st.caption(plan_told(chosen))
                 show_progress(work)

@@ -4,7 +4,6 @@ from typing import Any
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.experiments.arrow_prices import ArrowErrors
-from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
@@ -17,7 +16,14 @@ from dpbayes.ui.pages.network.errors import (
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.from_python import FACE, STREAM, network_in_python, program, value_in_python
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    STREAM,
+    network_in_python,
+    program,
+    public_source_in_python,
+    value_in_python,
+)
 
 _NODES = "print({each.label: dict(zip(network.names, of)) for each, of in zip(mechanisms, errors.node_means)})"
 """What prints the error of every mechanism at each node."""
@@ -106,10 +112,16 @@ def _others(mechanism: Any, drawn: Any) -> dict[str, Any]:
 def _tables(chosen: Chosen) -> str:
     """Return the code that makes `network` and the planned `tables`."""
     numbers = f"{planned_records(chosen)}, {planned_size(chosen)}"
-    drawn = f'{numbers}, stream({chosen.seed!r}, "network", "tables")'
+    drawn = f'{numbers}, stream({chosen.seed!r}, "network", "tables"), fitted=network'
     tables = "from dpbayes.experiments.least_epsilon.tables import"
-    if public_cpts(chosen)[1]:
-        named = f"network, probabilities = dp.load_named({chosen.settings.fitted!r})"
-        return f"{tables} planned_tables\n{named}\ntables = planned_tables(network, probabilities, {drawn})"
-    named = network_in_python(chosen.network)
-    return f"{tables} evenly_planned_tables\n{named}\ntables = evenly_planned_tables(network, {drawn})"
+    if chosen.public_source is None:
+        lines = (
+            f"{tables} evenly_planned_tables",
+            network_in_python(chosen.network),
+            "columns = dict(sorted(zip(network.names, network.states)))",
+            "source = dp.Network.from_edges(columns, [], columns)",
+            f"tables = evenly_planned_tables(source, {drawn})",
+        )
+        return "\n".join(lines)
+    source = f"{public_source_in_python(chosen)}\nsource = network\n{network_in_python(chosen.network)}"
+    return f"{tables} planned_tables\n{source}\ntables = planned_tables(source, probabilities, {drawn})"
