@@ -95,6 +95,16 @@ def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None
     assert band["x0"] < least["x"][0] < band["x1"]
 
 
+def test_as_many_records_are_planned_as_the_open_table_has_until_others_are_chosen() -> None:
+    at = open_page(PAGE, records="300")
+    assert "300 records drawn from" in everything(at)
+    assert least_of(at) > 2 * least_of(open_page(PAGE)), "fewer records need more"
+    put(at, "box.which_epsilon.records", "700")
+    assert "700 records drawn from" in everything(at)
+    assert "435 records drawn" in everything(open_page(PAGE, data="house_votes_84", target="crime"))
+    assert "100,000 records drawn" in everything(open_page(PAGE, records="1000000")), "as many as can be planned"
+
+
 def test_every_mechanism_and_the_records_that_another_epsilon_needs(at: AppTest) -> None:
     dots = figures(at)["which_epsilon.mechanisms"]["data"][0]
     laplace, fourier = dots["x"]

@@ -22,6 +22,7 @@ from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.which_epsilon import AskedTables, Recipient, WhichEpsilonOptions
+from dpbayes.ui.session.scans import records_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.readable import called
@@ -36,6 +37,9 @@ EXAMPLE, EXAMPLE_GIVEN = "dysp", ("smoke", "yes")
 
 SLOW_DRAWS = 300
 """Simulated releases of a mechanism that adds no noise to counts: those are drawn one after the other."""
+
+MOST_PLANNED = 100_000
+"""Records of a planned table, at most: as many as its control takes."""
 
 MOST_VALUES, MOST_RECORDS = 4_000_000, 10_000_000
 """Numbers that all simulated releases hold together, and records of all planned tables that are drawn one by one."""
@@ -86,6 +90,26 @@ def is_of_the_table(chosen: Chosen) -> bool:
     return asks is AskedTables.LOADED and chosen.is_curator
 
 
+def records_of_table(chosen: Chosen) -> int | None:
+    """Return the public number of records of the open table, as far as it can be planned for; None where unknown."""
+    if chosen.settings.data == "synthetic":
+        records = chosen.settings.records
+    elif chosen.is_connected:
+        records = records_of(chosen.connected) or 0
+    else:
+        try:
+            records = chosen.dataset.n
+        except InputError:  # no table is loaded
+            records = 0
+    return min(records, MOST_PLANNED) or None
+
+
+def planned_records(chosen: Chosen) -> int:
+    """Return how many records are planned: what was chosen, else as many as the open table has."""
+    records: int = chosen.settings.parameter("which_epsilon.records", records_of_table(chosen))
+    return records
+
+
 @dataclass(frozen=True, eq=False)
 class Asking:
     """The question of one run of the page, and what is public about it; for the curator perhaps the table's counts."""
@@ -101,7 +125,8 @@ class Asking:
     def now(cls, chosen: Chosen) -> "Asking":
         """Return what the page asks for. Errors: InputError where the table that is asked about has no counts."""
         counts = chosen.counts if is_of_the_table(chosen) else None
-        return cls(chosen, asked_of(chosen), chosen.options("which_epsilon"), *public_cpts(chosen), counts)
+        options = replace(chosen.options("which_epsilon"), records=planned_records(chosen))
+        return cls(chosen, asked_of(chosen), options, *public_cpts(chosen), counts)
 
     @property
     def network(self) -> Network:

@@ -25,7 +25,16 @@ from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, MOST_DRAWS, Asking, ask, is_of_the_table, others
+from dpbayes.ui.pages.which_epsilon.asking import (
+    ANSWERS,
+    MOST_DRAWS,
+    Asking,
+    ask,
+    is_of_the_table,
+    others,
+    planned_records,
+    records_of_table,
+)
 from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
@@ -55,7 +64,7 @@ def _planned(chosen: Chosen) -> str:
 
 
 def _n(chosen: Chosen) -> str:
-    return N["n"](chosen) if is_of_the_table(chosen) else f"{chosen.options('which_epsilon').records:,}"
+    return N["n"](chosen) if is_of_the_table(chosen) else f"{planned_records(chosen):,}"
 
 
 FACTS: Facts = MECHANISM | {"tables": _planned, "n": _n}
@@ -68,9 +77,11 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     with page.controls:
         ask(chosen)
         tables = ["tables"] if chosen.is_curator else []
-        records = [] if is_of_the_table(chosen) else ["records"]
-        for name in ("confidence", *tables, *records, "recipient"):
+        for name in ("confidence", *tables):
             controls.parameter_control(f"which_epsilon.{name}")
+        if not is_of_the_table(chosen):
+            controls.parameter_control("which_epsilon.records", default=records_of_table(chosen))
+        controls.parameter_control("which_epsilon.recipient")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
     with page.top:  # a connected table is counted where it lies, once it is asked about

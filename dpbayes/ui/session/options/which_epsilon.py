@@ -59,7 +59,16 @@ class WhichEpsilonOptions:
     ]
     records: Annotated[
         int,
-        Parameter("n", low=1, high=100_000, typical=1000, log=True, whole=True, title="planned records"),
+        Parameter(
+            "n",
+            low=1,
+            high=100_000,
+            typical=1000,
+            log=True,
+            whole=True,
+            title="planned records",
+            description="As many as the open table has, unless you choose another number.",
+        ),
     ]
     recipient: Annotated[
         Recipient,
