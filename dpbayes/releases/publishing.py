@@ -1,6 +1,6 @@
 """Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,9 @@ from dpbayes.releases.structure.make import draw_structure_document, require_dra
 from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
+
+MOST_NAMED = 5
+"""Columns that a refusal names."""
 
 
 class Chargeable(Protocol):
@@ -45,23 +48,28 @@ class Published:
 def require_declared(columns: Iterable[DeclaredColumn]) -> None:
     """Refuse domains that betray records: read off them, or such that the number of records depends on them.
 
-    Errors: InputError that names the first such column in use.
+    Errors: InputError that names such columns in use, all that need the same remedy.
     """
-    for column in columns:
-        if not column.use:
-            continue
-        if column.domain is None:
-            raise InputError(f"Nothing is declared of the column {brief(column.name)}; declare its states.")
-        if not column.domain.public:
-            raise InputError(
-                f"The states of the column {brief(column.name)} are marked as read off the records, which a release "
-                "would betray; declare them from what is known without the table, and say that they are public."
-            )
-        if isinstance(column.domain.missing, DropRecord):
-            raise InputError(
-                f"Records without a value of {brief(column.name)} are dropped, so that the number of records depends "
-                "on them, which a release takes for public; make missing values a state of their own."
-            )
+    domains = {column.name: column.domain for column in columns if column.use}
+    if undeclared := [name for name, domain in domains.items() if domain is None]:
+        raise InputError(f"Nothing is declared of {_columns(undeclared)}; declare the states on Data.")
+    if read_off := [name for name, domain in domains.items() if domain and not domain.public]:
+        raise InputError(
+            f"The states of {_columns(read_off)} are marked as read off the records, which a release would betray; on "
+            "Data, declare what is known without the table, and tick public."
+        )
+    if dropped := [name for name, domain in domains.items() if domain and isinstance(domain.missing, DropRecord)]:
+        raise InputError(
+            f"Records without a value of {_columns(dropped)} are dropped, so that the number of records depends on "
+            "them, which a release takes for public; on Data, make missing values a state of their own, or count them "
+            "as a state."
+        )
+
+
+def _columns(names: Sequence[str]) -> str:
+    listed = ", ".join(brief(name) for name in names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return f"the column{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
 def shown_again(path: Path, request: Chargeable) -> Published | None:

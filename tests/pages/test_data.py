@@ -186,6 +186,39 @@ def test_cuts_at_quantiles_stay_while_other_pages_are_looked_at(at: AppTest) -> 
     assert shown["public"].tolist() == [False, True]
 
 
+def test_cut_points_read_off_the_data_and_marked_as_public_are_warned_of_until_they_are_others(at: AppTest) -> None:
+    load(at, AGES)
+    edit(at, {1: {"public": True}})
+    assert not warned_of_cuts(at)
+    press(at, "Mark all as public")
+    assert domain_table(at)["public"].all()
+    assert at.button(key="all.public").disabled
+    (sentence,) = warned_of_cuts(at)
+    assert sentence.startswith("The cut points of age were read off the data, and are marked as public.")
+    edit(at, {0: {"domain": "10; 20; 50"}})
+    assert not warned_of_cuts(at)
+
+
+def warned_of_cuts(at: AppTest) -> list[str]:
+    return [plain(warning.value) for warning in at.warning if "read off the data" in warning.value]
+
+
+def test_missing_values_become_a_state_in_all_columns_at_once(at: AppTest) -> None:
+    load(at, "age,wet\n30,yes\n40,no\n50,yes\n")
+    edit(at, {0: {"domain": "young; old", "kind": "categories", "missing values": "drop the record", "use": False}})
+    edit(at, {1: {"missing values": "drop the record"}})
+    assert "1 column in use would drop records without a value" in everything(at)
+    press(at, "Missing values as a state, in all columns")
+    assert domain_table(at)["missing values"].tolist()[1] == "a state of its own"
+    assert "would drop records" not in everything(at)
+
+
+def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
+    load(at, AGES)
+    go(at, "pages/home.py")
+    assert "mine.csv is the table in use." in [plain(caption.value) for caption in go(at, PAGE).caption]
+
+
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
     load(at, AGES)
     before = domain_table(at)["domain"][0]

@@ -62,7 +62,7 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
 def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     path = opened(tmp_path)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    with pytest.raises(InputError, match="needs OpenDP") as refusal:
+    with pytest.raises(InputError, match="needs opendp") as refusal:
         publish(path, asked(), counts())
     assert not isinstance(refusal.value, ledger.EpsilonLostError)
     assert ledger.account_of(path, "garden").spent == 0
@@ -84,3 +84,6 @@ def test_domains_that_betray_records_are_refused():
         with pytest.raises(InputError, match=why):
             require_declared([column, COLUMNS[1]])
         require_declared([replace(column, use=False), COLUMNS[1]])
+    many = [replace(dropping, name=f"c{k}", domain=replace(dropping.domain, name=f"c{k}")) for k in range(7)]
+    with pytest.raises(InputError, match='the columns "c0", "c1", "c2", "c3", "c4" and 2 more are dropped'):
+        require_declared(many)

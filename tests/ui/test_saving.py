@@ -108,7 +108,7 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
     [
         ("robustness", "20", {}),
         ("robustness", "31", {"parameters": (("robustness.records", 31),)}),
-        ("which_epsilon", "1,000", {"records": 77}),
+        ("which_epsilon", "77", {"records": 77}),
         ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
         ("regression", "370,000", {}),
         ("release", "435", {"data": "house_votes_84"}),
@@ -144,7 +144,7 @@ def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
 def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_is_the_curators() -> None:
     settings = Settings(seat=Seat.CURATOR, records=321)
     planned = settings_told("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
-    assert "tables = planned, from public probabilities, n = 1,000." in planned
+    assert "tables = planned, from public probabilities, n = 321." in planned
     assert planned.endswith(" A simulation, not a release.")
     loaded = Chosen(settings.with_parameter("which_epsilon.tables", AskedTables.LOADED))
     line = settings_told("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)

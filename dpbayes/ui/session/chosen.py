@@ -277,7 +277,8 @@ class Chosen:
         if self.is_connected and not self.graph.names:
             self.connected.in_use  # noqa: B018 - says why there are no columns
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
-        return kept("network", key, lambda: network_of(self.graph, self.domains))
+        name = "network" if self.settings.graph == current().graph else "network.own"  # see `own`: both are kept
+        return kept(name, key, lambda: network_of(self.graph, self.domains))
 
     def adopt_as_source(self) -> None:
         """Make the drawn network the one that synthetic records come from."""

@@ -1,7 +1,7 @@
 """The table in which a person states each column's public domain: a view of what her upload holds as declared."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol, Self, TypeVar
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.sources.columns import Categories, Column, DropRecord, encode
+from dpbayes.sources.columns import Categories, Column, Cuts, DropRecord, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.sources.proposals import Proposal, quantile_cuts
 from dpbayes.ui.pages.data.typed import (
@@ -28,6 +28,7 @@ from dpbayes.ui.pages.data.typed import (
 from dpbayes.ui.pages.data.upload import require_drawable
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
 
 EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
@@ -105,6 +106,8 @@ def declare_columns(
         },
         key=_key(mine),
     )
+    _declare_all(mine, keep)
+    _warn_of_cuts(mine)
     _set_aside(mine)
     aside(mine)
     _description(mine, keep)
@@ -134,6 +137,60 @@ def _line(mine: Described, place: int) -> dict[str, object]:
         "missing values": missing_text(domain.missing) if domain else DROP,
         "public": domain.public if domain else False,
     }
+
+
+def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
+    """Offer to declare the same of all columns in use at once."""
+    domains = [mine.domain(place) for place in range(len(mine.columns))]
+    in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
+    dropped = [place for place in in_use if isinstance(domains[place].missing, DropRecord)]  # type: ignore[union-attr]
+
+    def declare(places: Sequence[int], **declared: object) -> None:
+        columns = list(mine.columns)
+        for place in places:
+            columns[place] = replace(columns[place], domain=replace(domains[place], **declared))  # type: ignore[type-var]
+        keep(mine.declared(columns))
+
+    with st.container(horizontal=True):
+        st.button(
+            "Mark all as public",
+            key="all.public",
+            disabled=all(domains[place].public for place in in_use),  # type: ignore[union-attr]
+            help="Says that the states of every column in use are known without looking at the table.",
+            on_click=declare,
+            args=(in_use,),
+            kwargs={"public": True},
+        )
+        st.button(
+            "Missing values as a state, in all columns",
+            disabled=not dropped,
+            on_click=declare,
+            args=(dropped,),
+            kwargs={"missing": OwnState()},
+        )
+    if dropped:
+        st.caption(
+            f"{many(len(dropped), 'column')} in use would drop records without a value, so that the number of records "
+            "depends on the data: a real release refuses that."
+        )
+
+
+def _warn_of_cuts(mine: Described) -> None:
+    """Warn where cut points that were read off the data are marked as public."""
+    doubtful = [
+        escaped(column.name)
+        for column, proposal in zip(mine.columns, mine.proposals, strict=True)
+        if column.use
+        and isinstance(column.domain, Cuts)
+        and column.domain.public
+        and isinstance(proposal.domain, Cuts)
+        and column.domain.points == proposal.domain.points
+    ]
+    if doubtful:
+        st.warning(
+            f"The cut points of {', '.join(doubtful)} were read off the data, and are marked as public. Replace them "
+            "by points that you would have chosen without the table."
+        )
 
 
 def _set_aside(mine: Described) -> None:
@@ -232,7 +289,7 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
             st.download_button(
                 "Download domain description",
                 write_domains(mine.columns),
-                "domains.json",
+                DESCRIPTION,
                 mime="application/json",
                 key="domains.out",
                 on_click="ignore",

@@ -158,7 +158,7 @@ def _offer(key: str, chosen: Chosen) -> None:
         st.download_button(
             "Download domain description",
             lambda: write_domains(shipped_domains(key)),
-            "domains.json",
+            f"{key}-domains.json",
             mime="application/json",
             help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
             key="domains.shipped",

@@ -42,8 +42,11 @@ def loader() -> None:
     if refused:
         st.warning(escaped(refused))
     mine = upload()
-    if mine is not None and mine.said and not refused:
-        st.caption(escaped(mine.said))
+    if mine is not None and not refused:
+        # The box above forgets the file when another page is opened.
+        st.caption(escaped(f"{mine.name} is the table in use."))
+        if mine.said:
+            st.caption(escaped(mine.said))
 
 
 def _choice(place: DeltaGenerator, label: str, options: Mapping[str, str], *, key: str) -> str | None:

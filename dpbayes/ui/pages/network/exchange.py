@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from dpbayes.base.text import many
+from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.model.network import Network
@@ -20,6 +20,8 @@ from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
 from dpbayes.ui.widgets.show import sentence_instead
 
 FILE = "The network of the file"
+FEW = 5
+"""Names that are listed of those that a file leaves out."""
 
 
 def exchange(chosen: Chosen) -> None:
@@ -80,5 +82,10 @@ def _import(name: str, content: bytes, chosen: Chosen) -> None:
             replace_drawing(FILE, graph=code)
     else:
         names, edges = read_edges(text)
+        if left_out := [column for column in chosen.network.names if column not in names]:
+            st.toast(
+                f"The file does not name {many(len(left_out), 'node')} of the drawing, which the graph is now without: "
+                f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo brings them back."
+            )
         replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()
