@@ -85,9 +85,9 @@ def test_a_cell_of_all_releases_has_its_means_and_how_much_its_intervals_hold(
     assert np.ptp(read.covered) > 0
 
 
-@pytest.mark.parametrize(("parents", "held", "is_of_the_prior"), [(("a", "b", "c"), 0, True), (("a",), 12, False)])
+@pytest.mark.parametrize(("parents", "covered", "is_of_the_prior"), [(("a", "b", "c"), 0, True), (("a",), 12, False)])
 def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
-    parents: tuple[str, ...], held: int, is_of_the_prior: bool
+    parents: tuple[str, ...], covered: int, is_of_the_prior: bool
 ) -> None:
     """64 rows with a uniform prior each say "about half" of a marginal, whatever 228 records say."""
     states = {"a": ("0", "1"), "b": tuple("0123"), "c": tuple("01234567"), "d": ("0", "1")}
@@ -103,7 +103,7 @@ def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
         low, high = answer_interval(posterior, "d", {}, np.random.default_rng(5))
         hits += bool(low[0] <= exact <= high[0])
         left.append(spread_left(mechanism.prior, posterior, "d", {}, np.random.default_rng(6)))
-    assert hits == held
+    assert hits == covered
     assert all((each > 0.5) == is_of_the_prior for each in left)
 
 
