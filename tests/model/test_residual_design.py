@@ -1,6 +1,5 @@
 """The worst record and the best scales, beside every record and every direction."""
 
-import itertools
 from dataclasses import replace
 from itertools import product
 
@@ -211,7 +210,7 @@ def test_the_search_comes_to_the_same_in_steps(name):
 def test_a_search_that_is_left_continues_and_gives_what_an_unbroken_one_gives():
     network = chain(5)
     share = next(network.coefficient_design_steps())
-    assert list(itertools.islice(network.coefficient_design_steps(), 2))[0] == share
+    assert next(network.coefficient_design_steps()) == share
     own, again = (finished(each.coefficient_design_steps()) for each in (network, chain(5)))
     np.testing.assert_array_equal(own.scales, again.scales)
 
