@@ -1,21 +1,44 @@
 """Accuracy and log loss against epsilon, and how well predictive probabilities mean what they say."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, faded, figure_of, probabilities, shares, titled
+from dpbayes.figures.style import (
+    PERCENT,
+    Axis,
+    Figure,
+    Trace,
+    chosen_epsilon,
+    faded,
+    figure_of,
+    probabilities,
+    shares,
+    titled,
+)
 
 BAND = 2
 """Standard errors on either side of a curve."""
 
 
-def accuracy_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
-    """Draw the share of test records predicted rightly against the epsilon that each method claims."""
-    return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=titled("accuracy", tickformat=PERCENT))
+def accuracy_figure(
+    curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None, height: int | None = None
+) -> Figure:
+    """Draw the share of test records predicted rightly against the epsilon that each method claims.
+
+    Args:
+        curves: Accuracies over epsilon.
+        epsilons: The grid (E,) that the axis is drawn for.
+        epsilon: The chosen epsilon, marked by a line; at the end of the axis where it is beyond.
+        height: Pixels, where not as many as the curves need.
+    """
+    x, y = _epsilon_axis(epsilons, "ε claimed"), titled("accuracy", tickformat=PERCENT)
+    shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
+    return _figure(curves, x=x, y=y, height=height, shapes=shapes)
 
 
 def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
@@ -75,7 +98,7 @@ def _ticks(low: float, high: float) -> Axis:
     return {"tickvals": shown, "ticktext": [numeral(tick) for tick in shown]} if len(shown) > 1 else {}
 
 
-def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> Figure:
+def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, height: int | None = None, **layout: Any) -> Figure:
     """Draw curves with their bands below all lines."""
     bands, lines = [], []
     for curve in curves:
@@ -86,7 +109,7 @@ def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis) -> Figure:
         quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{curve.look.name} ± {BAND} standard errors"}
         bands.append(around | outline | quiet | {"fillcolor": faded(curve.look.colour, 0.14)})
         lines.append(_line(curve.look) | {"x": curve.x, "y": curve.y} | _dot(curve, doubt))
-    return figure_of([*bands, *lines], x=x, y=y, height=_height(len(lines)))
+    return figure_of([*bands, *lines], x=x, y=y, height=height or _height(len(lines)), **layout)
 
 
 def _height(lines: int) -> int:

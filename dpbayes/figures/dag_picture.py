@@ -13,12 +13,15 @@ FONT, LETTER, TALL, EDGE = 16.0, 9.5, 30.0, 24.0
 INK, PAPER = "#1b1f24", "#ffffff"
 
 
-def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, told: str) -> str:
+def dag_svg(
+    places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, told: str, ink: str = INK, bare: bool = False
+) -> str:
     """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
 
-    `told` stands below and is the title for those who hear it. The picture is as wide as names and words need.
+    `told` stands below and is the title for those who hear it. The picture is as wide as names and words need. A
+    `bare` one has neither paper nor words.
     """
-    words = told.split()
+    words, paper = ([], "none") if bare else (told.split(), PAPER)
     boxes = {name: _wide(name) / 2 for name in places}
     left = min((x - boxes[name] for name, (x, _) in places.items()), default=0.0) - EDGE
     right = max((x + boxes[name] for name, (x, _) in places.items()), default=0.0) + EDGE
@@ -29,8 +32,8 @@ def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, t
     height = foot - top + 20 * len(lines) + EDGE / 2
     box = f"{left:.1f} {top:.1f} {right - left:.1f} {height:.1f}"
     drawn = [
-        *(_arrow(places[parent], places[child], boxes[parent], boxes[child]) for parent, child in arrows),
-        *(_node(name, place, boxes[name]) for name, place in places.items()),
+        *(_arrow(places[parent], places[child], boxes[parent], boxes[child], ink) for parent, child in arrows),
+        *(_node(name, place, boxes[name], paper) for name, place in places.items()),
         *(
             f'<text x="{left + EDGE:.1f}" y="{foot + 20 * k + 6:.1f}" font-size="13">{escape(line)}</text>'
             for k, line in enumerate(lines)
@@ -38,11 +41,11 @@ def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, t
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{right - left:.0f}" height="{height:.0f}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{INK}">\n'
+        f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{ink}">\n'
         f"<title>{escape(told)}</title>\n"
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{INK}"/></marker></defs>\n'
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{PAPER}"/>\n'
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{ink}"/></marker></defs>\n'
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{paper}"/>\n'
         + "\n".join(drawn)
         + "\n</svg>\n"
     )
@@ -52,19 +55,19 @@ def _wide(name: str) -> float:
     return max(TALL, LETTER * len(name) + 24)
 
 
-def _node(name: str, place: Place, half: float) -> str:
+def _node(name: str, place: Place, half: float, paper: str) -> str:
     x, y = place
     return (
         f'<g class="node"><rect x="{x - half:.1f}" y="{y - TALL / 2:.1f}" width="{2 * half:.1f}" height="{TALL:g}" '
-        f'rx="{TALL / 2:g}" fill="{PAPER}" stroke="{EXACT}" stroke-width="2"/>'
+        f'rx="{TALL / 2:g}" fill="{paper}" stroke="{EXACT}" stroke-width="2"/>'
         f'<text x="{x:.1f}" y="{y + FONT / 3:.1f}" text-anchor="middle">{escape(name)}</text></g>'
     )
 
 
-def _arrow(start: Place, end: Place, half_start: float, half_end: float) -> str:
+def _arrow(start: Place, end: Place, half_start: float, half_end: float, ink: str) -> str:
     (x1, y1), (x2, y2) = _border(start, end, half_start), _border(end, start, half_end)
     return (
-        f'<line class="arrow" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{INK}" '
+        f'<line class="arrow" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{ink}" '
         'stroke-width="1.5" marker-end="url(#tip)"/>'
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpbayes.base.extras import extra
+from dpbayes.base.looks import BOUND
 from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 
@@ -115,6 +116,11 @@ def _in_full(axis: Axis) -> Axis:
 def upright(x: float, line: Axis) -> dict[str, Any]:
     """Return a line from bottom to top of the picture at `x`, for a layout's `shapes`."""
     return {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain", "line": line}
+
+
+def chosen_epsilon(x: FloatArray, epsilon: float) -> dict[str, Any]:
+    """Return the line at the chosen epsilon for a layout's `shapes`, at the end of the axis of `x` where beyond it."""
+    return upright(float(np.clip(epsilon, x.min(), x.max())), {"color": BOUND, "width": 1.5, "dash": "dot"})
 
 
 def titled(text: str, **more: Any) -> Axis:

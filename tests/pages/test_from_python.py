@@ -127,7 +127,7 @@ def in_data(at: AppTest, values: list[Any]) -> None:
 
 def in_release(at: AppTest, values: list[Any]) -> None:
     (shift,) = values
-    assert f"moves the probabilities of this network by {numeral(shift, 2)} on average" in headline(at)
+    assert headline(at).endswith(f"has a mean absolute error of {numeral(shift, 2)}.")
 
 
 def in_audit(at: AppTest, values: list[Any]) -> None:

@@ -35,7 +35,7 @@ MOST_MARKS = 40
 """Numbers of a picture that a person could read off, as bars and dots are; a curve has more."""
 
 COMPARED = {
-    "mechanism with the smaller error": ("moves", "difference", "diff."),
+    "mechanism with the smaller error": ("absolute error", "difference", "diff."),
     "mechanism with less noise": ("noise",),
     "most accurate mechanism": ("right in", "ahead", "overtakes", "best known"),
     "mechanism nearer to a die": ("misses", "wins", "median"),

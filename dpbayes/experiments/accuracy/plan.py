@@ -278,8 +278,32 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     return numbers
 
 
-def default_target(network: Network) -> str:
-    """Return the node that is in the most families, the first of those: the class of a naive Bayes network."""
+MOST_MAJORITY = 0.9
+"""Largest share of one state in a column that is predicted by default: above, the majority class is nearly right."""
+
+
+def default_target(network: Network, table: Dataset | None = None) -> str:
+    """Return the node that is in the most families, the first of those: the class of a naive Bayes network.
+
+    Args:
+        network: The network that predicts.
+        table: The records to predict, where they are known. Columns of which more than `MOST_MAJORITY` of the records
+            have one state are then passed over, unless all are like that.
+
+    Returns:
+        The name of a node with at least two states, if there is one.
+    """
     families = np.bincount(np.concatenate([np.array(family) for family in network.families]))
     families[network.cards < 2] = 0
+    if table is not None:
+        uneven = [_majority(table, name) > MOST_MAJORITY for name in network.names]
+        if not all(uneven):
+            families[uneven] = 0
     return network.names[int(families.argmax())]
+
+
+def _majority(table: Dataset, name: str) -> float:
+    """Return the share of a column's most frequent state; 1 of a node that is not a column, and without records."""
+    if name not in table.position or not table.n:
+        return 1.0
+    return float(np.bincount(table.column(name)).max() / table.n)

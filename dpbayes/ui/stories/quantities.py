@@ -214,6 +214,9 @@ def _epsilon_of_weights(chosen: Chosen) -> float:
     return float(study.certified[looked_at(study, scenario)])
 
 
+BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
+"""The pictures beside the posterior: their few points can be read off, and one may have the number of the answer."""
+
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
         "What is asked on Release, P(target | evidence), without noise; of yes, or of the state that tells most.",
@@ -247,7 +250,7 @@ QUANTITIES: dict[str, Quantity] = {
         _coverage_aware,
         unit="%",
         of_records=True,
-        told=("measures", *RELEASE_DETAILS),
+        told=("measures", *BESIDE, *RELEASE_DETAILS),
     ),
     "mechanism with the smaller error": Quantity(
         "Laplace or Fourier, by the error of probabilities; if they are two standard errors apart.",

@@ -4,7 +4,7 @@ import functools
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -24,6 +24,9 @@ Result = TypeVar("Result")
 HEAD_START = 0.4
 """Seconds that a browser gets for the picture of a page that was just opened: it would draw all that came meanwhile
 first, and the picture two seconds later."""
+
+MOVING = '<span class="moving"></span>'
+"""What is on the page while its main control moves: `style.css` then fades what belongs to a former position."""
 
 _OPEN, _ASKED = "page.open", "page.asked"
 
@@ -88,6 +91,7 @@ class Places:
     main: DeltaGenerator
     picture: DeltaGenerator
     controls: DeltaGenerator
+    moving: list[DeltaGenerator] = field(default_factory=list)
 
     def first(self, part: "Callable[[Places, Chosen], Result]", chosen: Chosen) -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
@@ -98,6 +102,7 @@ class Places:
         Errors: InputError, of `part`.
         """
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
+        self.moving.append(aside.empty())
         results: list[Result] = []
         refusals: list[InputError] = []
         is_alone = False
@@ -106,6 +111,8 @@ class Places:
         @functools.wraps(part)
         def alone() -> None:
             with aside, guarded():
+                if is_alone:
+                    self.moving[-1].html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
                     results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
@@ -125,6 +132,11 @@ class Places:
         """Show the main control; the whole page follows it when the hand rests."""
         with self.main:
             parameter_control(name, on_rest=_follow, **more)
+
+    def settle(self) -> None:
+        """Show what follows the main control as it is again: it now belongs to the control's position."""
+        for mark in self.moving:
+            mark.empty()
 
     def say(self, sentence: str) -> None:
         """Show the page's sentence."""

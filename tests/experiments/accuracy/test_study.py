@@ -705,6 +705,24 @@ def test_the_target_in_the_most_families_is_the_default():
     assert default_target(default_network("house_votes_84")) == "party"
 
 
+def test_a_column_with_a_state_in_more_than_nine_of_ten_records_is_no_default_target():
+    states = {"rare": ("no", "yes"), "even": ("no", "yes"), "x": ("no", "yes")}
+    edges = [("rare", "x"), ("rare", "even"), ("even", "x")]
+    network = Network.from_edges(["rare", "even", "x"], edges, states)
+    assert default_target(network) == "rare"
+
+    def table(rare: int, even: int, x: int) -> Dataset:
+        codes = np.zeros((100, 3), dtype=np.uint8)
+        for column, ones in enumerate((rare, even, x)):
+            codes[:ones, column] = 1
+        return Dataset(network.names, network.states, codes)
+
+    assert default_target(network, table(9, 40, 50)) == "even"
+    assert default_target(network, table(10, 40, 50)) == "rare"
+    assert default_target(network, table(0, 0, 100)) == "rare", "all are like that"
+    assert default_target(network, Dataset(network.names, network.states, np.zeros((0, 3), dtype=np.uint8))) == "rare"
+
+
 # Whole numbers
 
 

@@ -1,6 +1,6 @@
 """Averages over many releases that are read with their noise: over some at once, over all once the hand rests."""
 
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -113,10 +113,10 @@ def known_averages(chosen: Chosen) -> ReadReleases | None:
     return known
 
 
-def releases_key(chosen: Chosen) -> tuple[Hashable, ...]:
-    """Return what the simulated releases depend on."""
+def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable, ...]:
+    """Return what the simulated releases depend on, but for the parameters of these names."""
     mechanism = chosen.mechanism
-    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name not in but)
     settings = chosen.settings
     return type(mechanism), values, chosen.weights, chosen.network, settings.prior, chosen.counts.digest, chosen.seed
 

@@ -21,6 +21,7 @@ from dpbayes.ui.pages.release.averages import (
     known_averages,
     releases_of,
 )
+from dpbayes.ui.pages.release.board import board, follow, subject
 from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
 from dpbayes.ui.pages.release.details import release_details
 from dpbayes.ui.pages.release.handout import handout_button
@@ -34,7 +35,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
@@ -51,10 +52,12 @@ FACTS: Facts = MECHANISM | EPSILON | TABLE | N
 def release_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     pictures_tell(FACTS)
-    page = places()
+    page, beside = board(chosen)
     readings = page.first(_moving, chosen)
     with page.controls:
+        subject(chosen)
         release_controls(chosen)
+    works = follow(chosen, beside)
     if readings is None:
         return False
     if isinstance(readings, Running):
@@ -65,8 +68,8 @@ def release_page(chosen: Chosen) -> bool:
         return readings.going
     row, _ = picked(chosen)
     under_way = averages_under_way(chosen, readings) if chosen.is_curator else None
-    with page.picture:
-        _measures(chosen, readings, under_way, row)
+    _measures(chosen, readings, under_way, row)
+    page.settle()
     handout_button(chosen, readings)
     if chosen.is_curator:
         make_release(chosen)
@@ -74,7 +77,9 @@ def release_page(chosen: Chosen) -> bool:
     goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
     same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
     more = under_way is not None and under_way.go_on()
-    return goes_on or more
+    for work in works:
+        work.work()
+    return goes_on or more or bool(works)
 
 
 def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
@@ -82,40 +87,43 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     with page.picture:
         readings = _picture(chosen, cell)
         if isinstance(readings, Readings):
-            in_short(chosen)
+            st.caption(_errors_told(chosen, readings, cell))
     lead_control(page, chosen)
     if isinstance(readings, Running):
         nodes = len(chosen.network.names)
         page.say(f"The best noise on a network of {nodes} nodes is being searched for; no record is looked at.")
     elif readings is not None:
         page.say(_headline(chosen, readings, cell))
+        with page.top:
+            in_short(chosen)
     return readings
 
 
 def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """Speak of all rows; of the person's question and of the row that she picked, where she did, after that."""
+    """State the mean error over all probabilities; to the recipient, what the release says of one of them."""
     study = readings.shown
-    start = f"With {escaped(str(study.release.guarantee))}, "
     if not chosen.is_curator:
-        says = [f"{name} is about {_probability(value)}" for name, value in _said(chosen, readings, cell).items()]
-        whole = f"this release gives all {chosen.network.cell_count:,} probabilities of this network"
-        return f"{start}{whole}; it says that {', and that '.join(says)}."
-    moved = f"the probabilities of this network by {numeral(study.shift.mean(), 2)} on average"
-    parts = [moved, *(f"{name} by {numeral(value, 2)}" for name, value in _moved(chosen, readings, cell).items())]
-    read = ", read with its noise in mind," if study.aware is not None else ""
-    return f"{start}a {inside(study.release.mechanism)} release{read} moves {'; '.join(parts)}."
+        name, value = next(iter(_said(chosen, readings, cell).items()))
+        promise = escaped(str(study.release.guarantee))
+        return f"With {promise}, this release says that {name} is about {_probability(value)}."
+    reader = "a noise-aware reader of " if study.aware is not None else ""
+    return (
+        f"With {escaped(str(study.release.guarantee))}, {reader}a {inside(study.release.mechanism)} release has a mean "
+        f"absolute error of {numeral(study.shift.mean(), 2)}."
+    )
 
 
-def _moved(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
-    """Return how far releases are from exact on average in what the person asked for and picked, by its name."""
-    moved = {}
-    if answers := _answers(chosen, readings.shown):
+def _errors_told(chosen: Chosen, readings: Readings, cell: int) -> str:
+    """State the mean error of the picked probability, and of the answer to the person's question if there is one."""
+    study = readings.shown
+    name = escaped(f"P({chosen.network.cell_label(cell)})")
+    if not chosen.is_curator:
+        return f"The release says that {name} is about {_probability(readings.says)}."
+    told = f"{name}: mean absolute error {numeral(study.shifts[:, cell].mean(), 2)}"
+    if answers := _answers(chosen, study):
         exact, private = answers
-        moved[f"{_question_name(chosen)}, your question,"] = float(np.abs(private - exact).mean())
-    if has_picked(chosen):
-        name = escaped(f"P({chosen.network.cell_label(cell)})")
-        moved[f"{name}, which you picked,"] = float(readings.shown.shifts[:, cell].mean())
-    return moved
+        told += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"
+    return f"{told}."
 
 
 def _said(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:

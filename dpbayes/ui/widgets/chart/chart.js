@@ -6,6 +6,7 @@ const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of 
 // In a chart lower than this, and for a room, names would take the place of curves. Where it is wide enough, more than a
 // line of entries stands beside the curves.
 const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
+const AROUND = 60; // pixels; a title above a chart of a board and a sentence below it, while they are not known
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 const presented = () => document.querySelector(".st-key-present") !== null;
 
@@ -148,6 +149,8 @@ class Chart {
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
     if (presented()) return innerHeight - this.root.getBoundingClientRect().top - 8; // it is alone
+    const board = innerWidth > 640 ? this.root.closest(".st-key-board") : null;
+    if (board) return this.share(board);
     const picture = this.root.closest(".st-key-picture");
     if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
     const main = this.root.closest("[data-testid=stMain]");
@@ -156,6 +159,18 @@ class Chart {
     const top = this.root.getBoundingClientRect().top + (main?.scrollTop ?? 0);
     this.left = Math.min(this.left, innerHeight - top - 8);
     return this.left;
+  }
+
+  // The rows of a board share the screen; what stands around the charts of a row keeps its place.
+  share(board) {
+    const main = this.root.closest("[data-testid=stMain]");
+    const rows = [...board.children].filter((row) => row.offsetHeight && row.querySelector(".dpbayes-chart"));
+    const own = rows.find((row) => row.contains(this.root));
+    if (!own) return Infinity; // its row is not shown
+    const top = rows[0].getBoundingClientRect().top + (main?.scrollTop ?? 0);
+    const charts = [...own.querySelectorAll(".dpbayes-chart[data-sized]")].map((chart) => chart.offsetHeight);
+    const around = charts.length ? own.offsetHeight - Math.max(...charts) : AROUND;
+    return Math.floor((innerHeight - top - 8) / rows.length - Math.min(around, 2 * AROUND));
   }
 
   async save(as) {

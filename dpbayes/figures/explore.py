@@ -1,0 +1,106 @@
+"""Pictures against epsilon that stand beside each other: divergence with its bounds, and shares of releases or counts.
+
+All have the same logarithmic axis of epsilon, and the same line at the epsilon that is chosen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.looks import Curve, Look
+from dpbayes.base.text import share_text
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, chosen_epsilon, faded, figure_of, numerals, titled
+
+HEIGHT = 300
+"""Pixels of a picture of which four are on a screen."""
+
+DECADES, ABOVE = 7, 3
+"""Most powers of ten on an axis of divergences, and above what is simulated: a bound farther above is not in sight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A simulated quantity against epsilon (E,): its mean, and the interval that holds 90% of the releases."""
+
+    look: Look
+    x: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float, what: str) -> Figure:
+    """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
+
+    Args:
+        spread: The simulated divergence in nats.
+        bounds: Bounds on it; those of a paper and those that are proved differ by their looks.
+        epsilon: The chosen epsilon, marked by a line.
+        what: What diverges, for the axis: "posterior" or "prediction".
+    """
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.concatenate([spread.x, spread.x[::-1]]),
+        "y": _positive(np.concatenate([spread.high, spread.low[::-1]])),
+        "fill": "toself",
+        "fillcolor": faded(spread.look.colour, 0.2),
+        "line": {"width": 0},
+        "name": "nine of ten releases",
+        "hoverinfo": "skip",
+    }
+    lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
+    shown = _line(spread.look, spread.x, _positive(spread.mean))
+    low, high = _span(spread, bounds)
+    y = titled(f"KL of the {what}, nats", type="log", range=[low, high], exponentformat="power", dtick=2)
+    return figure_of(
+        [band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=[chosen_epsilon(spread.x, epsilon)]
+    )
+
+
+def shares_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:
+    """Draw shares between 0 and 1 against epsilon on a logarithmic axis.
+
+    Args:
+        curves: The shares; at least one.
+        epsilon: The chosen epsilon, marked by a line.
+        title: What the shares are of, for the axis.
+    """
+    x = curves[0].x
+    lines = [_line(curve.look, curve.x, curve.y, share=True) for curve in curves]
+    y = titled(title, range=[-0.02, 1.04], tickformat=PERCENT)
+    return figure_of(lines, x=_epsilons(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
+
+
+def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "name": look.name,
+        "line": {"color": look.colour, "dash": look.dash, "width": look.width},
+        "customdata": [share_text(value) for value in y.tolist()] if share else numerals(y),
+        "hovertemplate": f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>",
+    }
+
+
+def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
+    """Return the logarithms between which the simulated values lie, and of bounds what is not too far above them."""
+    simulated = _positive(np.concatenate([spread.high, spread.mean]))
+    top = float(np.log10(np.nanmax(simulated, initial=1e-3)))
+    above = _positive(np.concatenate([[10**top], *(bound.y for bound in bounds)]))
+    high = min(float(np.log10(np.nanmax(above))), top + ABOVE)
+    return max(float(np.log10(np.nanmin(simulated, initial=1.0))), high - DECADES) - 0.1, high + 0.1
+
+
+def _positive(values: FloatArray) -> FloatArray:
+    """Return the values that a logarithmic axis can show, NaN in place of the others."""
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+
+
+def _epsilons(x: FloatArray) -> Axis:
+    span = [float(np.log10(x.min())) - 0.03, float(np.log10(x.max())) + 0.03]
+    return titled("ε, nats of privacy loss", type="log", range=span, dtick=1, exponentformat="none")

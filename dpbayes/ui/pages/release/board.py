@@ -1,0 +1,362 @@
+"""The pictures beside the posterior, against epsilon: divergence and its bounds, the signs of counts, and accuracy."""
+
+from base64 import b64encode
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpbayes.base.looks import BOUND, EXACT, Curve, Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Work, in_parts
+from dpbayes.base.text import escaped, many, numeral, share_text
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, default_target
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
+from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
+from dpbayes.figures.accuracy import accuracy_figure
+from dpbayes.figures.dag_picture import dag_svg
+from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
+from dpbayes.figures.style import Figure
+from dpbayes.mechanisms import Calibration, LaplaceUpdates, Mechanism, Noise, Outcome
+from dpbayes.mechanisms.noise.shares import takes_weights
+from dpbayes.theory.claims.claim import Bound, joined
+from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.index import EXHIBITS
+from dpbayes.theory.zhang16.stealth import printed_probability
+from dpbayes.ui.pages.release.averages import releases_key
+from dpbayes.ui.pages.release.simulations import of_everybody
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.graphs import placed
+from dpbayes.ui.session.increments import kept_share
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.running import Running, running
+
+PAIRS = ("Posterior and KL", "Counts and accuracy")
+
+Result = TypeVar("Result")
+
+GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
+"""The epsilons at which releases are simulated, 0.01 to 100."""
+
+ACCURACY_GRID = GRID[::2]
+
+MOST_VALUES, MOST_RELEASES, LEAST_RELEASES = 400_000, 400, 10
+"""Releases at each epsilon: as many as their cells make so many numbers, but within these limits."""
+
+MOST_AT_ONCE = 1_000_000
+"""Numbers of the fewest releases at one epsilon, at most; larger releases have no picture against epsilon."""
+
+MOST_DRAWN, MOST_NAMED, SMALL = 60, 12, 0.4
+"""Nodes of a graph that is drawn beside the pictures, and of one whose nodes move together so that names are legible.
+"""
+
+REPEATS, TRAINING = 20, 0.8
+"""Splits of the table behind the accuracy, and the share of the records that each trains on."""
+
+TOGETHER = 250
+"""Cells times epsilons of which bounds are evaluated in one step."""
+
+WAITING = "Computing …"
+
+THEOREM = "THEOREM_1"
+"""The exhibit of the bound on the KL divergence of a posterior released with Laplace noise."""
+
+
+def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
+    """Return the places of the page, and by key those of the pictures beside the posterior that this seat may see.
+
+    The slider stands above the pictures that it moves, and what is chosen more rarely beside them. A low screen shows
+    one pair of pictures at a time.
+    """
+    top = st.container(key="headline")
+    with st.container(key="explore"):
+        left, controls = st.columns([7, 2], gap="medium")
+    main, pictures = left.container(key="main"), left.container(key="board")
+    shown = [key for key in MAKERS if chosen.is_curator or (key == "counts" and _is_fourier(chosen))]
+    with pictures:
+        if len(shown) > 1:
+            with st.container(key="board-pair"):
+                st.segmented_control("Pictures", PAIRS, default=PAIRS[0], required=True, label_visibility="collapsed")
+        with st.container(key="pair-1"):
+            first, *cells = st.columns(min(2, 1 + len(shown)), gap="small")
+        if len(shown) > 1:
+            with st.container(key="pair-2"):
+                cells += st.columns(2, gap="small")
+        if not chosen.is_curator:
+            st.caption("The other pictures are computed from the true counts: curator view only.")
+    first.markdown(f"**{TITLES['posterior']}**")
+    for part in (top, main):
+        part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture
+    places = {key: cell.container(key=f"follows-{key}") for key, cell in zip(shown, cells, strict=True)}
+    return Places(top, main, first.container(key="picture"), controls), places
+
+
+def subject(chosen: Chosen) -> None:
+    """Show whose posterior it is: the table, and the graph as a small drawing."""
+    st.markdown(f"**{escaped(chosen.data_title)}**")
+    st.page_link("pages/data.py", label="Change the table", icon=":material/arrow_forward:")
+    graph = chosen.graph
+    if len(graph.names) <= MOST_DRAWN:
+        scale = SMALL if len(graph.names) <= MOST_NAMED else 1.0
+        drawn = placed(graph).places
+        places = {name: (scale * drawn[name][0], scale * drawn[name][1]) for name in graph.names}
+        told = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
+        ink = "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
+        drawing = b64encode(dag_svg(places, graph.edges, told=told, ink=ink, bare=True).encode()).decode()
+        st.html(f'<img class="graph" alt="The graph: {told}" src="data:image/svg+xml;base64,{drawing}">')
+    st.page_link("pages/network.py", label="Edit the graph", icon=":material/arrow_forward:")
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture of the board: its title, what it shows, one sentence below it and the page that goes deeper."""
+
+    title: str
+    figure: Figure | None
+    alt: str
+    sentence: str
+    more: str = ""
+
+
+def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[Any]]:
+    """Show the three pictures beside the posterior in their places, and return the work that goes on for them."""
+    works: list[Running[Any]] = []
+    for key, place in places.items():
+        with place:
+            try:
+                picture = MAKERS[key](chosen, works)
+            except InputError as error:
+                picture = Picture(TITLES[key], None, "", escaped(str(error)))
+            _show(key, picture)
+    return works
+
+
+def _show(key: str, picture: Picture) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f"**{picture.title}**", width="content")
+        if picture.more:
+            st.page_link(picture.more, label="More", icon=":material/arrow_forward:", width="content")
+    if picture.figure is not None:
+        chart(picture.figure, key=f"explore.{key}", alt=picture.alt, simulates=True)
+    st.caption(picture.sentence)
+
+
+def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
+    """Return the curves of simulated releases by now, None at first. Errors: InputError."""
+    mechanism, counts = chosen.mechanism, chosen.counts
+    values = chosen.network.cell_count * getattr(mechanism, "draws", 1)
+    if LEAST_RELEASES * values > MOST_AT_ONCE:
+        raise InputError("A release of this size is simulated at one ε only; the picture against ε is left out.")
+    releases = max(LEAST_RELEASES, min(MOST_RELEASES, MOST_VALUES // (len(GRID) * values)))
+
+    def at(epsilon: float) -> Mechanism[Outcome]:
+        changed: Mechanism[Outcome] = replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
+        return changed
+
+    def start() -> Work[EpsilonCurves]:
+        rng = stream(chosen.seed, "explore", type(mechanism).__name__)
+        return epsilon_curves(at, counts, GRID, rng, releases=releases)
+
+    return _begun(chosen, "explore.curves", releases_key(chosen, but=("epsilon",)), start, works)
+
+
+# KL divergence
+
+
+def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
+    """KL(exact || private) of simulated releases against epsilon; for Laplace with the bounds of Theorem 1."""
+    title, curves = TITLES["divergence"], _curves(chosen, works)
+    if curves is None:
+        return Picture(title, None, "", WAITING)
+    what = "posterior" if curves.of_posteriors else "prediction"
+    mean, (low, high) = curves.divergence.mean(axis=1), np.quantile(curves.divergence, (0.05, 0.95), axis=1)
+    spread = Spread(Look("mean of releases", chosen.mechanism.colour), curves.epsilons, mean, low, high)
+    bounds, told = [], ""
+    if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
+        bounds = _bounds(chosen, works)
+        at = _bound_at(chosen, (chosen.epsilon,))
+        told = f" The proved bound is {numeral(float(at.certified[0]))} nats."
+    here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
+    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL of simulated releases is {numeral(here, 2)} nats.{told}"
+    if not bounds:
+        sentence += " The papers state no bound for this mechanism."
+    figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
+    alt = f"KL divergence of the {what} against epsilon. {sentence}"
+    return Picture(title, figure, alt, sentence, "pages/bounds.py")
+
+
+def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
+    """Return Theorem 1 as stated in the paper and as proved, at the epsilons evaluated by now."""
+    several = max(1, TOGETHER // chosen.network.cell_count)
+    groups = [GRID[start : start + several] for start in range(0, len(GRID), several)]
+    key = (chosen.network, chosen.settings.prior, chosen.counts.digest, chosen.options("bounds").delta)
+    parts = _begun(
+        chosen, "explore.bounds", key, lambda: in_parts(lambda k: _bound_at(chosen, groups[k]), len(groups)), works
+    )
+    if parts is None:
+        return []
+    bound = joined(parts)
+    x, error = np.array(GRID[: len(bound.printed)]), np.full(len(bound.printed), np.nan)
+    return [
+        Curve(Look("proved bound", BOUND), x, bound.certified, error),
+        Curve(Look("as stated in the paper", BOUND, "dash", width=2), x, bound.printed, error),
+    ]
+
+
+def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:
+    subject = Subject(chosen.network, chosen.settings.prior, chosen.n, chosen.counts, chosen.seed)
+    return EXHIBITS[THEOREM].bound(subject, At(epsilons, chosen.parameter("draws"), chosen.options("bounds")))
+
+
+# Signs of counts
+
+
+def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
+    """For Fourier noise the probability that no released count is negative; else the share of limited counts."""
+    if _is_fourier(chosen):
+        return _non_negativity(chosen, works)
+    title, curves = TITLES["counts"], _curves(chosen, works)
+    if curves is None:
+        return Picture(title, None, "", WAITING)
+    if not curves.has_counts:
+        label = kind_called(chosen.settings.mechanism).label
+        return Picture(title, None, "", f"{label} releases probabilities, not counts: no count can be negative.")
+    share = curves.limited.mean(axis=1)
+    error = curves.limited.std(axis=1) / np.sqrt(curves.releases)
+    figure = shares_figure(
+        [Curve(Look("simulated releases", chosen.mechanism.colour), curves.epsilons, share, error)],
+        epsilon=chosen.epsilon,
+        title="counts at 0 or n, or beyond",
+    )
+    here = float(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), share))
+    sentence = f"At ε = {numeral(chosen.epsilon)}, {share_text(here)} of the released counts are at a limit, 0 or n."
+    return Picture(title, figure, sentence, sentence)
+
+
+def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
+    """P(all released counts are non-negative): with all counts zero, as stated, and with the true counts."""
+    mechanism: Any = chosen.mechanism
+    t = getattr(mechanism, mechanism.increment)
+    worst = kept_share(chosen.network, chosen.parameter("calibration"), t, mechanism.noise_law.drawn_once)
+    x, one, none = np.array(GRID), np.ones(len(GRID)), np.full(len(GRID), np.nan)
+    stated = Look("1 − exp(−t), as stated in the paper", BOUND, "dash", width=2)
+    curves = [
+        Curve(Look("all counts zero", mechanism.colour), x, worst * one, none),
+        Curve(stated, x, float(printed_probability(t)) * one, none),
+    ]
+    if chosen.is_curator:
+        simulated = _curves(chosen, works)
+        if simulated is not None:
+            share = simulated.non_negative.mean(axis=1)
+            curves.append(
+                Curve(Look("true counts (curator view)", EXACT), simulated.epsilons, share, none[: len(share)])
+            )
+    figure = shares_figure(curves, epsilon=chosen.epsilon, title="P(no negative count)")
+    sentence = f"With t = {numeral(t)}, at least {share_text(worst)} of releases have no negative count, at any ε."
+    return Picture(TITLES["counts"], figure, sentence, sentence, "pages/stealth.py")
+
+
+# Accuracy
+
+
+def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
+    """Accuracy of predicting a column of this table with this graph and mechanism, against epsilon."""
+    plan = accuracy_plan(chosen)
+    key = (plan.network, plan.target, plan.methods, plan.training, plan.prior, plan.weights, plan.noise, plan.seed)
+    more = (plan.source, plan.draws, plan.cells)
+    study = _begun(chosen, "explore.accuracy", (*key, *more), lambda: accuracy_steps(plan), works)
+    if study is None:
+        return Picture(TITLES["accuracy"], None, "", WAITING)
+    figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
+    sentence = _accuracy_told(study, chosen.epsilon)
+    return Picture(TITLES["accuracy"], figure, sentence, sentence, "pages/accuracy.py")
+
+
+def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
+    """Return the experiment of the chosen table, graph and mechanism. Errors: InputError where it cannot be run."""
+    network, table, kind = chosen.network, chosen.dataset, kind_called(chosen.settings.mechanism)
+    chosen.counts  # noqa: B018 - refuses nodes that are not columns
+    calibration = chosen.parameter("calibration") if hasattr(kind, "calibration") else Calibration.CERTIFIED
+    noise = chosen.parameter("noise")
+    among = [method for method in ALL_METHODS.values() if method.kind is kind]
+    methods = methods_for(network, (calibration,), noise, among=among)
+    target = chosen.settings.target if chosen.settings.target in network.names else default_target(network, table)
+    return AccuracyPlan(
+        network=network,
+        target=target,
+        source=table,
+        epsilons=ACCURACY_GRID,
+        methods=methods,
+        training=max(1, int(TRAINING * table.n)),
+        repeats=REPEATS,
+        prior=chosen.settings.prior,
+        draws=chosen.parameter("draws"),
+        cells=chosen.parameter("cells"),
+        noise=noise,
+        weights=chosen.weights if takes_weights(kind) else (),
+        seed=chosen.seed,
+    )
+
+
+def _accuracy_told(study: AccuracyStudy, epsilon: float) -> str:
+    exact, *others = [curve for curve in study.curves() if curve.look.name != "majority class"]
+    target = escaped(study.plan.target)
+    if not others:
+        return f"Without privacy, {target} is predicted correctly in {share_text(float(exact.y[0]))} of records."
+    x = np.log(study.plan.grid)
+    private = float(np.interp(np.log(epsilon), x, others[-1].y))
+    return (
+        f"At ε = {numeral(epsilon)}, {target} is predicted correctly in {share_text(private)} of records; "
+        f"without privacy in {share_text(float(exact.y[0]))}."
+    )
+
+
+# What they share
+
+
+def _begun(
+    chosen: Chosen,
+    kind: str,
+    key: tuple[Hashable, ...],
+    steps: Callable[[], Work[Result]],
+    works: list[Running[Any]],
+) -> Result | None:
+    """Return what work has by now, None before there is anything to show, and note the work where it goes on.
+
+    Of records that everybody may have, a server does it once for all its sessions.
+    """
+
+    def start() -> Work[Result]:
+        return of_everybody().once_in_steps((kind, key), _taken, steps) if chosen.has_public_records else steps()
+
+    work = running(kind, key, start)
+    if not work.taken:
+        work.work()
+    if work.going and work not in works:
+        works.append(work)
+    return work.result
+
+
+def _taken(steps: Callable[[], Work[Result]]) -> Work[Result]:
+    return steps()
+
+
+def _is_fourier(chosen: Chosen) -> bool:
+    """Whether the mechanism lifts its counts so that, with a known probability, none is negative."""
+    return hasattr(kind_called(chosen.settings.mechanism), "increment")
+
+
+TITLES = {"posterior": "Posterior", "divergence": "KL divergence", "counts": "Non-negativity", "accuracy": "Accuracy"}
+
+MAKERS: dict[str, Callable[[Chosen, list[Running[Any]]], Picture]] = {
+    "divergence": divergence_picture,
+    "counts": counts_picture,
+    "accuracy": accuracy_picture,
+}
+"""The pictures that follow the posterior, by their keys, in the order of the board."""

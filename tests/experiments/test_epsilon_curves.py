@@ -1,0 +1,83 @@
+"""Curves of simulated releases against epsilon agree with releases of each epsilon alone, and with their limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpbayes.base.steps import Partial, finished
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
+from dpbayes.experiments.releases import study_release
+from dpbayes.mechanisms import GaussianUpdates, LaplaceFourier, LaplaceUpdates, MapExponential, Mechanism, Outcome
+from dpbayes.model.counts import Counts, count
+from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.synthetic import sample_dataset
+
+GRID = (0.01, 1.0, 100.0, 1000.0)
+
+
+@pytest.fixture(scope="module")
+def counts() -> Counts:
+    network, cpts = load_named("sprinkler")
+    return count(network, sample_dataset(network, cpts, 500, np.random.default_rng(1)))
+
+
+def curves_of(mechanism: Mechanism[Outcome], counts: Counts, *, releases: int = 40) -> EpsilonCurves:
+    return finished(
+        epsilon_curves(
+            lambda epsilon: replace(mechanism, epsilon=epsilon),  # type: ignore[type-var, call-arg]
+            counts,
+            GRID,
+            np.random.default_rng(2),
+            releases=releases,
+        )
+    )
+
+
+@pytest.mark.parametrize("kind", [LaplaceUpdates, GaussianUpdates, LaplaceFourier, MapExponential])
+def test_each_point_is_a_study_of_releases_at_its_epsilon(kind: type, counts: Counts) -> None:
+    mechanism = kind(prior=counts.network, epsilon=1.0)
+    curves = curves_of(mechanism, counts)
+    seed = int(np.random.default_rng(2).integers(2**63))
+    for k, epsilon in enumerate(GRID):
+        study = study_release(replace(mechanism, epsilon=epsilon), counts, np.random.default_rng(seed), 40)
+        expected = study.kl if study.is_posterior else study.predictive_kl
+        np.testing.assert_array_equal(curves.divergence[k], expected)
+        if curves.has_counts:
+            updates = study.release.outcome.updates
+            np.testing.assert_array_equal(curves.non_negative[k], updates.min(axis=-1) >= 0)
+
+
+def test_little_noise_leaves_the_exact_posterior_and_much_noise_limits_about_half_of_the_counts(counts: Counts) -> None:
+    curves = curves_of(LaplaceUpdates(prior=counts.network, epsilon=1.0), counts, releases=400)
+    assert curves.divergence[-1].mean() < 1e-3 < curves.divergence[0].mean()
+    true_limits = ((counts.values <= 0) | (counts.values >= counts.n)).mean()
+    # Noise of scale 800 on counts within [0, 500]: P(at a limit) is 1 - (1 - e^(-500/800)) / 2 at any count's middle.
+    assert 0.6 < curves.limited[0].mean() < 0.95
+    assert curves.limited[-1].mean() == pytest.approx(true_limits, abs=0.05)
+    assert curves.non_negative.all(), "Laplace updates are clipped to [0, n]"
+
+
+def test_a_mechanism_that_releases_probabilities_has_no_counts(counts: Counts) -> None:
+    curves = curves_of(MapExponential(prior=counts.network, epsilon=1.0), counts)
+    assert not curves.has_counts
+    assert not curves.of_posteriors
+    assert (curves.divergence >= 0).all()
+
+
+def test_every_step_has_the_curves_up_to_its_epsilon(counts: Counts) -> None:
+    mechanism = LaplaceUpdates(prior=counts.network, epsilon=1.0)
+    steps = list(
+        epsilon_curves(
+            lambda epsilon: replace(mechanism, epsilon=epsilon), counts, GRID, np.random.default_rng(2), releases=5
+        )
+    )
+    sizes = [len(step.result.epsilons) for step in steps if isinstance(step, Partial)]
+    assert sizes == [1, 2, 3]
+
+
+def test_an_empty_grid_is_refused(counts: Counts) -> None:
+    mechanism = LaplaceUpdates(prior=counts.network, epsilon=1.0)
+    with pytest.raises(InputError, match="at least one value"):
+        finished(epsilon_curves(lambda epsilon: mechanism, counts, (), np.random.default_rng(2), releases=5))
