@@ -13,7 +13,7 @@ from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, chosen_epsilon, faded, figure_of, numerals, titled
 
-HEIGHT = 300
+HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
 DECADES, ABOVE = 7, 3

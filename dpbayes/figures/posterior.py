@@ -57,9 +57,9 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     bold = {"x": theta, "y": private[0], "line": {"color": colour, "width": 3}, "name": "private (this release)"}
     traces.append(lines | bold)
     if as_real is not None:
-        traces[-1]["name"] = "private, knowing of the noise"
+        traces[-1]["name"] = "private, noise-aware"
         dashed = {"color": faded(colour, 0.8), "width": 2, "dash": "dash"}
-        traces.append(lines | {"x": theta, "y": as_real, "line": dashed, "name": "private, counts taken as real"})
+        traces.append(lines | {"x": theta, "y": as_real, "line": dashed, "name": "private, naive"})
     if exact is not None:
         traces.append(_exact_line(theta, exact))
     shown = [each for each in (private[0], as_real, exact) if each is not None]
@@ -139,7 +139,7 @@ def _exact_line(theta: FloatArray, density: FloatArray) -> Trace:
         "line": {"color": EXACT, "width": 3},
         "fill": "tozeroy",
         "fillcolor": faded(EXACT, 0.15),
-        "name": "exact (curator only: not private)",
+        "name": "exact (curator view)",
     }
 
 
@@ -187,7 +187,7 @@ def quantile_dots_figure(
                 "x": [exact, exact],
                 "y": [0, float(height.max()) + 1],
                 "line": {"color": EXACT, "width": 3},
-                "name": "exact (curator only: not private)",
+                "name": "exact (curator view)",
             }
         )
     span = [0.0, 1.0] if high - low > 0.5 else [low - 2 * width, high + 2 * width]
@@ -213,11 +213,11 @@ def rows_figure(
 ) -> Figure:
     """Draw mean and 95% interval of many rows, one line each; `as_real` where `private` knows of the noise."""
     places = np.arange(len(labels), dtype=float)
-    sets = [(private, own, "circle", "private (this release)" if as_real is None else "private, knowing of the noise")]
+    sets = [(private, own, "circle", "private (this release)" if as_real is None else "private, noise-aware")]
     if exact is not None:
-        sets.insert(0, (exact, EXACT, "diamond", "exact (curator only: not private)"))
+        sets.insert(0, (exact, EXACT, "diamond", "exact (curator view)"))
     if as_real is not None:
-        sets.append((as_real, faded(own, 0.65), "circle-open", "private, counts taken as real"))
+        sets.append((as_real, faded(own, 0.65), "circle-open", "private, naive"))
     offsets = np.linspace(-0.16, 0.16, len(sets)) if exact is not None or as_real is not None else [0.16]
     traces = [
         {

@@ -203,7 +203,7 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
     screen.type_epsilon("3.7")
     expect(screen.headline).to_contain_text("3.7")
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release gives", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
     screen.settle()
     assert screen.shared_link() == screen.page.url
     other = visit(screen.page.url)

@@ -26,11 +26,11 @@ EXACT = "rgb(46, 134, 193)"
 def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     screen = visit("release")
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
-    assert "exact (curator only: not private)" in screen.legend()
+    assert "exact (curator view)" in screen.legend()
     assert EXACT in _strokes(screen.main)
     expect(screen.metric("Prediction KL, this row")).to_have_count(1, timeout=SLOW_MS)
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release gives", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
     screen.settle()
     assert screen.page.locator(".js-plotly-plot").count() < chart_count
     assert len(screen.curves()) == 2 < len(curator_curves)  # one release, read in two ways

@@ -129,7 +129,7 @@ def test_a_density_with_counts_taken_as_real_stands_dashed_beside_and_inside_the
     narrow = DENSITIES[0] * 3
     figure = density_figure(Densities(THETA, DENSITIES[:1], None, narrow), name="a").to_plotly()
     aware, as_real = figure.data
-    assert (aware.name, as_real.name) == ("private, knowing of the noise", "private, counts taken as real")
+    assert (aware.name, as_real.name) == ("private, noise-aware", "private, naive")
     assert as_real.line.dash == "dash"
     assert figure.layout.yaxis.range[1] > narrow.max()
 

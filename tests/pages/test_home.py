@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.stories.shipped import STORIES
+from dpbayes.ui.stories.shipped import GROUPS, STORIES
 from dpbayes.ui.stories.story import Story
 from tests.pages.conftest import (
     PAGES,
@@ -119,8 +119,25 @@ def test_both_figures_of_the_paper_are_stories() -> None:
 
 
 def test_home_says_what_is_open() -> None:
-    assert any("8 nodes and 8 arrows" in info.value for info in open_page("pages/home.py").info)
-    assert any("37 nodes and 46 arrows" in info.value for info in open_page("pages/home.py", source="alarm").info)
+    for size, query in (("8 nodes and 8 arrows", {}), ("37 nodes and 46 arrows", {"source": "alarm"})):
+        at = open_page("pages/home.py", **query)
+        assert any(size in caption.value for caption in at.caption)
+
+
+def test_one_click_on_home_leads_to_the_pictures_to_ones_own_data_and_to_the_first_story() -> None:
+    assert headline(open_page("pages/home.py")) == "Differentially private Bayesian networks"
+    at = press(open_page("pages/home.py"), "Explore")
+    assert at.title[0].value == "Release"
+    at = press(open_page("pages/home.py", graph="chain:3"), "Use my own data")
+    assert at.title[0].value == "Data"
+    assert (settings_of(at).data, settings_of(at).graph) == ("upload", "")
+    assert len(STORIES["clinic"].steps) == 5, "a minute each"
+    at = press(open_page("pages/home.py"), "Start the five-minute story")
+    assert settings_of(at) == first("clinic")
+
+
+def test_every_story_is_in_one_group_of_home() -> None:
+    assert sorted(key for keys in GROUPS.values() for key in keys) == sorted(STORIES)
 
 
 @pytest.mark.usefixtures("first_look")

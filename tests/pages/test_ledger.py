@@ -231,8 +231,8 @@ def test_a_large_release_is_shown_by_a_few_of_its_rows(
     assert "Network, BIF" in labels
     assert "take noisy counts as real" in captions, "the picture's rows alone are worked out with the noise in mind"
     assert [trace["name"] for trace in figures(at)["file.rows"]["data"]] == [
-        "private, knowing of the noise",
-        "private, counts taken as real",
+        "private, noise-aware",
+        "private, naive",
     ]
     assert not [label for label in labels if "draws" in label], "65,566 columns make no file"
     fine(at.text_input(key="file.records").set_value("20").run())

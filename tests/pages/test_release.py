@@ -92,7 +92,7 @@ def test_a_recipient_who_takes_counts_as_real_is_one_click_away() -> None:
     """Both are drawn; the headline and the numbers are of the one that was chosen."""
     at = open_page(PAGE)
     names = [trace["name"] for trace in figures(at)["density"]["data"]]
-    assert names[:2] == ["private, knowing of the noise", "private, counts taken as real"]
+    assert names[:2] == ["private, noise-aware", "private, naive"]
     rows = {trace["name"]: trace for trace in figures(at)["rows"]["data"]}
     aware, as_real = (np.asarray(rows[name]["error_x"]["array"]) for name in names[:2])
     assert np.mean(aware) > 1.5 * np.mean(as_real)
@@ -655,7 +655,7 @@ def test_a_release_of_draws_is_shown_as_what_it_holds(mechanism: str, records: s
     assert [trace["name"] for trace in shown] == [
         "draws of all possible releases",
         "private (this release)",
-        "exact (curator only: not private)",
+        "exact (curator view)",
     ]
     assert sum(shown[0]["y"]) == pytest.approx(1)
     recipient = open_page(PAGE, mechanism=mechanism, records=records, epsilon="30", seat="recipient")
@@ -740,13 +740,13 @@ def test_the_recipient_sees_and_takes_away_nothing_exact(downloads: list[bytes])
 
 def test_the_same_search_finds_what_the_curator_sees(downloads: list[bytes]) -> None:
     text = everything(opened(Seat.CURATOR)) + "\n".join(content.decode() for content in downloads)
-    assert "exact (curator only: not private)" in text
+    assert "exact (curator view)" in text
     assert len(exact_numbers() & shown_numbers(text)) > 20
 
 
 def test_the_recipient_has_one_release_read_both_ways() -> None:
     density = figures(open_page(PAGE, seat="recipient"))["density"]["data"]
-    assert [trace["name"] for trace in density] == ["private, knowing of the noise", "private, counts taken as real"]
+    assert [trace["name"] for trace in density] == ["private, noise-aware", "private, naive"]
 
 
 def test_changing_seats_takes_the_exact_curve_away_and_brings_it_back() -> None:

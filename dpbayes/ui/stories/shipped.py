@@ -9,8 +9,13 @@ from dpbayes.ui.stories.story import Story
 
 FOLDER = "stories"
 
-KEYS: tuple[str, ...] = tuple(read_data(f"{FOLDER}/index.toml", lambda text: tomllib.loads(text.decode()))["order"])
+_INDEX = read_data(f"{FOLDER}/index.toml", lambda text: tomllib.loads(text.decode()))
+
+KEYS: tuple[str, ...] = tuple(_INDEX["order"])
 """What the stories are called in a link, in the order of the menu."""
+
+GROUPS: dict[str, list[str]] = _INDEX["groups"]
+"""The same by what the stories are for, in the order of Home."""
 
 TITLES: dict[str, str] = {
     key: read_data(f"{FOLDER}/{key}.toml", lambda text: str(tomllib.loads(text.decode())["title"])) for key in KEYS

@@ -26,7 +26,7 @@ HEAD_START = 0.4
 first, and the picture two seconds later."""
 
 MOVING = '<span class="moving"></span>'
-"""What is on the page while its main control moves: `style.css` then fades what belongs to a former position."""
+"""What is on the page from a move of its main control until `settle`: `style.css` fades what is of a former one."""
 
 _OPEN, _ASKED = "page.open", "page.asked"
 
@@ -102,7 +102,6 @@ class Places:
         Errors: InputError, of `part`.
         """
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
-        self.moving.append(aside.empty())
         results: list[Result] = []
         refusals: list[InputError] = []
         is_alone = False
@@ -111,8 +110,9 @@ class Places:
         @functools.wraps(part)
         def alone() -> None:
             with aside, guarded():
-                if is_alone:
-                    self.moving[-1].html(MOVING)
+                # With the page, too: else Streamlit keeps no place for it, and refuses it to the part alone.
+                self.moving[:] = [st.empty()]
+                self.moving[0].html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
                     results[:] = [part(self, now)]  # the last one alone: a drag has hundreds

@@ -22,7 +22,7 @@ from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import Calibration, LaplaceUpdates, Mechanism, Noise, Outcome
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.setting import At, Subject
@@ -282,8 +282,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     """Return the experiment of the chosen table, graph and mechanism. Errors: InputError where it cannot be run."""
     network, table, kind = chosen.network, chosen.dataset, kind_called(chosen.settings.mechanism)
     chosen.counts  # noqa: B018 - refuses nodes that are not columns
-    calibration = chosen.parameter("calibration") if hasattr(kind, "calibration") else Calibration.CERTIFIED
-    noise = chosen.parameter("noise")
+    calibration, noise = chosen.parameter("calibration"), chosen.parameter("noise")
     among = [method for method in ALL_METHODS.values() if method.kind is kind]
     methods = methods_for(network, (calibration,), noise, among=among)
     target = chosen.settings.target if chosen.settings.target in network.names else default_target(network, table)

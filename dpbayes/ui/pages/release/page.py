@@ -10,6 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.text import apart, escaped, many, near_one, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
+from dpbayes.figures.explore import HEIGHT
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -58,6 +59,8 @@ def release_page(chosen: Chosen) -> bool:
         subject(chosen)
         release_controls(chosen)
     works = follow(chosen, beside)
+    if not isinstance(readings, Readings):
+        page.settle()
     if readings is None:
         return False
     if isinstance(readings, Running):
@@ -86,7 +89,7 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
         readings = _picture(chosen, cell)
-        if isinstance(readings, Readings):
+        if isinstance(readings, Readings) and chosen.is_curator:
             st.caption(_errors_told(chosen, readings, cell))
     lead_control(page, chosen)
     if isinstance(readings, Running):
@@ -117,8 +120,6 @@ def _errors_told(chosen: Chosen, readings: Readings, cell: int) -> str:
     """State the mean error of the picked probability, and of the answer to the person's question if there is one."""
     study = readings.shown
     name = escaped(f"P({chosen.network.cell_label(cell)})")
-    if not chosen.is_curator:
-        return f"The release says that {name} is about {_probability(readings.says)}."
     told = f"{name}: mean absolute error {numeral(study.shifts[:, cell].mean(), 2)}"
     if answers := _answers(chosen, study):
         exact, private = answers
@@ -178,9 +179,11 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
         key = cell, chosen.is_curator, readings.knows_noise, readings.points
         densities = readings.memo.once(key, _densities, chosen, readings, cell)
         figure = density_figure(densities, name=name, zoom=zoom, colour=colour)
+        figure.layout["height"] = HEIGHT
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
     else:
         figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
+        figure.layout["height"] = HEIGHT
         said = f"The values of P({name}) that this release holds{beside}"
         chart(figure, key="density", alt=said, simulates=True)
     return readings

@@ -6,7 +6,8 @@ const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of 
 // In a chart lower than this, and for a room, names would take the place of curves. Where it is wide enough, more than a
 // line of entries stands beside the curves.
 const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
-const AROUND = 60; // pixels; a title above a chart of a board and a sentence below it, while they are not known
+const TITLE = 34, SENTENCE = 28; // pixels above and below a chart of a board
+const SHORT = 600, BESIDE_SHORT = 272; // pixels of a low screen, which has no sentences there, and of all else on it
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 const presented = () => document.querySelector(".st-key-present") !== null;
 
@@ -161,16 +162,13 @@ class Chart {
     return this.left;
   }
 
-  // The rows of a board share the screen; what stands around the charts of a row keeps its place.
+  // The rows of a board share the screen; a low one shows one row at a time.
   share(board) {
+    if (innerHeight <= SHORT) return innerHeight - BESIDE_SHORT;
     const main = this.root.closest("[data-testid=stMain]");
-    const rows = [...board.children].filter((row) => row.offsetHeight && row.querySelector(".dpbayes-chart"));
-    const own = rows.find((row) => row.contains(this.root));
-    if (!own) return Infinity; // its row is not shown
-    const top = rows[0].getBoundingClientRect().top + (main?.scrollTop ?? 0);
-    const charts = [...own.querySelectorAll(".dpbayes-chart[data-sized]")].map((chart) => chart.offsetHeight);
-    const around = charts.length ? own.offsetHeight - Math.max(...charts) : AROUND;
-    return Math.floor((innerHeight - top - 8) / rows.length - Math.min(around, 2 * AROUND));
+    const top = board.getBoundingClientRect().top + (main?.scrollTop ?? 0);
+    const rows = board.querySelector(".st-key-pair-2") ? 2 : 1;
+    return Math.floor((innerHeight - top - 8) / rows - TITLE - SENTENCE);
   }
 
   async save(as) {
