@@ -15,7 +15,7 @@ APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 INK = ".js-plotly-plot .cartesianlayer path"
-LIVE = ("release", "bounds", "stealth", "network", "robustness")
+LIVE = ("explore", "bounds", "stealth", "network", "robustness")
 """Pages whose first slider repaints their first chart."""
 
 CHARTS = (
@@ -209,8 +209,8 @@ def cold_start(*, repeats: int = 5) -> list[Record]:
     `streamlit run app.py` does.
     """
     starts = {
-        "python -m dpbayes": (lambda: dashboard_process(free_port()), "release"),
-        "streamlit run app.py": (lambda: streamlit_process(APP), "release"),
+        "python -m dpbayes": (lambda: dashboard_process(free_port()), "explore"),
+        "streamlit run app.py": (lambda: streamlit_process(APP), "explore"),
         "trivial": (lambda: streamlit_process(TRIVIAL), ""),
     }
     took: dict[str, list[float]] = {name: [] for name in starts}

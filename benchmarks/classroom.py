@@ -211,7 +211,7 @@ def opened() -> list[Record]:
     records = []
     for size, bound in OPENING_S.items():
         with dashboard_process(free_port()) as (url, _):
-            waited = asyncio.run(opening(url, "release", sessions=size))
+            waited = asyncio.run(opening(url, "explore", sessions=size))
         records.append(
             Record(name=f"{size} sessions open Release at once: last", value=max(waited), unit="s", bound=bound)
         )
@@ -228,9 +228,9 @@ def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[
         with _on_one_core(TRIVIAL_LIVE) as (url, server):
             trivial = asyncio.run(lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
         with _on_one_core(APP) as (url, server):
-            moving = asyncio.run(lesson(url, "release", server.pid, sessions=size, moves=moves, rests=False))
+            moving = asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves, rests=False))
             first = memory_mb(server.pid)
-            resting = asyncio.run(lesson(url, "release", server.pid, sessions=size, moves=moves, rests=True))
+            resting = asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves, rests=True))
             again = memory_mb(server.pid)
         is_class = size == max(sessions)
         records += [

@@ -22,9 +22,9 @@ MOST_TIMES_ASIA = 25.0
 Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
-    *((page, {}) for page in ("data", "network", "release", "audit", "sampling", "hellinger", "bounds", "stealth")),
+    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "bounds", "stealth")),
     *((page, {}) for page in ("structure", "best_noise", "which_epsilon", "robustness", "accuracy", "papers")),
-    ("release", {"mechanism": "LaplaceFourier"}),
+    ("explore", {"mechanism": "LaplaceFourier"}),
     *(
         ("bounds", {"bounds.claim": claim.value})
         for claim in (BoundClaim.EXPECTATION, BoundClaim.CLIPPED, BoundClaim.THEOREM_3, BoundClaim.COROLLARY_3)
@@ -38,7 +38,7 @@ LOOKS: tuple[Look, ...] = (
 """Pages, each with what its link chooses there."""
 
 
-LARGE = ("data", "network", "release", "best_noise", "stealth")
+LARGE = ("data", "network", "explore", "best_noise", "stealth")
 """Pages that are timed on networks of many nodes."""
 
 

@@ -28,7 +28,7 @@ with words:
         st.caption(f"Open now: {escaped(chosen.data_title)}, a network of {size}.")
     with st.container(horizontal=True):
         if st.button("Explore", type="primary", key="explore"):
-            st.switch_page("pages/release.py")
+            st.switch_page("pages/explore.py")
         st.button("Start the five-minute story", key="first.story", on_click=open_step, args=(FIRST,))
         if st.button("Use my own data", key="own.data"):
             use_own_data()
@@ -52,5 +52,5 @@ for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.i
 own_story()
 st.caption(
     "Releases here are simulated with a seeded generator, so that a class sees the same picture twice; a simulated "
-    "release protects nobody. Real releases are made on Release and recorded on Ledger."
+    "release protects nobody. Real releases are made on Explore and recorded on Ledger."
 )

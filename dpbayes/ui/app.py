@@ -10,6 +10,7 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.session.current import current, link_problems
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
+from dpbayes.ui.session.moved import MOVED, place_now
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.banner import banner
@@ -42,6 +43,8 @@ def _shown() -> None:
         with guarded():
             begin_with_address()
     page = st.navigation(_pages(), position="top")
+    if page.url_path in MOVED:
+        turn_to(f"pages/{place_now(page.url_path)}.py")
     show_place(page.url_path)
     st.html(STYLE)
     if turned:
@@ -65,33 +68,34 @@ def _shown() -> None:
 
 def _pages() -> dict[str, list[StreamlitPage]]:
     """Return the pages by their sections of the navigation; a run makes its own."""
+    moved = [st.Page(_moved, title=place, url_path=place, visibility="hidden") for place in MOVED]
     return {
-        "": [st.Page("pages/home.py", title="Home", default=True)],
-        "The way of a release": [
+        "": [st.Page("pages/home.py", title="Home", default=True), *moved],
+        "Workflow": [
             st.Page("pages/data.py", title="Data", url_path="data"),
             st.Page("pages/network.py", title="Network", url_path="network"),
+            st.Page("pages/explore.py", title="Explore", url_path="explore"),
             st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
-            st.Page("pages/release.py", title="Release", url_path="release"),
             st.Page("pages/audit.py", title="Audit", url_path="audit"),
             st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
         ],
-        "Mechanisms": [
-            st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
-            st.Page("pages/hellinger.py", title="Hellinger mechanism", url_path="hellinger"),
-        ],
-        "Theory": [
-            st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
-            st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
-            st.Page("pages/structure.py", title="Structure", url_path="structure"),
+        "Research": [
             st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
-            st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
+            st.Page("pages/structure.py", title="Structure", url_path="structure"),
+            st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
             st.Page("pages/papers.py", title="Papers", url_path="papers"),
-        ],
-        "Experiments": [
+            st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
+            st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
+            st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
+            st.Page("pages/hellinger.py", title="Hellinger", url_path="hellinger"),
             st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),
             st.Page("pages/regression.py", title="Regression", url_path="regression"),
         ],
     }
+
+
+def _moved() -> None:
+    """Show nothing: the app has turned to the page that this one has moved to."""
 
 
 def bar(title: str) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from dpbayes.ui.session.moved import place_now
 from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, chromium, usual_window
 
 APP = ROOT / "app.py"
-TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
+TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger"}
 """The titles of pages by their place in the address, where the place does not say it."""
 
 
@@ -97,7 +98,7 @@ class AppScreen(Screen):
         heading = "dpbayes" if title == "Home" else title
         expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
         expect(self.headline).to_be_visible(timeout=SLOW_MS)
-        if title == "Release":
+        if title == "Explore":
             expect(self.chart("rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
         if title == "Network":
             world = self.page.locator(".dag .world")
@@ -222,7 +223,7 @@ def visits(url: str) -> Iterator[Visit]:
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)
             name = page.url.removeprefix(url).strip("/").partition("?")[0]
-            screen.arrived(title_of(name))
+            screen.arrived(title_of(place_now(name)))
             return screen
 
         yield visit

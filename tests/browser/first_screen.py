@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tests.browser.app_screen import AppScreen
 
 WITH_A_SLIDER = (
-    *("Release", "Audit", "Posterior sampling", "Hellinger mechanism", "Bounds", "Stealth", "Structure"),
+    *("Explore", "Audit", "Posterior sampling", "Hellinger", "Bounds", "Stealth", "Structure"),
     *("Best noise", "Robustness", "Accuracy", "Regression", "Network", "Which epsilon"),
 )
 SCREENS = ((853, 480), (400, 800), (1440, 900))

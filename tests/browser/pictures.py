@@ -8,7 +8,7 @@ from tests.browser.app_screen import APP, SLOW_MS, visits
 from tests.browser.serving import ROOT, streamlit_server
 
 PICTURES = {
-    "docs/release.png": "release",
+    "docs/explore.png": "explore",
     "docs/network.png": "network",
     "docs/audit.png": "audit?mechanism=PosteriorSampler&calibration=as+printed&epsilon=2",
 }

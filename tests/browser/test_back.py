@@ -111,7 +111,7 @@ def test_two_presses_go_back_over_two_pages(open_counted):
         at(screen, title, "epsilon=2")
     assert entries(screen) == 2
     screen.page.evaluate("() => history.go(-2)")
-    at(screen, "Release", "epsilon=2")
+    at(screen, "Explore", "epsilon=2")
     expect(screen.epsilon_box).to_have_value("2")
 
 
@@ -127,26 +127,26 @@ def test_pages_without_a_setting_are_an_entry_each(open_counted):
 
 
 def test_one_press_goes_back_to_the_setting_before(open_counted):
-    screen = open_counted("release")
+    screen = open_counted("explore")
     for name, said in (("Fourier", "Fourier"), ("Recipient", "this release says")):
         screen.option(name).click()
         expect(screen.headline).to_contain_text(said, timeout=SLOW_MS)
         screen.settle()  # pressed before the address is written, both would be one step
     assert entries(screen) == 2
     turn(screen, "back")
-    at(screen, "Release", "mechanism=LaplaceFourier")
+    at(screen, "Explore", "mechanism=LaplaceFourier")
     expect(screen.option("Curator")).to_be_checked()
     turn(screen, "back")
-    at(screen, "Release")
+    at(screen, "Explore")
     expect(screen.option("Laplace")).to_be_checked()
     turn(screen, "forward")
-    at(screen, "Release", "mechanism=LaplaceFourier")
+    at(screen, "Explore", "mechanism=LaplaceFourier")
     expect(screen.option("Fourier")).to_be_checked()
     assert not screen.warnings.count()
     assert entries(screen) == 2
 
 
-DRAGGED = [("release", "Epsilon"), ("network", "Epsilon"), ("robustness", "Records in each table")]
+DRAGGED = [("explore", "Epsilon"), ("network", "Epsilon"), ("robustness", "Records in each table")]
 
 
 @pytest.mark.parametrize(("path", "name"), thorough(DRAGGED, sample=[DRAGGED[0], DRAGGED[2]]))
@@ -174,9 +174,9 @@ def test_a_page_turned_to_in_the_middle_of_a_drag_is_back_where_the_hand_left_it
     left = screen.epsilon_box.input_value()
     assert left != "2"
     turn(screen, "back")
-    at(screen, "Release", f"epsilon={left}")
+    at(screen, "Explore", f"epsilon={left}")
     turn(screen, "back")
-    at(screen, "Release", "epsilon=2")
+    at(screen, "Explore", "epsilon=2")
 
 
 @pytest.mark.parametrize("start", thorough(["data?prior=2", "network?prior=2"], sample=["network?prior=2"]))
@@ -227,7 +227,7 @@ def test_a_link_that_is_written_otherwise_takes_no_step_of_its_own(visit):
     screen = visit("")
     visited = screen.page.url
     screen.page.goto(f"{visited}release?epsilon=2.0&nothing=1")
-    at(screen, "Release", "epsilon=2")
+    at(screen, "Explore", "epsilon=2")
     turn(screen, "back")
     at(screen, "Home")
 
@@ -238,12 +238,12 @@ def test_a_page_read_anew_after_back_is_the_same(open_counted):
     expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
     screen.settle()
     turn(screen, "back")
-    at(screen, "Release", "epsilon=2")
+    at(screen, "Explore", "epsilon=2")
     screen.page.reload()
-    at(screen, "Release", "epsilon=2")
+    at(screen, "Explore", "epsilon=2")
     expect(screen.option("Laplace")).to_be_checked()
     turn(screen, "forward")
-    at(screen, "Release", "mechanism=LaplaceFourier&epsilon=2")
+    at(screen, "Explore", "mechanism=LaplaceFourier&epsilon=2")
     expect(screen.option("Fourier")).to_be_checked()
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_move_changes_the_chart_that_is_there_and_what_was_hidden_stays_so(visit):
-    screen = visit("release")
+    screen = visit("explore")
     chart = screen.chart("density")
     chart.evaluate("plot => plot.dataset.mark = 'the same'")
     chart.locator(".legendtoggle").first.click()
@@ -30,7 +30,7 @@ def test_a_move_changes_the_chart_that_is_there_and_what_was_hidden_stays_so(vis
 
 
 def test_a_chart_follows_the_theme_and_the_width_of_its_page(visit):
-    screen = visit("release")
+    screen = visit("explore")
     text, drawing = screen.chart("density").locator(".xtick text").first, screen.chart("density").locator(".main-svg")
     light, width = text.evaluate("node => node.style.fill"), drawing.first.bounding_box()["width"]
     screen.page.emulate_media(color_scheme="dark")
@@ -70,9 +70,9 @@ def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them
 
 
 def test_a_finger_scrolls_the_page_over_a_chart_that_has_no_tools(visit):
-    screen = visit("release")
+    screen = visit("explore")
     assert screen.chart("density").locator(".modebar-btn").count() > 0
-    screen = visit("release", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
+    screen = visit("explore", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
     chart = screen.chart("density")
     assert chart.locator(".modebar-btn").count() == 0
     ranges = chart.evaluate(RANGES)
@@ -156,7 +156,7 @@ def own_tool(screen: AppScreen, key: str) -> tuple[Locator, Locator]:
 CHOICES = ["SVG", "PNG", "SVG for a slide", "PNG for a slide"]
 
 
-@pytest.mark.parametrize(("place", "key"), [("network", "noise"), ("network", "errors"), ("release", "rows")])
+@pytest.mark.parametrize(("place", "key"), [("network", "noise"), ("network", "errors"), ("explore", "rows")])
 def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(visit: Any, place: str, key: str) -> None:
     screen = visit(place)
     tool, choices = own_tool(screen, key)

@@ -41,7 +41,7 @@ def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector"])
 def test_names_of_numbers_are_read_whole(visit, size):
     width, height = size
-    screen = visit("release", viewport={"width": width, "height": height})
+    screen = visit("explore", viewport={"width": width, "height": height})
     expect(screen.metric("Coverage of 95% intervals, this probability")).to_be_attached(timeout=SLOW_MS)
     names = screen.main.locator("[data-testid=stMetricLabel]")
     assert names.count() > 5

@@ -50,7 +50,7 @@ WATCH = """() => {
 EACH_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EACH_50_MS = "setInterval(look, 50);"
 
-WITH_A_PICTURE = ("release", "which_epsilon", "audit", "sampling", "hellinger", "bounds", "stealth", "structure")
+WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "bounds", "stealth", "structure")
 WITH_A_PICTURE += ("best_noise", "robustness", "accuracy", "regression")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 
@@ -69,7 +69,7 @@ def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("release", "structure", "accuracy")))
+@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("explore", "structure", "accuracy")))
 def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str, place: str, scheme: Any) -> None:
     for width, height in SCREENS if scheme == "light" else SCREENS[:1]:
         with chromium(viewport={"width": width, "height": height}, color_scheme=scheme) as page:
@@ -95,7 +95,7 @@ def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str
 
 def test_what_is_on_its_way_is_silent_and_still(visit: Callable[..., AppScreen]) -> None:
     """A screen reader hears of the chart when it is there, and is told meanwhile that it is being made."""
-    screen = visit("release")
+    screen = visit("explore")
     chart = screen.page.locator(".st-key-picture .dpbayes-chart").first
     expect(chart).to_have_attribute("aria-busy", "false")
     chart.evaluate("chart => (chart.ariaBusy = 'true')")
@@ -123,13 +123,13 @@ def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, pl
         opened(page, f"{url}/{place}", EACH_50_MS)
         views = seen(page, "h2")
     assert names_of_files(views) == set()
-    assert "Theory" in views[-1]["names"], "the navigation was read"
+    assert "Research" in views[-1]["names"], "the navigation was read"
     shown = list(itertools.dropwhile(lambda view: not view["frame"] or view["empty"], views))
     assert shown
     assert not any(view["empty"] for view in shown)
 
 
-EARLY = ("release", "bounds?epsilon=2", "network", "papers")
+EARLY = ("explore", "bounds?epsilon=2", "network", "papers")
 
 
 @pytest.mark.parametrize("how", SERVERS)

@@ -75,9 +75,9 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
 
 def test_a_page_may_be_left_while_the_hand_still_moves(visit):
     """The slider tells of a rest a moment after the last move: by then another page may be there, or on its way."""
-    screen = visit("release")
+    screen = visit("explore")
     for wait_ms in thorough((0, 150, 250, 350), sample=(0, 250)):
-        for title in ("Audit", "Release"):
+        for title in ("Audit", "Explore"):
             for _ in range(6):
                 screen.slider.first.press("ArrowRight")
                 screen.page.wait_for_timeout(30)

@@ -11,7 +11,7 @@ from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
-EACH_KIND = ("Release", "Network", "Robustness")
+EACH_KIND = ("Explore", "Network", "Robustness")
 """One whose picture reruns alone, one with a drawing for a picture, and one that goes on working.
 
 On a laptop, where there is room, these stand for all pages; a low window and a telephone are tried on every page.

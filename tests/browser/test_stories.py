@@ -122,7 +122,7 @@ def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(vis
 
 
 def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(visit):
-    screen = visit("release")
+    screen = visit("explore")
     curves, headline = screen.curves(), screen.headline.inner_text()
     assert "ε = 1," in headline
     screen.slider.focus()
@@ -139,7 +139,7 @@ def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(vis
 
 @pytest.mark.parametrize("pause_ms", [0, 60])
 def test_a_slider_moved_fast_ends_where_the_person_left_it(visit, pause_ms):
-    screen = visit("release")
+    screen = visit("explore")
     screen.slider.focus()
     for _ in range(6):
         screen.press("ArrowRight")
@@ -197,7 +197,7 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
     screen = visit("network?source=sprinkler")
     screen.drag_arrow("cloudy", "wet")
     expect(screen.metric("Cells K")).to_have_text("26", timeout=SLOW_MS)
-    screen.go("Release")
+    screen.go("Explore")
     screen.option("Fourier").click()
     expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
     screen.type_epsilon("3.7")
@@ -219,14 +219,17 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
 
 def test_a_link_to_a_page_as_the_first_request_of_a_new_server_shows_the_whole_app():
     with streamlit_server(APP) as address, visits(address) as visit:
-        screen = visit("release?epsilon=2&seat=recipient")
+        screen = visit("explore?epsilon=2&seat=recipient")
         sections = screen.page.get_by_test_id("stTopNavSection").all_inner_texts()
-        assert [name.split("\n")[0] for name in sections] == [
-            "The way of a release",
-            "Mechanisms",
-            "Theory",
-            "Experiments",
-        ]
+        assert [name.split("\n")[0] for name in sections] == ["Workflow", "Research"]
         expect(screen.option("Recipient")).to_be_checked()
         expect(screen.epsilon_box).to_have_value("2")
-        assert screen.page.url == f"{address}/release?epsilon=2&seat=recipient"
+        assert screen.page.url == f"{address}/explore?epsilon=2&seat=recipient"
+
+
+def test_a_saved_link_of_a_page_that_has_moved_opens_the_page_that_has_its_pictures(visit):
+    screen = visit("release?epsilon=2&seat=recipient")
+    expect(screen.page.get_by_role("heading", name="Explore", exact=True)).to_be_visible()
+    expect(screen.option("Recipient")).to_be_checked()
+    expect(screen.epsilon_box).to_have_value("2")
+    assert screen.page.url.endswith("/explore?epsilon=2&seat=recipient")

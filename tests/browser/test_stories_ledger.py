@@ -23,7 +23,7 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
         screen.main.get_by_label(label).fill(text)
     screen.main.get_by_role("button", name="Open the dataset").click()
     expect(screen.headline).to_contain_text(name, timeout=SLOW_MS)
-    screen.go("Release")
+    screen.go("Explore")
     screen.main.get_by_text("Make this release …").click()
     expect(screen.main.get_by_text("I chose the graph")).to_be_visible(timeout=SLOW_MS)
     screen.page.locator("[data-test-script-state=notRunning]").wait_for(state="attached", timeout=SLOW_MS)

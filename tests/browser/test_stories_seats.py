@@ -10,7 +10,7 @@ from tests.browser.app_screen import SLOW_MS
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("Home", "Data", "Network", "Release")
+PAGES = ("Home", "Data", "Network", "Explore")
 CSV = '<b>rain</b>,"say ""wet""",sprinkler\n' + "".join(
     f"{'yes' if i % 3 else 'no'},{'a' if i % 2 else 'b'},{'on' if i % 5 else 'off'}\n" for i in range(200)
 )
@@ -24,7 +24,7 @@ EXACT = "rgb(46, 134, 193)"
 
 
 def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
-    screen = visit("release")
+    screen = visit("explore")
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator view)" in screen.legend()
     assert EXACT in _strokes(screen.main)
@@ -66,7 +66,7 @@ def _shows_nothing_exact(main: Locator) -> None:
 
 
 def test_a_dark_system_gets_a_dark_page_with_readable_text_and_charts(visit):
-    screen = visit("release", color_scheme="dark")
+    screen = visit("explore", color_scheme="dark")
     assert _light(screen.page.locator(".stApp"), "background-color") < 60
     for part in (screen.headline, screen.page.get_by_test_id("stTopNavLink").first):
         assert _light(part, "color") > 180
@@ -101,7 +101,7 @@ def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     screen.drag_arrow("sprinkler", "<b>rain</b>")
     expect(screen.metric("Cells K")).to_have_text("8", timeout=SLOW_MS)
     screen.settle()
-    screen.go("Release")
+    screen.go("Explore")
     expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(<b>rain</b>=yes | sprinkler=")
     assert screen.page.locator("b").count() == 0
     assert screen.warnings.count() == 0
@@ -124,7 +124,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
         screen.press(key)
     screen.settle()
     assert screen.table_cells(0)[cuts] == "30"
-    screen.go("Release")
+    screen.go("Explore")
     expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(age < 30)", timeout=SLOW_MS)
     screen.settle()
     before = screen.headline.inner_text()
@@ -137,7 +137,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     with screen.page.expect_download() as download:
         screen.button("Download domain description").click()
     description = Path(download.value.path()).read_bytes()
-    screen.go("Release")
+    screen.go("Explore")
     expect(screen.headline).to_have_text(before, timeout=SLOW_MS)
     other = visit("data")
     other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
@@ -165,7 +165,7 @@ def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
         assert "Traceback" not in sentence
         assert len(sentence) < 200
         expect(screen.headline).to_contain_text("mine.csv: 200 records")
-    screen.go("Release")
+    screen.go("Explore")
     expect(screen.chart("density").locator(".xtitle")).to_contain_text("<b>rain</b>", timeout=SLOW_MS)
 
 

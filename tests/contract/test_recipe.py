@@ -155,7 +155,7 @@ from tests.pages.conftest import everything, figures, headline, open_page
 conftest.own_navigation(pytest.MonkeyPatch())
 small = {"source": "chain:2", "records": "20", "mechanism": "Geometric"}
 few = {"accuracy.features": "2", "accuracy.repeats": "40", "accuracy.points": "3", "accuracy.low": "0.5"}
-release, audit = (open_page(f"pages/{page}.py", **small) for page in ("release", "audit"))
+release, audit = (open_page(f"pages/{page}.py", **small) for page in ("explore", "audit"))
 chosen = next((b for b in audit.selectbox if b.key == "parameter.audit.subject"), None)
 accuracy = open_page("pages/accuracy.py", **few)
 draws = {t["name"]: t["y"] for t in figures(accuracy)["accuracy.curves"]["data"] if t.get("hovertemplate")}
@@ -290,7 +290,7 @@ ABOUT = {
     "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "ui/app.py": "pages have titles, and two are about one mechanism",
     "ui/pages/network/errors.py": "the errors of the two mechanisms that the paper compares are told beside the least",
-    "ui/pages/release/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
+    "ui/pages/explore/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
     "ui/pages/sampling/row.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
@@ -318,7 +318,7 @@ ABOUT = {
     "experiments/accuracy/curves/gaussian.py": "its faster curve",
     "experiments/accuracy/curves/residual.py": "its faster curve",
     "experiments/accuracy/curves/aware.py": "the paper's noise and the best known are also read by who knows of it",
-    "ui/pages/release/board.py": "Theorem 1 bounds the divergence of releases with the paper's Laplace noise",
+    "ui/pages/explore/board.py": "Theorem 1 bounds the divergence of releases with the paper's Laplace noise",
     "experiments/accuracy/methods.py": "the exact posterior is a baseline, no mechanism that is released",
 }
 """The modules that are about certain mechanisms, and why they name them."""

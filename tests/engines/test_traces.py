@@ -91,7 +91,7 @@ def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_no
     passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
     press(at, "Count again")
     press(at, "Count the table")
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert "does not take the password" in " ".join(sentences(at))
     told += [everything(at), caplog.text, *values_in(at)]
     for secret in (server.password, str(passfile)):

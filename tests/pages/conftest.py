@@ -27,9 +27,9 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
 from dpbayes.experiments.hellinger import errors as errors_of_dice
 from dpbayes.experiments.hellinger import study
+from dpbayes.ui.pages.explore import simulations
 from dpbayes.ui.pages.hellinger import sweeps
 from dpbayes.ui.pages.network import errors
-from dpbayes.ui.pages.release import simulations
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard, running, slider
 from dpbayes.ui.widgets.running import Running
@@ -41,7 +41,7 @@ PAGES = (
     "pages/data.py",
     "pages/network.py",
     "pages/which_epsilon.py",
-    "pages/release.py",
+    "pages/explore.py",
     "pages/audit.py",
     "pages/ledger.py",
     "pages/sampling.py",
@@ -199,8 +199,8 @@ def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytes
     A test that is about all of them uses `many_releases_are_averaged`.
     """
     if not IS_THOROUGH and "many_releases_are_averaged" not in request.fixturenames:
-        monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_CELLS", 0)
-        monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_MEASURED", 50)
+        monkeypatch.setattr("dpbayes.ui.pages.explore.averages.MOST_CELLS", 0)
+        monkeypatch.setattr("dpbayes.ui.pages.explore.averages.MOST_MEASURED", 50)
 
 
 @pytest.fixture(autouse=True)
@@ -252,7 +252,7 @@ def every_mechanism_is_weighed() -> None:
 @pytest.fixture
 def many_releases_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Average over some more releases of a small network than come first."""
-    monkeypatch.setattr("dpbayes.ui.pages.release.averages.MOST_CELLS", 2_000)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.averages.MOST_CELLS", 2_000)
 
 
 _MOUNT = slider._mount

@@ -109,7 +109,7 @@ def test_an_answer_is_simulated_on_made_up_records(at: AppTest) -> None:
 def test_remark_1_stands_in_its_place_with_this_graphs_numbers(at: AppTest) -> None:
     text = everything(at)
     assert "the least noise without δ above is 0.613 times Laplace’s" in text
-    assert {"structure", "release"} <= {link.proto.page for link in at.get("page_link")}
+    assert {"structure", "explore"} <= {link.proto.page for link in at.get("page_link")}
 
 
 def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:

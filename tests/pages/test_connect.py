@@ -164,7 +164,7 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     for page in thorough(OF_COUNTS, sample=("pages/network.py",)):
         fine(at.switch_page(page).run())
         assert not sentences(at), page
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 3.0)
     fine(at.run())
     assert "ε = 3" in headline(at)
@@ -321,7 +321,7 @@ def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -
     wrong = (COLUMNS[0], DeclaredColumn("grass", Categories("grass", ("dry",), public=True)), COLUMNS[2])
     at = press(declared_page(wrong), "Count the table")
     assert "not counted yet" in headline(at)
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     one_sentence(at, 'Values that are not declared stand in "grass"')
     press(at, "Try again")
     one_sentence(at, "not counted for this network yet")
@@ -343,7 +343,7 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     path = opened(tmp_path)
     at = counted_page()
     at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 0.5)
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     at.session_state["make"] = True
     fine(at.run())
     assert ledger.RECORDS_ELSEWHERE in everything(at)
@@ -566,7 +566,7 @@ def test_without_the_owners_words_the_tab_says_how_they_are_said(monkeypatch: py
     fine(at.segmented_control(key="origin").set_value("connected").run())
     assert "--data-root FOLDER" in at.info[0].value
     assert "--connect NAME=ADDRESS" in at.info[0].value
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     one_sentence(at, "No table is connected in this session")
 
 
@@ -587,7 +587,7 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
     monkeypatch.setattr(module, "tables_of", failing)
     press(at, "Count again")
     press(at, "Count the table")
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     one_sentence(at, "The connection failed while it was counted")
     at = press(open_page(PAGE, data="connected:base"), "Open")
     one_sentence(at, "The connection failed while its tables were listed")

@@ -15,7 +15,7 @@ RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECH
 @pytest.mark.parametrize("mechanism", RELEASING, ids=MECHANISM_NAMES)
 def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
     """What mechanisms share is turned to its ends for the first of them: the control is made of its name alone."""
-    at = open_page("pages/release.py", mechanism=mechanism.__name__)
+    at = open_page("pages/explore.py", mechanism=mechanism.__name__)
     before = RELEASING[: RELEASING.index(mechanism)]
     turned = {name: note for earlier in before for name, note in parameters_of(earlier).items()}
     for name, parameter in parameters_of(mechanism).items():
@@ -42,13 +42,13 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
 
 
 def test_all_mechanisms_but_the_exact_one_are_offered() -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     labels = [option.content for option in at.pills(key="segments.mechanism").proto.options]
     assert labels == [mechanism.label for mechanism in RELEASING]
 
 
 def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
-    at = put(open_page("pages/release.py"), "box.epsilon", "0")
+    at = put(open_page("pages/explore.py"), "box.epsilon", "0")
     one_sentence(at, "epsilon must be between")
     fine(at.select_slider(key="parameter.epsilon").set_value(2.0).run())
     assert not sentences(at)

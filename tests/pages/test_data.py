@@ -156,7 +156,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
     assert domain_table(at)["domain"][0] != "30"
     edit(at, {0: {"domain": "30", "public": True}, 1: {"public": True, "missing values": "a state of its own"}})
     assert not sentences(at)
-    release = headline(go(at, "pages/release.py"))
+    release = headline(go(at, "pages/explore.py"))
     assert "P(age < 30)" in everything(at)
     for page in ("pages/home.py", "pages/regression.py", PAGE, "pages/network.py", PAGE):
         go(at, page)
@@ -165,7 +165,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
     assert shown["domain"].tolist() == ["30", "no; yes"]
     assert shown["public"].tolist() == [True, True]
     assert shown["missing values"].tolist() == ["drop the record", "a state of its own"]
-    assert headline(go(at, "pages/release.py")) == release
+    assert headline(go(at, "pages/explore.py")) == release
     assert "P(age < 30)" in everything(at)
     edit(go(at, PAGE), {1: {"use": False}})
     go(at, "pages/home.py")
@@ -415,7 +415,7 @@ def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     assert "mine.xlsx: 60 records of 2 columns" in headline(at)
     assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
     edit(at, {1: {"domain": "18; 30", "public": True}})
-    assert "P(weather=rain)" in everything(go(at, "pages/release.py"))
+    assert "P(weather=rain)" in everything(go(at, "pages/explore.py"))
 
 
 def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
@@ -683,7 +683,7 @@ def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads:
     go(other, "pages/home.py")
     go(other, PAGE)
     pd.testing.assert_frame_equal(domain_table(other), domain_table(at))
-    assert "P(age < 30)" in everything(go(other, "pages/release.py"))
+    assert "P(age < 30)" in everything(go(other, "pages/explore.py"))
 
 
 def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(

@@ -18,8 +18,8 @@ from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.release import file
-from dpbayes.ui.pages.release.file import release_json
+from dpbayes.ui.pages.explore import file
+from dpbayes.ui.pages.explore.file import release_json
 from tests.strategies import ASIA
 
 

@@ -175,9 +175,9 @@ def in_a_verdict(at: AppTest, values: list[Any]) -> None:
 
 SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
     ("data", {"data": "house_votes_84"}, in_data),
-    ("release", SMALL | {"cpts": "random", "data_seed": "7", "seed": "3"}, in_release),
+    ("explore", SMALL | {"cpts": "random", "data_seed": "7", "seed": "3"}, in_release),
     (
-        "release",
+        "explore",
         SMALL | {"mechanism": "MapExponential", "prior": "2", "source": "chain:3", "cpts": "random"},
         in_release,
     ),
@@ -206,12 +206,12 @@ def test_a_pages_code_prints_what_it_shows(
 # The recipient
 
 
-@pytest.mark.parametrize("page", ["data", "release", "sampling", "bounds"])
+@pytest.mark.parametrize("page", ["data", "explore", "sampling", "bounds"])
 def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
     first, second = (open_page(f"pages/{page}.py", seat="recipient", data_seed=seed, **SMALL) for seed in "12")
     assert code(first) == code(second)
     assert not any(word in code(first) for word in ("stream(", "data", "counts ="))
-    if page != "release":
+    if page != "explore":
         assert run(code(first))
 
 
@@ -223,7 +223,7 @@ def test_a_recipient_reads_the_pictures_number_off_the_file(
     query: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = downloads(monkeypatch)
-    at = open_page("pages/release.py", seat="recipient", **SMALL | query)
+    at = open_page("pages/explore.py", seat="recipient", **SMALL | query)
     (name,) = [each for each in files if each.endswith(".json")]
     assert name in code(at)
     assert name.startswith("release-simulation-")
@@ -282,7 +282,7 @@ def with_upload(page: str, mine: Upload) -> AppTest:
     return fine(at.switch_page(f"pages/{page}.py").run())
 
 
-@pytest.mark.parametrize("page", ["release", "sampling"])
+@pytest.mark.parametrize("page", ["explore", "sampling"])
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_offered(
     page: str, is_declared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -299,18 +299,18 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
     assert ("read off the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    {"release": in_release, "sampling": in_sampling}[page](at, printed(at))
+    {"explore": in_release, "sampling": in_sampling}[page](at, printed(at))
 
 
 def test_the_description_is_offered_where_code_reads_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = downloads(monkeypatch)
-    at = with_upload("release", upload_of(tmp_path))
+    at = with_upload("explore", upload_of(tmp_path))
     assert "domains.json" in files
     files.clear()
     fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
     assert "domains.json" not in code(at)
     assert "domains.json" not in files
-    open_page("pages/release.py", **SMALL)
+    open_page("pages/explore.py", **SMALL)
     assert "domains.json" not in files
 
 

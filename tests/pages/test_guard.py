@@ -107,7 +107,7 @@ def test_a_fragment_that_fails_when_it_reruns_alone_is_a_sentence(
 def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
 ) -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     with monkeypatch.context() as patch:
         patch.setattr("dpbayes.ui.widgets.controls.set_parameter", fail)
         at.select_slider(key="parameter.epsilon").set_value(2.0).run()
@@ -151,10 +151,10 @@ def test_a_refusal_in_a_callback_is_its_sentence_and_changes_nothing(monkeypatch
 def test_the_log_of_the_server_has_the_traceback(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.release.page.release_page", fail)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.page.explore_page", fail)
     open_page_that_fails = pytest.raises(AssertionError)
     with open_page_that_fails, caplog.at_level(logging.ERROR):
-        open_page("pages/release.py")
+        open_page("pages/explore.py")
     assert "a fault that nobody foresaw" in caplog.text
     assert "Traceback" in caplog.text
     nothing_unforeseen.clear()
@@ -186,7 +186,7 @@ def _told(at: AppTest) -> tuple[object, ...]:
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     # What a page goes on with would be drawn over what the browser was told first.
     stop_after_a_step(monkeypatch)
-    before = open_page("pages/release.py", epsilon="3", data_seed="7")
+    before = open_page("pages/explore.py", epsilon="3", data_seed="7")
     keys = ("number.epsilon__events", "comparison", "box.prior", "box.seed")
     slider, button, prior, seed = (control(before, key) for key in keys)
     sent = WidgetStates()
@@ -197,14 +197,14 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
     sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at.query_params.update({"epsilon": "3", "data_seed": "7"})
-    at.switch_page("pages/release.py")
+    at.switch_page("pages/explore.py")
     queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment] if fragment else []
     with monkeypatch.context() as patch:
         alone = functools.partial(RerunData, fragment_id_queue=queue)
         patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
         fine(at._run(sent))
     assert settings_of(at) == Settings(data_seed=7, prior=2.0).with_parameter("epsilon", 5.0)
-    assert at.title[0].value == "Release"
+    assert at.title[0].value == "Explore"
     assert at.get("dataframe")  # the part that was opened
     assert not sentences(at)
     # The page was drawn as the link says before: the browser must hear where its controls stand now, but once.
@@ -254,7 +254,7 @@ def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("page", ["release", "best_noise"])
+@pytest.mark.parametrize("page", ["explore", "best_noise"])
 def test_a_control_that_the_browser_has_not_told_of_is_set_again(page: str) -> None:
     """What a run draws is lost where the next one begins before it is sent: the browser has no such control then."""
     at = open_page(f"pages/{page}.py", mechanism="GaussianResiduals", matters="dysp~~lung")

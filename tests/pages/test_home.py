@@ -25,7 +25,7 @@ from tests.pages.conftest import (
     story_list,
 )
 
-TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger mechanism"}
+TITLES = {"sampling": "Posterior sampling", "hellinger": "Hellinger"}
 """Titles of pages whose file does not say them."""
 
 
@@ -63,7 +63,7 @@ def test_a_story_opens_where_it_says(key: str) -> None:
 
 @pytest.mark.usefixtures("first_look")
 def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     assert not said(at)
     for key, story in STORIES.items():
         fine(story_list(at).set_value(key).run())
@@ -102,7 +102,7 @@ def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None
     guesses = [step.guess.quantity for step in story.steps if step.guess is not None]
     assert "mechanism with less noise" in guesses
     last = story.steps[-1]
-    assert (last.page, last.at) == ("release", "comparison")
+    assert (last.page, last.at) == ("explore", "comparison")
     assert "Noise is not error" in last.say
 
 
@@ -127,7 +127,7 @@ def test_home_says_what_is_open() -> None:
 def test_one_click_on_home_leads_to_the_pictures_to_ones_own_data_and_to_the_first_story() -> None:
     assert headline(open_page("pages/home.py")) == "Differentially private Bayesian networks"
     at = press(open_page("pages/home.py"), "Explore")
-    assert at.title[0].value == "Release"
+    assert at.title[0].value == "Explore"
     at = press(open_page("pages/home.py", graph="chain:3"), "Use my own data")
     assert at.title[0].value == "Data"
     assert (settings_of(at).data, settings_of(at).graph) == ("upload", "")

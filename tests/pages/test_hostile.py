@@ -33,8 +33,8 @@ SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
     "pages/data.py?upload": {"data": "upload"},
     "pages/network.py?large": {"graph": "alarm"},
     "pages/network.py?strays": {"graph": "chain:5"},
-    "pages/release.py?large": {"source": "alarm", "mechanism": "PosteriorSampler"},
-    "pages/release.py?fourier": {"mechanism": "LaplaceFourier"},
+    "pages/explore.py?large": {"source": "alarm", "mechanism": "PosteriorSampler"},
+    "pages/explore.py?fourier": {"mechanism": "LaplaceFourier"},
     "pages/audit.py?one row": {"audit.subject": "Density-scored MAP, as printed (one node)"},
 }
 """Pages, and settings under which they have other controls."""
@@ -124,17 +124,17 @@ def test_what_no_control_can_have_sent_is_left_out_any_text_refused_and_every_bu
 
 
 def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> None:
-    controls = controls_of(open_page("pages/release.py"))
+    controls = controls_of(open_page("pages/explore.py"))
     for pick in (0, -1):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
-        at.switch_page("pages/release.py")
+        at.switch_page("pages/explore.py")
         send(at, (list(unfit(name, kind))[pick] for name, kind in controls.items()))
         assert sentences(at) == [LEFT_OUT]
         assert settings_of(at) == Settings()
 
 
 def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     monkeypatch.setattr("streamlit.runtime.state.session_state.get_max_widget_state_size_bytes", lambda: 100)
     name = next(name for name in controls_of(at) if name.endswith("box.epsilon"))
     send(at, (WidgetState(id=name, string_value="2" + 200 * " "),))
@@ -228,7 +228,7 @@ def slider_of(at: AppTest, name: str) -> str:
 
 @pytest.mark.usefixtures("numbers_as_in_a_browser")
 def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a_sentence() -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     shown, moves = headline(at), slider_of(at, "epsilon")
     for place, move in enumerate(MOVES.values()):
         wrapped = (move, [move], [[move]])
@@ -250,7 +250,7 @@ def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a
 @pytest.mark.usefixtures("numbers_as_in_a_browser")
 @pytest.mark.parametrize(("times", "calls"), [(20, 20), (1_000, 0)])
 def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     heard: list[str] = []
     monkeypatch.setattr("dpbayes.ui.widgets.slider.read_move", lambda state: (heard.append("a move"), 0))
     event = {"event": "move", "value": {"text": "2", "number": 1}}
@@ -261,7 +261,7 @@ def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkey
 
 
 @pytest.mark.usefixtures("numbers_as_in_a_browser", "first_look")
-@pytest.mark.parametrize("scene", ["pages/release.py", "pages/network.py", "pages/hellinger.py"])
+@pytest.mark.parametrize("scene", ["pages/explore.py", "pages/network.py", "pages/hellinger.py"])
 def test_what_no_slider_can_have_sent_is_left_out_too(scene: str) -> None:
     at = open_page(scene)
     before, said = settings_of(at), sentences(at)

@@ -143,7 +143,7 @@ def _broken(labels: list[str], counts: Any) -> Any:
 
 def make(settings: Settings) -> AppTest:
     """Make a release of the page's own table, as the curator does."""
-    at = open_page("pages/release.py", settings)
+    at = open_page("pages/explore.py", settings)
     at.session_state["make"] = True
     fine(at.run())
     fine(at.checkbox(key="make.unseen").check().run())

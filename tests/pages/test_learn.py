@@ -15,7 +15,7 @@ from dpbayes.releases.publishing import learnt_graphs
 from dpbayes.releases.request import GraphChoice
 from dpbayes.releases.structure.document import same_graph
 from dpbayes.releases.verify import verify
-from dpbayes.ui.pages.release.make import PRIOR_UNSEEN, UNSEEN
+from dpbayes.ui.pages.explore.make import PRIOR_UNSEEN, UNSEEN
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import fine, one_sentence, open_page, plain, press, put, sentences, settings_of
 from tests.releases.made import opened
@@ -131,7 +131,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     press(at, "Take the learnt graph as the drawing")
     assert same_graph(drawn(at).network, learnt.document.network)
 
-    at.switch_page("pages/release.py")
+    at.switch_page("pages/explore.py")
     at = unfolded(fine(at.run()), "make")
     box = at.checkbox(key="make.unseen")
     assert box.label == PRIOR_UNSEEN
@@ -148,7 +148,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
 def test_the_simulated_graph_is_no_learnt_one_on_release(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="3")
     at = press(learning(), TAKE)
-    at.switch_page("pages/release.py")
+    at.switch_page("pages/explore.py")
     at = unfolded(fine(at.run()), "make")
     assert at.checkbox(key="make.unseen").label == UNSEEN
 

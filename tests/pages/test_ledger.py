@@ -29,8 +29,8 @@ from dpbayes.releases.views.bif import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
+from dpbayes.ui.pages.explore.make import request_of
 from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_told
-from dpbayes.ui.pages.release.make import request_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
@@ -271,7 +271,7 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 
 def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="3")
-    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     assert [metric.value for metric in at.metric if metric.label == "It spends ε"] == ["0.5"]
     button = next(each for each in at.button if each.label.startswith("Make it"))
     assert button.disabled
@@ -314,7 +314,7 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path
     fine(at.radio(key="ledger.kind").set_value(BudgetKind.CONCENTRATED).run())
     form(at, "Open the dataset", name="orchard", budget="0.5", reason="Gaussian noise")
     assert figures(at)["budgets.rho"]["data"][2]["x"] == [0.5]
-    at = make_open(open_page("pages/release.py", mechanism="GaussianUpdates", epsilon="0.5"))
+    at = make_open(open_page("pages/explore.py", mechanism="GaussianUpdates", epsilon="0.5"))
     fine(at.selectbox(key="make.dataset").set_value("garden").run())
     assert any("is of pure ε" in sentence for sentence in sentences(at))
     fine(at.selectbox(key="make.dataset").set_value("orchard").run())
@@ -385,7 +385,7 @@ def test_a_long_draw_shows_how_far_it_is(path: Path, tmp_path: Path, monkeypatch
     opened(tmp_path, budget="3")
     monkeypatch.setattr(noise, "BLOCK", 9)
     shares = told_shares(monkeypatch)
-    at = confirmed(make_open(open_page("pages/release.py", epsilon="0.5")))
+    at = confirmed(make_open(open_page("pages/explore.py", epsilon="0.5")))
     assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
     assert not at.get("progress"), "the bar goes when the release is there"
     assert "checks hold" in at.success[0].value
@@ -403,11 +403,11 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
         raise RerunException(RerunData())
 
     monkeypatch.setattr(DeltaGenerator, "progress", interrupted)
-    confirmed(make_open(open_page("pages/release.py", epsilon="0.5")))
+    confirmed(make_open(open_page("pages/explore.py", epsilon="0.5")))
     assert shown == [0.25], "the first step was told, and Streamlit ended the run there"
     (spending,) = ledger.spendings(path, "garden")
     assert spending.state == "released"
-    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     assert "was released before" in at.info[0].value
 
 
@@ -422,14 +422,14 @@ def test_what_cannot_be_really_released_is_one_sentence(
     path: Path, tmp_path: Path, query: dict[str, str], part: str
 ) -> None:
     opened(tmp_path)
-    at = make_open(open_page("pages/release.py", **query))
+    at = make_open(open_page("pages/explore.py", **query))
     assert any(part in sentence for sentence in sentences(at))
     assert not [each for each in at.button if each.label.startswith("Make it")]
 
 
 def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="0.3")
-    at = make_open(open_page("pages/release.py", epsilon="0.5"))
+    at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     fine(at.checkbox(key="make.unseen").check().run())
     fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
     assert any("budget of" in sentence for sentence in sentences(at))
@@ -441,7 +441,7 @@ def test_the_same_records_under_another_name_are_doubted_before_anything_is_spen
     opened(tmp_path)
     ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
     ledger.remember_table(path, "orchard", Chosen(Settings()).dataset)
-    at = make_open(open_page("pages/release.py"))
+    at = make_open(open_page("pages/explore.py"))
     assert not sentences(at)
     fine(at.selectbox(key="make.dataset").set_value("garden").run())
     assert any("came under the name" in sentence for sentence in sentences(at))
@@ -449,13 +449,13 @@ def test_the_same_records_under_another_name_are_doubted_before_anything_is_spen
 
 
 def test_without_a_budget_the_release_page_leads_to_the_ledger(path: Path) -> None:
-    at = make_open(open_page("pages/release.py"))
+    at = make_open(open_page("pages/explore.py"))
     assert any("No dataset has a budget yet" in info.value for info in at.info)
 
 
 def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
-    at = make_open(open_page("pages/release.py", seat="recipient"))
+    at = make_open(open_page("pages/explore.py", seat="recipient"))
     assert not [each for each in at.expander if each.label.startswith("Make this release")]
 
 

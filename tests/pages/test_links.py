@@ -213,10 +213,10 @@ def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -
 
 
 def test_the_link_follows_the_page_and_back() -> None:
-    at = open_page("pages/release.py")
+    at = open_page("pages/explore.py")
     at.select_slider(key="parameter.epsilon").set_value(2.5).run()
     at.selectbox(key="choice.target").set_value("lung").run()
     query = {key: value[0] if isinstance(value, list) else value for key, value in at.query_params.items()}
-    again = open_page("pages/release.py", **query)
+    again = open_page("pages/explore.py", **query)
     assert settings_of(again) == settings_of(at)
     assert headline(again) == headline(at)

@@ -93,7 +93,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     assert "No record is looked at." in text
     assert ("published probabilities" in text) == (graph == "")
     assert "does not decide whose probabilities are nearer: rows with few records and Fourier’s lift" in text
-    assert "release" in [link.proto.page for link in at.get("page_link")]
+    assert "explore" in [link.proto.page for link in at.get("page_link")]
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
@@ -413,12 +413,12 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     at = open_page(PAGE, graph=code_of(Graph(("smoke", "<b>rain</b>"), (("smoke", "<b>rain</b>"),))))
     assert any("not columns" in plain(c.value) and "<b>rain</b>" in plain(c.value) for c in at.caption)
     assert all("<b>" not in c.value.replace("\\<", "") for c in at.caption)
-    release = open_page("pages/release.py", graph=settings_of(at).graph)
+    release = open_page("pages/explore.py", graph=settings_of(at).graph)
     one_sentence(release, "is not a column of the table")
     one_sentence(release, "Rename or delete it on the Network page, or draw synthetic records from this network there.")
     press(at, "Draw synthetic records from this network")
     assert settings_of(at).data == "synthetic"
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
 
 
@@ -434,7 +434,7 @@ def test_a_network_that_is_not_binary_names_the_node() -> None:
     assert 'Fourier needs binary nodes, and "A" is not' in headline(at)
     assert "Only Laplace" not in headline(at)
     for name in MECHANISM_NAMES:  # Release agrees with the headline on what runs
-        release = open_page("pages/release.py", source="survey", mechanism=name)
+        release = open_page("pages/explore.py", source="survey", mechanism=name)
         assert bool(sentences(release)) == (name in ("LaplaceFourier", "WeightedFourier")), name
     assert "posterior sampling and private MAP" in headline(at)
 
@@ -590,7 +590,7 @@ def test_undo_brings_back_what_a_file_replaced(browser: Browser, name: str, reco
     browser.turn(at, "redo")
     assert settings_of(at) == after
     assert not said(at)
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert len(sentences(at)) == (name == "arrows.txt")  # those nodes are no columns
 
 
@@ -625,7 +625,7 @@ def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_fi
     assert browser.drawing == drawing
     now = settings_of(at)
     assert (now.data, now.source, now.cpts, now.graph) == ("synthetic", before.source, Cpts.GIVEN, "")
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
 
 
@@ -643,7 +643,7 @@ def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) 
 
 def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> None:
     drawn = code_of(Graph(("smoke", "lung"), (("smoke", "lung"),)))
-    at = open_page("pages/release.py", graph=drawn)
+    at = open_page("pages/explore.py", graph=drawn)
     fine(story_list(at).set_value("alarm").run())
     assert at.title[0].value == "Network"
     fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
@@ -719,7 +719,7 @@ def test_a_bif_file_becomes_the_network_and_the_source_of_records() -> None:
     at = load(open_page(PAGE), "cancer.bif", CANCER)
     assert network_of(graph_of(settings_of(at).source)) == load_named("cancer")[0]
     assert metrics(at)["Cells K"] == str(load_named("cancer")[0].cell_count)
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
 
 

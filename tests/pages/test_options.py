@@ -1,5 +1,7 @@
 """What every page shows at the ends of its options: a picture, and numbers that a person can read."""
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,18 +12,18 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
-from dpbayes.ui.session.options.index import OPTIONS
+from dpbayes.ui.session.options.index import OPTIONS, groups_of
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
-from tests.pages.conftest import figures, fine, open_page, sentences, stop_after_a_step
+from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step
 from tests.pages.numbers import wrong_numbers
 
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("release", {"epsilon": "1000"}),
-    ("release", {"epsilon": "0.001"}),
-    ("release", {"mechanism": "PosteriorSampler", "epsilon": "1000"}),
-    ("release", {"mechanism": "LaplaceFourier", "epsilon": "0.001"}),
+    ("explore", {"epsilon": "1000"}),
+    ("explore", {"epsilon": "0.001"}),
+    ("explore", {"mechanism": "PosteriorSampler", "epsilon": "1000"}),
+    ("explore", {"mechanism": "LaplaceFourier", "epsilon": "0.001"}),
     ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)"}),
     ("hellinger", {"hellinger.delta": "1e-12"}),
     ("hellinger", {"epsilon": "1000"}),
@@ -71,7 +73,7 @@ MAIN = {
     "bounds": "bounds",
     "hellinger": "hellinger.errors",
     "regression": "regression.errors",
-    "release": "density",
+    "explore": "density",
     "robustness": "robustness.moved",
     "sampling": "trim",
     "stealth": "stealth.probability",
@@ -90,7 +92,7 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "bounds": [{"bounds.claim": claim.value} for claim in BoundClaim],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
-    "release": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
+    "explore": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
     "robustness": [{"robustness.family": family.value} for family in RecordFamily],
     "sampling": [{"sampling.family": family.value} for family in Family],
     "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
@@ -109,7 +111,10 @@ LARGE = {"audit.n": "500", "regression.n": "20000"}
 
 
 def numeric(page: str) -> list[str]:
-    return [f"{page}.{name}" for name, note in parameters_of(OPTIONS[page]).items() if isinstance(note, Parameter)]
+    notes = {
+        f"{group}.{name}": note for group in groups_of(page) for name, note in parameters_of(OPTIONS[group]).items()
+    }
+    return [name for name, note in notes.items() if isinstance(note, Parameter)]
 
 
 def contexts(page: str) -> list[dict[str, str]]:
@@ -150,7 +155,7 @@ def options_in(page: str, context: dict[str, str], at: AppTest) -> dict[str, Par
 
 
 def test_every_page_with_numeric_options_is_looked_at() -> None:
-    assert set(MAIN) == set(CONTEXTS) == {page for page in OPTIONS if numeric(page)}
+    assert set(MAIN) == set(CONTEXTS) == {name for page in PAGES if numeric(name := Path(page).stem)}
 
 
 def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:

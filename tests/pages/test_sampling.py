@@ -17,7 +17,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.dimitrakakis14.families import LEMMA_3, LEMMA_4, LEMMA_5, LEMMA_6
-from dpbayes.ui.pages.release.controls import EXAMPLE
+from dpbayes.ui.pages.explore.controls import EXAMPLE
 from dpbayes.ui.pages.sampling import draws
 from dpbayes.ui.pages.sampling.details import constants
 from dpbayes.ui.session.graphs import Graph, code_of

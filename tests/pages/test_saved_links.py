@@ -10,6 +10,7 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.link import query_of, settings_from
+from dpbayes.ui.session.moved import place_now
 from dpbayes.ui.session.settings import Cpts, Seat
 from tests.pages.conftest import headline, open_page, sentences
 
@@ -73,7 +74,7 @@ def test_a_saved_link_has_the_settings_that_it_had(link: str) -> None:
 @pytest.mark.parametrize("link", SAVED)
 def test_a_saved_link_opens_its_page_without_a_complaint(link: str) -> None:
     page, _, query = link.partition("?")
-    at = open_page(f"pages/{page}.py", **dict(parse_qsl(query)))
+    at = open_page(f"pages/{place_now(page)}.py", **dict(parse_qsl(query)))
     assert not [sentence for sentence in sentences(at) if "ignored" in sentence]
     assert headline(at)
 

@@ -128,7 +128,7 @@ def test_the_recipient_sees_what_is_public_and_the_same_for_every_table() -> Non
 @pytest.mark.parametrize("calibration", Calibration)
 def test_the_t_found_is_that_of_the_release_page(calibration: Calibration) -> None:
     at = open_page(PAGE, calibration=calibration.value)
-    label = f"Use t = {wanted_t(0.9, calibration):.4g} on the Release page"
+    label = f"Use t = {wanted_t(0.9, calibration):.4g} on the Explore page"
     press(at, label)
     assert settings_of(at).parameter("t") == wanted_t(0.9, calibration)
 
@@ -453,7 +453,7 @@ def test_whole_numbers_are_simulated_by_their_own_law(epsilon: float) -> None:
         assert curve["y"] == pytest.approx(simulate(sense, noise, whole).probability(curve["x"]))
     t = math.ceil(simulate(Sense.MARGINALS, noise, whole).increment(0.9) * 1e4) / 1e4
     assert f"On Asia, t = {t:.3g} keeps nine of ten releases non-negative" in headline(at)
-    press(at, f"Use t = {t:.4g} on the Release page")
+    press(at, f"Use t = {t:.4g} on the Explore page")
     assert settings_of(at).parameter("t") == t
     data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
     real = trace(at, REAL)
@@ -468,7 +468,7 @@ def test_whole_numbers_are_simulated_by_their_own_law(epsilon: float) -> None:
 
 
 def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_the_release_page_too() -> None:
-    at = open_page("pages/release.py", mechanism="LaplaceFourier", noise="whole numbers", epsilon="20")
+    at = open_page("pages/explore.py", mechanism="LaplaceFourier", noise="whole numbers", epsilon="20")
     whole = replace(mechanism(epsilon=20.0), noise=Noise.WHOLE)
     needed = needed_increments(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), law=whole.noise_law)
     t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4

@@ -89,21 +89,21 @@ def test_the_answer_follows_what_the_page_is_set_to() -> None:
 
 
 def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_what_the_records_say() -> None:
-    at = open_page("pages/release.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
+    at = open_page("pages/explore.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
     put(at, "story.guess.clinic.2", "many")
     assert any("must be a number" in plain(m.value) for m in at.markdown)
-    at = open_page("pages/release.py", seat="recipient", story="clinic", step="2", target="dysp", evidence="smoke~yes")
+    at = open_page("pages/explore.py", seat="recipient", story="clinic", step="2", target="dysp", evidence="smoke~yes")
     put(at, "story.guess.clinic.2", "50")
     assert any("recipient cannot know that" in plain(m.value) for m in at.markdown)
     assert not any("You said" in m.value for m in at.markdown)
 
 
 def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_those_of_the_step() -> None:
-    at = open_page("pages/release.py", story="clinic", step="4", epsilon="3")
+    at = open_page("pages/explore.py", story="clinic", step="4", epsilon="3")
     assert settings_of(at).parameter("epsilon") == 3
     assert "4 of 5" in banner(at)
     alone = open_page("pages/home.py", story="clinic", step="4")
-    assert alone.title[0].value == "Release"
+    assert alone.title[0].value == "Explore"
     assert settings_of(alone) == replace(STORIES["clinic"].steps[3].settings, story="clinic", step=4)
 
 
@@ -117,7 +117,7 @@ def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
 
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
-    at = open_page("pages/release.py", story="clinic", step="3", present="1")
+    at = open_page("pages/explore.py", story="clinic", step="3", present="1")
     assert settings_of(at).present is Present.ON
     press(at, "Next")
     assert (settings_of(at).step, settings_of(at).present) == (4, Present.ON)
@@ -151,12 +151,12 @@ def test_of_data_the_curator_presents_the_column_and_the_recipient_the_public_do
 
 
 def test_home_has_no_picture_and_offers_no_presentation_of_it() -> None:
-    at = open_page("pages/release.py", story="clinic", step="3", present="1")
+    at = open_page("pages/explore.py", story="clinic", step="3", present="1")
     fine(at.switch_page("pages/home.py").run())
     assert "3 of 5" in banner(at), "the banner with all that it offers, and not the sentence alone"
     assert not alone(at)
     assert not any(button.label in ("Present", "End") for button in at.button)
-    fine(at.switch_page("pages/release.py").run())
+    fine(at.switch_page("pages/explore.py").run())
     assert settings_of(at).present is Present.ON
     assert any(button.label == "End" for button in at.button)
 
@@ -170,7 +170,7 @@ def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> 
 
 
 def test_a_step_beyond_the_last_is_what_was_learnt() -> None:
-    at = open_page("pages/release.py", story="clinic", step="99")
+    at = open_page("pages/explore.py", story="clinic", step="99")
     assert STORIES["clinic"].learnt in banner(at)
 
 
@@ -183,7 +183,7 @@ learnt = "All of it."
 say = "Look *here* <script>."
 do = "Move it."
 watch = "$x$"
-page = "release"
+page = "explore"
 """
 
 
@@ -194,7 +194,7 @@ def drop(at: AppTest, text: str) -> AppTest:
 def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is() -> None:
     at = drop(open_page("pages/home.py"), OWN)
     fine(at.button(key="open.own").click().run())
-    assert at.title[0].value == "Release"
+    assert at.title[0].value == "Explore"
     assert settings_of(at).story == "own"
     assert "A <b>ward</b> [x](http:\u2060//example.org) · 1 of 1" in banner(at)
     raw = next(m.value for m in at.markdown if " · 1 of 1" in m.value)
@@ -219,7 +219,7 @@ def test_a_story_to_change_is_offered_and_can_be_dropped_again(monkeypatch: pyte
 
 def test_a_file_that_is_no_story_is_refused_in_one_sentence_and_the_one_before_stays() -> None:
     at = drop(open_page("pages/home.py"), OWN)
-    drop(at, OWN.replace("release", "cellar"))
+    drop(at, OWN.replace("explore", "cellar"))
     one_sentence(at, 'no page called "cellar"')
     drop(at, OWN)
     assert not sentences(at)

@@ -158,7 +158,7 @@ def test_the_headline_is_where_the_lines_cross() -> None:
 def test_less_noise_is_not_said_to_be_nearer() -> None:
     at = open_page(PAGE)
     assert "does not decide whose probabilities are nearer" in everything(at)
-    assert {"release", "best_noise"} <= {link.proto.page for link in at.get("page_link")}
+    assert {"explore", "best_noise"} <= {link.proto.page for link in at.get("page_link")}
 
 
 def test_where_fourier_wins_at_every_density_the_sentence_says_so() -> None:

@@ -80,7 +80,7 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
         assert end.isalnum(), name
 
 
-@pytest.mark.parametrize("page", ["release", "network", "bounds", "hellinger"])
+@pytest.mark.parametrize("page", ["explore", "network", "bounds", "hellinger"])
 @pytest.mark.usefixtures("first_look")
 def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of_how_many(page: str) -> None:
     for chart in charts(open_page(f"pages/{page}.py", seat="recipient", **SMALL | {"epsilon": "2"})):
@@ -92,7 +92,7 @@ def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of
 
 @pytest.mark.usefixtures("first_look")
 def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> None:
-    at = open_page("pages/release.py", **SMALL)
+    at = open_page("pages/explore.py", **SMALL)
     at.session_state["person.open"] = True
     fine(at.run())
     told = {chart["name"]: (chart["told"], chart["file"]) for chart in charts(at)}
@@ -105,7 +105,7 @@ def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> N
 
 @pytest.mark.usefixtures("first_look")
 def test_a_page_that_a_step_of_a_story_turned_to_is_not_taken_for_the_one_before() -> None:
-    at = open_page("pages/release.py", **SMALL)
+    at = open_page("pages/explore.py", **SMALL)
     fine(at.switch_page("pages/bounds.py").run())
     assert {chart["told"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page bounds"}
 

@@ -22,7 +22,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.audit import attacker as audit_attack
-from dpbayes.ui.pages.release.simulations import MANY_VALUES, MOST_VALUES
+from dpbayes.ui.pages.explore.simulations import MANY_VALUES, MOST_VALUES
 from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.audit import AuditSubject
@@ -87,7 +87,7 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
 ) -> None:
     monkeypatch.setattr(fourier, "coefficient_noise", no_simulation)
     at = open_page("pages/network.py", graph=graph)
-    assert "Release shows whose probabilities are nearer" in headline(at)
+    assert "Explore shows whose probabilities are nearer" in headline(at)
     assert not sentences(at)
     assert "noise" in figures(at)
     costs = at.dataframe[0].value
@@ -126,7 +126,7 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
 
 def test_the_increment_of_a_wide_graph_is_the_release_pages() -> None:
     query = {"source": star(12), "cpts": "random", "records": "100", "mechanism": "LaplaceFourier"}
-    t = float(open_page("pages/release.py", **query).text_input(key="box.t").value)
+    t = float(open_page("pages/explore.py", **query).text_input(key="box.t").value)
     assert f"t = {t:.3g} is proved" in headline(open_page("pages/stealth.py", **query))
 
 
@@ -142,7 +142,7 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
     for most in (increments.MOST_SIMULATED, 0):
         monkeypatch.setattr(increments, "MOST_SIMULATED", most)
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
-        at = open_page("pages/release.py", **query)
+        at = open_page("pages/explore.py", **query)
         t = float(at.text_input(key="box.t").value)
         told.append((t, next(plain(c.value) for c in at.caption if "With no data at all" in c.value)))
     (simulated, said), (proved, also) = told
@@ -170,7 +170,7 @@ PARENTS = MOST_PARENTS if IS_THOROUGH else dict.fromkeys(MECHANISM_NAMES, 11) | 
     ids=["18 parents", *MECHANISM_NAMES],
 )
 def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mechanism: str, sent: list[int]) -> None:
-    at = open_page("pages/release.py", source=graph, mechanism=mechanism, **SMALL)
+    at = open_page("pages/explore.py", source=graph, mechanism=mechanism, **SMALL)
     assert not sentences(at)
     assert "has a mean absolute error of" in headline(at)
     assert {"density", "dots", "rows", "kl"} <= set(figures(at))
@@ -182,7 +182,7 @@ def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mecha
     assert sum(sent) < 1_000_000
 
 
-@pytest.mark.parametrize(("page", "seat"), crossed(["release", "sampling"], ["curator", "recipient"], each=1))
+@pytest.mark.parametrize(("page", "seat"), crossed(["explore", "sampling"], ["curator", "recipient"], each=1))
 def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat: str, sent: list[int]) -> None:
     at = open_page(f"pages/{page}.py", source=star(13), seat=seat, **SMALL)
     fine(at.selectbox(key="row.node").set_value("c0").run())
@@ -216,12 +216,12 @@ def test_a_link_to_a_row_of_a_wide_table_opens_it() -> None:
 
 
 def test_too_many_draws_of_a_wide_table_are_one_sentence() -> None:
-    at = open_page("pages/release.py", source=star(16), mechanism="PosteriorSampler", draws="10000", **SMALL)
+    at = open_page("pages/explore.py", source=star(16), mechanism="PosteriorSampler", draws="10000", **SMALL)
     one_sentence(at, "10,000 draws of 131,104 probabilities would hold 1,311,040,000 numbers")
 
 
 def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_over_whole(sent: list[int]) -> None:
-    at = open_page("pages/release.py", source=star(14), **SMALL)
+    at = open_page("pages/explore.py", source=star(14), **SMALL)
     at.session_state["numbers.kl-by-row"] = True
     fine(at.run())
     shown = next(frame.value for frame in at.dataframe if "row" in frame.value)
@@ -234,7 +234,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen = stopped_at_the_second_picture(monkeypatch)
-    at = open_page("pages/release.py", source=star(14), **SMALL)  # more cells than the best noise is searched for
+    at = open_page("pages/explore.py", source=star(14), **SMALL)  # more cells than the best noise is searched for
     at.session_state["comparison"] = True
     fine(at.run())
     assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"

@@ -240,7 +240,7 @@ ABOUT = {
     "pages/structure/details.py": "the page shows the noise of Remark 1, and tells what became of the remark",
     "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
-    "pages/release/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
+    "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
 }
 """The modules of the user interface that are about certain claims, and why they name them."""
 

@@ -173,7 +173,7 @@ def test_a_story_on_its_own_page_is_a_step_like_any_other(
 def test_a_first_link_that_is_written_otherwise_is_put_right_in_place(run: SimpleNamespace) -> None:
     run.query.update(epsilon="2.0", nothing="1")
     address.begin_with_address()
-    address.write_in_place("release")
+    address.write_in_place("explore")
     assert run.query.written == 0
     assert run.mounted[0]["data"]["query"] == "epsilon=2"
 

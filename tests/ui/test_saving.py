@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.pages.audit import page as audit
+from dpbayes.ui.pages.explore import page as explore
 from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
-from dpbayes.ui.pages.release import page as release
 from dpbayes.ui.pages.robustness import page as robustness
 from dpbayes.ui.pages.structure import page as structure
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
@@ -37,7 +37,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_a_file_is_named_by_page_content_and_settings() -> None:
     settings = Settings(records=500, parameters=(("epsilon", 2.0),))
-    assert file_name("release", "density", settings) == "release-density-records=500-epsilon=2"
+    assert file_name("explore", "density", settings) == "explore-density-records=500-epsilon=2"
     assert file_name("", "chart", Settings()) == "chart"
 
 
@@ -50,16 +50,16 @@ def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> N
 
 
 def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
-    show_place("release")
-    assert offered_name("density", "csv", simulates=True) == "release-density-simulation.csv"
+    show_place("explore")
+    assert offered_name("density", "csv", simulates=True) == "explore-density-simulation.csv"
     session["settings"] = Settings(prior=2.0)
     name = offered_name("density", "csv", simulates=True, curator_only=True)
-    assert name == "curator-only-release-density-simulation-prior=2.csv"
+    assert name == "curator-only-explore-density-simulation-prior=2.csv"
 
 
 def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder() -> None:
     hostile = Settings(target="../../etc/passwd<>:|?*\n", row="x" * 500)
-    name = file_name("release", "a/b", hostile)
+    name = file_name("explore", "a/b", hostile)
     assert len(name) <= LONGEST_NAME
     assert not set(name) & set("/\\<>:|?*\n ")
     assert not name.startswith(".")
@@ -69,7 +69,7 @@ FACTS: dict[str, Facts] = {
     "audit": audit.FACTS,
     "hellinger": hellinger.FACTS,
     "regression": regression.FACTS,
-    "release": release.FACTS,
+    "explore": explore.FACTS,
     "robustness": robustness.FACTS,
     "structure": structure.FACTS,
     "which_epsilon": which_epsilon.FACTS,
@@ -83,21 +83,21 @@ def told(page: str, *, simulates: bool = False, **fields: Any) -> str:
 
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
-    assert told("release", simulates=True) == f"dpbayes, page release: {facts}. A simulation, not a release."
+    assert told("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
     assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
     assert told("structure") == "dpbayes, page structure: epsilon = 1. A picture, not a release."
     assert told("papers") == "dpbayes, page papers. A picture, not a release."
 
 
 def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:
-    show_place("release")
-    pictures_tell(release.FACTS)
-    assert facts_of("release") == release.FACTS
+    show_place("explore")
+    pictures_tell(explore.FACTS)
+    assert facts_of("explore") == explore.FACTS
     assert facts_of("bounds") == {}
 
 
 def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
-    line = told("release", simulates=True, records=500, target="dysp", parameters=(("epsilon", 2.5),))
+    line = told("explore", simulates=True, records=500, target="dysp", parameters=(("epsilon", 2.5),))
     assert "epsilon = 2.5, table = 500 synthetic records from Asia, n = 500, target = dysp. A simulation" in line
     assert line.count("500") == 2
     assert line.count("2.5") == 1
@@ -111,7 +111,7 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
         ("which_epsilon", "77", {"records": 77}),
         ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
         ("regression", "370,000", {}),
-        ("release", "435", {"data": "house_votes_84"}),
+        ("explore", "435", {"data": "house_votes_84"}),
     ],
 )
 def test_the_n_of_a_picture_is_that_of_the_records_it_shows(page: str, n: str, fields: dict[str, Any]) -> None:
@@ -129,15 +129,15 @@ def test_an_audit_of_hypothetical_tables_says_their_number_and_no_table() -> Non
 
 
 def test_a_table_that_is_not_here_leaves_out_n() -> None:
-    line = told("release", data="upload")
+    line = told("explore", data="upload")
     assert "table = an uploaded table. " in line
     assert " n = " not in line
 
 
 def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
-    curator = settings_told("release", Chosen(Settings(seat=Seat.CURATOR)), release.FACTS)
+    curator = settings_told("explore", Chosen(Settings(seat=Seat.CURATOR)), explore.FACTS)
     assert curator.endswith("Drawn for the curator: it may show what is not private.")
-    assert "curator" not in told("release")
+    assert "curator" not in told("explore")
     assert len(told("network", row="x" * 5000)) < 250
 
 
@@ -154,5 +154,5 @@ def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_i
 
 def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:
     facts = {"mechanism": "Fourier", "epsilon": "1/2", "n": "40"}
-    line = release_told("release", facts)
-    assert line == "dpbayes, page release: mechanism = Fourier, epsilon = 1/2, n = 40."
+    line = release_told("explore", facts)
+    assert line == "dpbayes, page explore: mechanism = Fourier, epsilon = 1/2, n = 40."

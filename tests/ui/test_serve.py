@@ -40,7 +40,7 @@ def test_what_is_no_port_is_a_sentence(text: str) -> None:
 
 
 def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed() -> None:
-    code = "import sys; import dpbayes.ui.app, dpbayes.ui.pages.release.page; print(*sys.modules)"
+    code = "import sys; import dpbayes.ui.app, dpbayes.ui.pages.explore.page; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "dpbayes.theory.zhang16.stealth" in loaded
@@ -54,7 +54,7 @@ def test_a_start_and_a_first_visit_warn_of_nothing() -> None:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         wait_for(server, f"http://{HOST}:{port}")
-        assert len(asyncio.run(opening(f"http://{HOST}:{port}", "release", sessions=1))) == 1
+        assert len(asyncio.run(opening(f"http://{HOST}:{port}", "explore", sessions=1))) == 1
     finally:
         server.terminate()
         printed = server.communicate(timeout=30)[0]

@@ -26,7 +26,7 @@ STEP = """
 say = "Look."
 do = "Move it."
 watch = "What moves."
-page = "release"
+page = "explore"
 """
 
 
@@ -49,8 +49,8 @@ def test_a_file_is_read_as_it_is_written() -> None:
         "What is known of it?",
         "Nursing",
         (
-            Step("Look.", "Move it.", "What moves.", "release", first, "rows", Guess("How many?", "rows")),
-            Step("Look.", "Move it.", "What moves.", "release", then),
+            Step("Look.", "Move it.", "What moves.", "explore", first, "rows", Guess("How many?", "rows")),
+            Step("Look.", "Move it.", "What moves.", "explore", then),
         ),
         "Something.",
         "clinic",
@@ -109,11 +109,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "empty sentence": (HEAD + STEP.replace("Move it.", "  "), "Step 1 needs do"),
     "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"up to {MOST_LETTERS} are shown"),
     "long with names": (HEAD + STEP.replace("Look.", "{dysp} " * 20), "With readable names"),
-    "unknown page": (HEAD + STEP + STEP.replace("release", "admin"), 'Step 2: there is no page called "admin"'),
-    "page is no text": (HEAD + STEP.replace('"release"', "[]"), "there is no page called"),
-    "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page release has no part called "cellar"'),
+    "unknown page": (HEAD + STEP + STEP.replace("explore", "admin"), 'Step 2: there is no page called "admin"'),
+    "page is no text": (HEAD + STEP.replace('"explore"', "[]"), "there is no page called"),
+    "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page explore has no part called "cellar"'),
     "a place on a page without any": (
-        HEAD + STEP.replace("release", "papers") + 'at = "picture"',
+        HEAD + STEP.replace("explore", "papers") + 'at = "picture"',
         "leave `at` out",
     ),
     "unknown setting": (HEAD + STEP + "[steps.settings]\nepsylon = 1", 'no setting called "epsylon"'),

@@ -10,7 +10,7 @@ PARTS: dict[str, dict[str, str]] = {
     "data": {"column": "distribution"},
     "network": TOP | {"sizes": "costs", "noise": "noise", "nodes": "bars"},
     "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
-    "release": TOP
+    "explore": TOP
     | {
         "releases": "dots",
         "question": "question",

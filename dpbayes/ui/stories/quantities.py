@@ -21,12 +21,12 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
+from dpbayes.ui.pages.explore.averages import cell_coverage, known_averages
+from dpbayes.ui.pages.explore.controls import picked, question
+from dpbayes.ui.pages.explore.readings import Readings, Simulated
+from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.headline import looked_at
-from dpbayes.ui.pages.release.averages import cell_coverage, known_averages
-from dpbayes.ui.pages.release.controls import picked, question
-from dpbayes.ui.pages.release.readings import Readings, Simulated
-from dpbayes.ui.pages.release.simulations import simulate, simulated_once
 from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up
@@ -48,7 +48,7 @@ MOST_REPEATS = 100
 Answer = float | str
 
 RELEASE_DETAILS = ("answer", "rows", "coverage-open", "exact-open", "comparison")
-"""What stands below on Release, or may be opened: it tells answers, errors, intervals and rows of all kinds."""
+"""What stands below on Explore, or may be opened: it tells answers, errors, intervals and rows of all kinds."""
 
 MOVING, BELOW = ("headline", "picture"), "below"
 """What moves with a page's slider, and what stands below it on the pages that have a part of that name."""
@@ -219,7 +219,7 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "What is asked on Release, P(target | evidence), without noise; of yes, or of the state that tells most.",
+        "What is asked on Explore, P(target | evidence), without noise; of yes, or of the state that tells most.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,

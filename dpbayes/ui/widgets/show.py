@@ -159,6 +159,6 @@ def noise_is_not_error() -> None:
     """Say what noise per cell leaves open, and lead to the page that shows the errors."""
     st.caption(
         "Noise per cell alone does not decide whose probabilities are nearer: rows with few records and Fourier’s lift "
-        "do too. Release shows the errors of both."
+        "do too. Explore shows the errors of both."
     )
-    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")
+    st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")

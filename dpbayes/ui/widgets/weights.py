@@ -20,7 +20,7 @@ def weights_control(chosen: Chosen, network: Network) -> None:
         key="matters",
         placeholder="all alike",
         help="Where noise is shared out among the tables, these get less, and the others more. The promise is the "
-        "same. Release, Best noise and Accuracy go by it.",
+        "same. Explore, Best noise and Accuracy go by it.",
         on_change=lambda: change(matters=tuple(st.session_state["matters"])),
     )
     if matters:

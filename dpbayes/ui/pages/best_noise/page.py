@@ -74,8 +74,8 @@ def best_noise_page(chosen: Chosen) -> bool:
             works.append(over_graphs(comparison.promise))
             if comparison.weights:
                 st.caption("Over graphs all tables count alike.")
-    st.caption("Noise on counts is not yet error: rows with few records suffer more. Release shows the error of each.")
-    st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")
+    st.caption("Noise on counts is not yet error: rows with few records suffer more. Explore shows the error of each.")
+    st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
     data_and_download(lambda: frame_of(comparison, network), name="best-noise", curator_only=False)
     formulas(comparison)
     remark_1(comparison, network)

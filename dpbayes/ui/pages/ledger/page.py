@@ -41,7 +41,7 @@ def ledger_page(chosen: Chosen) -> None:
     if not chosen.is_curator:
         headline("A release file can be checked and used by anybody, without the records.")
     elif not path.exists():
-        headline("No dataset has a budget yet: open one, and the Release page can make a release of it.")
+        headline("No dataset has a budget yet: open one, and the Explore page can make a release of it.")
         with st.container(key="ledger.shown"):
             _open_dataset(path)
     else:
@@ -124,7 +124,7 @@ def _delta(key: str) -> float:
 
 def _sentence(accounts: tuple[Account, ...]) -> str:
     if not accounts:
-        return "No dataset has a budget yet: open one, and the Release page can make a release of it."
+        return "No dataset has a budget yet: open one, and the Explore page can make a release of it."
     if len(accounts) == 1:
         account = accounts[0]
         return (
@@ -222,8 +222,8 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
     st.subheader("Releases")
     spendings = [spending for account in accounts for spending in ledger.spendings(path, account.dataset)]
     if not spendings:
-        st.info("Nothing was released yet. The Release page makes a release of what is shown there.")
-        st.page_link("pages/release.py", label="Release", icon=":material/arrow_forward:")
+        st.info("Nothing was released yet. The Explore page makes a release of what is shown there.")
+        st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
         return
     frame = pd.DataFrame(
         {

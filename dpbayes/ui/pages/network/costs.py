@@ -30,7 +30,7 @@ def headline_of(net: Network, *, epsilon: float) -> str:
         return f"{start} of {laplace} with Laplace.{needs_binary(net)}"
     bound = "" if cost.fourier_exact else "at most "
     more = (
-        "Release shows whose probabilities are nearer."
+        "Explore shows whose probabilities are nearer."
         if is_too_large(net)
         else "How far off that leaves the probabilities follows when the hand rests."
     )

@@ -35,7 +35,7 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.pages.release.controls import has_asked, question
+from dpbayes.ui.pages.explore.controls import has_asked, question
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.network import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
@@ -52,7 +52,7 @@ AT_ONCE = 1_000
 
 MOST_NETWORK, MOST_SLOW, MOST_READ = 20_000, 400, 4_000
 """Cells of a network whose errors are worked out; of those where mechanisms that draw one by one take part, and where
-releases are read with their noise in mind, as on Release."""
+releases are read with their noise in mind, as on Explore."""
 
 USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
 """Records of a planned table where there is no table, at most, and of all tables that are drawn one by one."""
@@ -220,7 +220,7 @@ def plan_told(chosen: Chosen) -> str:
         "How far the probabilities of a release are from those of its own table, on average over all, of "
         f"{many(planned_size(chosen), 'table')} with "
         f"{many(planned_records(chosen), 'record')} each from {source}, a release each, {read}. No record is looked "
-        "at. The planned tables do not depend on the arrows. Release shows the errors on the table."
+        "at. The planned tables do not depend on the arrows. Explore shows the errors on the table."
     )
 
 

@@ -14,7 +14,7 @@ from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.ui.pages.release.controls import has_picked, row_choice
+from dpbayes.ui.pages.explore.controls import has_picked, row_choice
 from dpbayes.ui.pages.sampling.draws import draws_section
 from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen

@@ -7,7 +7,7 @@ import numpy as np
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.sampling import RowState
 from dpbayes.mechanisms import PosteriorSampler
-from dpbayes.ui.pages.release.controls import picked
+from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.session.chosen import Chosen
 
 

@@ -211,7 +211,7 @@ def _controls(t: float | None) -> None:
     controls.parameter_control("noise")
     if t is not None and t <= INCREMENT.high:
         st.button(
-            f"Use t = {numeral(t, 4)} on the Release page",
+            f"Use t = {numeral(t, 4)} on the Explore page",
             on_click=set_parameter,
             args=("t", t),
             help="There it becomes the stealth increment of the Fourier mechanism.",

@@ -169,7 +169,7 @@ def _grid(worst: Needed) -> np.ndarray:
 
 
 def _draws(network: Network) -> int:
-    """Return as many draws as the Release page's default t comes from, so that the two pages agree.
+    """Return as many draws as the Explore page's default t comes from, so that the two pages agree.
 
     Of large networks, whose t is proved on both pages, fewer.
     """
@@ -185,7 +185,7 @@ def _steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Work[tuple[
 
 def _worst_steps(network: Network, calibration: Calibration, law: NoiseLaw) -> Work[tuple[Worst, ...]]:
     """Simulate what depends on the graph and the law of the noise; the whole table only where it is in reach."""
-    draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Release page
+    draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the Explore page
     each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
     if is_table_shown:
         each = max(1, min(each, TABLE_STEP // table_work(network)))

@@ -105,7 +105,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     private = asking.counts is not None
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
     recipes(asking)
-    st.page_link("pages/release.py", label="Release, at an ε of your own", icon=":material/arrow_forward:")
+    st.page_link("pages/explore.py", label="Explore, at an ε of your own", icon=":material/arrow_forward:")
     return any(each.going for each in works)
 
 

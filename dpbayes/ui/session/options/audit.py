@@ -12,7 +12,7 @@ from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRI
 
 AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from the registries
     "AuditSubject",
-    {"RELEASE": "the Release page's mechanism"}
+    {"RELEASE": "the Explore page's mechanism"}
     | {kind.__name__: kind.label for kind in PRIVATE}
     | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
 )

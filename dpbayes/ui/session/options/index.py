@@ -1,4 +1,4 @@
-"""What each page lets a person set besides data, network and mechanism; the link carries it as `page.name`."""
+"""What pages let a person set besides data, network and mechanism, in groups; the link carries it as `group.name`."""
 
 from typing import Any
 
@@ -32,11 +32,19 @@ OPTIONS: dict[str, type[Any]] = {
     "accuracy": AccuracyOptions,
     "regression": RegressionScenario,
 }
-"""The options of every page that has some: a frozen dataclass of fields annotated as a mechanism's are."""
+"""The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
+
+GROUPS: dict[str, tuple[str, ...]] = {"explore": ("release",)}
+"""The groups of a page whose name is not that of its one group."""
+
+
+def groups_of(page: str) -> tuple[str, ...]:
+    """Return the groups of options that a page shows."""
+    return GROUPS.get(page, (page,) if page in OPTIONS else ())
 
 
 def described_options() -> dict[str, Parameter | Choice]:
-    """Return every page's options by the name they have in the link, as `page.name`."""
+    """Return all options by the name they have in the link, as `group.name`."""
     return {
-        f"{page}.{name}": note for page, options in OPTIONS.items() for name, note in parameters_of(options).items()
+        f"{group}.{name}": note for group, options in OPTIONS.items() for name, note in parameters_of(options).items()
     }

@@ -1,4 +1,4 @@
-"""What the Release page lets a person set besides data, network and mechanism: reading it, what matters, a belief."""
+"""What the Explore page lets a person set besides data, network and mechanism: reading it, what matters, a belief."""
 
 from dataclasses import dataclass
 from typing import Annotated

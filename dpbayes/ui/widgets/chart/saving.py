@@ -7,6 +7,7 @@ from dpbayes.base.text import typed
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.options.index import groups_of
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
@@ -21,7 +22,7 @@ _OF_THE_CURATOR = ("data_seed",)
 """Settings that tell the very records, which a recipient does not see, nor in the name of a file."""
 
 _OF_ALL_PAGES = "release"
-"""The page whose options, how releases are read and which tables matter, count on others too."""
+"""The group whose options, how releases are read and which tables matter, count on all pages."""
 
 
 # The names of files
@@ -59,7 +60,9 @@ def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = F
     It says whether releases were simulated, and for whom the chart was drawn.
     """
     facts = {name: _cut(value) for name, fact in told.items() if (value := fact(chosen))}
-    spoken_for = {key.format(page=page) for name in facts for key in _KEYS[name]}
+    spoken_for = {
+        key.format(group=group) for name in facts for key in _KEYS[name] for group in groups_of(page) or (page,)
+    }
     others = {key: value for key, value in _short(page, chosen.settings).items() if key not in spoken_for}
     kind = f" A {'simulation' if simulates else 'picture'}, not a release."
     is_private = chosen.is_curator and facts.get("tables") != PLANNED
@@ -78,11 +81,11 @@ def _line(page: str, told: Mapping[str, str]) -> str:
 
 
 _KEYS = {
-    "mechanism": ("mechanism", "{page}.subject"),
-    "epsilon": ("epsilon", "{page}.epsilon"),
+    "mechanism": ("mechanism", "{group}.subject"),
+    "epsilon": ("epsilon", "{group}.epsilon"),
     "table": ("data",),
-    "tables": ("{page}.tables", "data"),
-    "n": ("records", "{page}.n", "{page}.records"),
+    "tables": ("{group}.tables", "data"),
+    "n": ("records", "{group}.n", "{group}.records"),
 }
 """The settings that a fact speaks for."""
 
@@ -91,7 +94,9 @@ def _short(page: str, settings: Settings) -> dict[str, str]:
     """Return what differs from the defaults, what is too long to be read cut short; of options, those that count."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
     told = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
-    return {key: value for key, value in told.items() if key.rpartition(".")[0] in ("", page, _OF_ALL_PAGES)}
+    return {
+        key: value for key, value in told.items() if key.rpartition(".")[0] in ("", _OF_ALL_PAGES, *groups_of(page))
+    }
 
 
 def _in_full(value: str) -> str:

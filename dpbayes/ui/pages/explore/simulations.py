@@ -1,4 +1,4 @@
-"""The simulated releases behind every spread on the Release page: how many, drawn once, kept for whom."""
+"""The simulated releases behind every spread on the Explore page: how many, drawn once, kept for whom."""
 
 import streamlit as st
 
@@ -7,8 +7,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import Mechanism, Outcome
-from dpbayes.ui.pages.release.averages import releases_key
-from dpbayes.ui.pages.release.readings import Simulated
+from dpbayes.ui.pages.explore.averages import releases_key
+from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
 
 DRAWS = 200

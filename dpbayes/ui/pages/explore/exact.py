@@ -11,7 +11,7 @@ from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.ui.pages.release.readings import Readings
+from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import numbers, sentence_instead

@@ -1,4 +1,4 @@
-"""Making a real release of what the Release page shows: what it will spend, what it will show, one confirmation."""
+"""Making a real release of what the Explore page shows: what it will spend, what it will show, one confirmation."""
 
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon
 from dpbayes.experiments.calibration.study import AS_REAL, AWARE, calibrate, readings
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.ui.pages.release.readings import AVERAGED_POINTS
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress, running

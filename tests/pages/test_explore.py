@@ -31,9 +31,9 @@ from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.release import averages, simulations
-from dpbayes.ui.pages.release.averages import releases_of
-from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
+from dpbayes.ui.pages.explore import averages, simulations
+from dpbayes.ui.pages.explore.averages import releases_of
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import Seat, Settings
@@ -58,7 +58,7 @@ from tests.pages.conftest import (
     stopped_at_the_second_picture,
 )
 
-PAGE = "pages/release.py"
+PAGE = "pages/explore.py"
 
 
 def study(settings: Settings) -> ReleaseStudy:
@@ -175,7 +175,7 @@ def test_the_recipient_waits_for_no_averages(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipient sees it too, for no record is looked at; where tables would be too large that is one sentence."""
-    monkeypatch.setattr("dpbayes.ui.pages.release.coverage.RELEASES", 20)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.RELEASES", 20)
     at = open_page(PAGE, seat="recipient", source="sprinkler", records="200")
     assert "coverage" not in figures(at)
     at.session_state["coverage.open"] = True
@@ -188,14 +188,14 @@ def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch:
     assert len(real) == len(aware) == 7
     assert real[0] < 0.5 < 0.85 < min(aware)
     assert f"{whole_percent(real[0])} of the time where noisy counts are taken as real" in everything(at)
-    monkeypatch.setattr("dpbayes.ui.pages.release.coverage.MOST_VALUES", 10)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.MOST_VALUES", 10)
     one_sentence(fine(at.run()), "Draw a smaller synthetic table")
 
 
 @pytest.mark.parametrize("seat", list(Seat))
 def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.MonkeyPatch, seat: Seat) -> None:
     """Once asked for, in both seats, of the released numbers alone; it can be stopped, and goes on."""
-    monkeypatch.setattr("dpbayes.ui.pages.release.exact.SWEEPS", 30)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.exact.SWEEPS", 30)
     monkeypatch.setattr("dpbayes.ui.widgets.running.NOTICED", 0.0)  # however fast the machine is
     stop_after_a_step(monkeypatch)
     at = open_page(PAGE, seat=seat.value, source="sprinkler", records="200")
@@ -801,7 +801,7 @@ def test_the_numbers_of_whole_noise_are_the_cores() -> None:
 @pytest.mark.usefixtures("first_look")
 def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
     """The control there has the same key and is another one, which shows nothing by itself."""
-    at = open_page("pages/release.py", noise="whole numbers")
+    at = open_page("pages/explore.py", noise="whole numbers")
     fine(at.switch_page("pages/audit.py").run())
     assert at.segmented_control(key="parameter.noise").value is Noise.WHOLE
 
@@ -822,17 +822,17 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = offered(monkeypatch)
     query = {"source": "asia", "records": "300", "epsilon": "2", "seat": seat}
-    open_page("pages/release.py", target="dysp", evidence="smoke~yes", **query)
+    open_page("pages/explore.py", target="dysp", evidence="smoke~yes", **query)
     (name,) = [name for name in files if "handout" in name]
     assert name.endswith(".html")
-    assert all(part in name for part in ("release", "epsilon=2", "target=dysp", "records=300"))
+    assert all(part in name for part in ("explore", "epsilon=2", "target=dysp", "records=300"))
     sheet = files[name]
     assert "<h2>One simulated answer: P(shortness of breath | smoking=yes)</h2>" in sheet
     assert "In the table “shortness of breath” is called dysp, “smoking” is called smoke." in sheet
     assert "ε = 2" in sheet
     assert "300 records are counted" in sheet
     files.clear()
-    open_page("pages/release.py", target="lung", **query | {"epsilon": "3"})
+    open_page("pages/explore.py", target="lung", **query | {"epsilon": "3"})
     (other,) = [name for name in files if "handout" in name]
     assert other != name
     assert "One simulated answer: P(lung cancer)</h2>" in files[other]
@@ -843,7 +843,7 @@ def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, mon
     """Also where all of them are read in the first moment, after the sentence was written."""
     monkeypatch.setattr(running, "FIRST", first)
     monkeypatch.setattr(averages, "MOST_CELLS", 60_000)
-    at = open_page("pages/release.py", source="sprinkler", records="50", data_seed="2")
+    at = open_page("pages/explore.py", source="sprinkler", records="50", data_seed="2")
     (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean difference, all rows")
     assert headline(at).endswith(f"has a mean absolute error of {numeral(difference, 2)}.")
     assert "over 200 releases" in everything(at)

@@ -1,4 +1,4 @@
-"""The controls of the Release page: mechanism and parameters, the picked cell, prior and seed."""
+"""The controls of the Explore page: mechanism and parameters, the picked cell, prior and seed."""
 
 from typing import Any
 

@@ -28,8 +28,8 @@ from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.setting import At, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.stealth import printed_probability
-from dpbayes.ui.pages.release.averages import releases_key
-from dpbayes.ui.pages.release.simulations import of_everybody
+from dpbayes.ui.pages.explore.averages import releases_key
+from dpbayes.ui.pages.explore.simulations import of_everybody
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.graphs import placed
 from dpbayes.ui.session.increments import kept_share

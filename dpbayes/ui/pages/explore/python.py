@@ -1,8 +1,8 @@
 """The same from Python: the curator's averages over simulated releases; for the recipient, what her file says."""
 
-from dpbayes.ui.pages.release.averages import releases_of
-from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings
-from dpbayes.ui.pages.release.simulations import draws_of
+from dpbayes.ui.pages.explore.averages import releases_of
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
+from dpbayes.ui.pages.explore.simulations import draws_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import FACE, PATH, STREAM, counts_in_python, mechanism_in_python, program

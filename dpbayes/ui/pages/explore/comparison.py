@@ -15,9 +15,9 @@ from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, He
 from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
-from dpbayes.ui.pages.release.averages import Averages, averages
-from dpbayes.ui.pages.release.readings import Readings, Simulated
-from dpbayes.ui.pages.release.simulations import DRAWS, simulate
+from dpbayes.ui.pages.explore.averages import Averages, averages
+from dpbayes.ui.pages.explore.readings import Readings, Simulated
+from dpbayes.ui.pages.explore.simulations import DRAWS, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running

@@ -14,7 +14,7 @@ from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import Seat
 from tests.pages.conftest import everything, figures, fine, open_page, plain, put, settings_of
 
-PAGE = "pages/release.py"
+PAGE = "pages/explore.py"
 
 
 def person(**query: str) -> AppTest:

@@ -1,4 +1,4 @@
-"""The Release page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
+"""The Explore page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
 
 from contextlib import suppress
 
@@ -15,22 +15,22 @@ from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import POINTS, roughness
-from dpbayes.ui.pages.release.averages import (
+from dpbayes.ui.pages.explore.averages import (
     Averages,
     AveragesUnderWay,
     averages_under_way,
     known_averages,
     releases_of,
 )
-from dpbayes.ui.pages.release.board import board, follow, subject
-from dpbayes.ui.pages.release.controls import has_asked, has_picked, lead_control, picked, question, release_controls
-from dpbayes.ui.pages.release.details import release_details
-from dpbayes.ui.pages.release.handout import handout_button
-from dpbayes.ui.pages.release.make import make_release
-from dpbayes.ui.pages.release.person import in_short
-from dpbayes.ui.pages.release.python import python_of
-from dpbayes.ui.pages.release.readings import Readings
-from dpbayes.ui.pages.release.simulations import simulated_once
+from dpbayes.ui.pages.explore.board import board, follow, subject
+from dpbayes.ui.pages.explore.controls import has_asked, has_picked, lead_control, picked, question, release_controls
+from dpbayes.ui.pages.explore.details import release_details
+from dpbayes.ui.pages.explore.handout import handout_button
+from dpbayes.ui.pages.explore.make import make_release
+from dpbayes.ui.pages.explore.person import in_short
+from dpbayes.ui.pages.explore.python import python_of
+from dpbayes.ui.pages.explore.readings import Readings
+from dpbayes.ui.pages.explore.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -50,7 +50,7 @@ SLOTS = 40
 FACTS: Facts = MECHANISM | EPSILON | TABLE | N
 
 
-def release_page(chosen: Chosen) -> bool:
+def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     pictures_tell(FACTS)
     page, beside = board(chosen)

@@ -1,4 +1,4 @@
-"""What the Release page shows below the picture.
+"""What the Explore page shows below the picture.
 
 One person's risk, the spread, a query, all rows, the promise, a comparison of mechanisms, the file.
 """
@@ -20,14 +20,14 @@ from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.ui.pages.release.averages import Averages
-from dpbayes.ui.pages.release.comparison import comparison
-from dpbayes.ui.pages.release.controls import ask, question
-from dpbayes.ui.pages.release.coverage import coverage
-from dpbayes.ui.pages.release.exact import check_against_exact
-from dpbayes.ui.pages.release.file import release_json
-from dpbayes.ui.pages.release.person import one_person
-from dpbayes.ui.pages.release.readings import Readings, summary_as_real
+from dpbayes.ui.pages.explore.averages import Averages
+from dpbayes.ui.pages.explore.comparison import comparison
+from dpbayes.ui.pages.explore.controls import ask, question
+from dpbayes.ui.pages.explore.coverage import coverage
+from dpbayes.ui.pages.explore.exact import check_against_exact
+from dpbayes.ui.pages.explore.file import release_json
+from dpbayes.ui.pages.explore.person import one_person
+from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name

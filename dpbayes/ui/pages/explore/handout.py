@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpbayes.model.labels import assignment
 from dpbayes.releases.views.handout import Handout, html_handout
-from dpbayes.ui.pages.release.controls import question
-from dpbayes.ui.pages.release.readings import Readings
+from dpbayes.ui.pages.explore.controls import question
+from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import sentence_instead

@@ -19,7 +19,7 @@ from tests.conftest import thorough
 from tests.pages.conftest import fine, open_page, plain
 from tests.strategies import chain
 
-PAGE = "pages/release.py"
+PAGE = "pages/explore.py"
 BEFORE, LEVEL = 0.1, 0.2
 """The suspicion that the page starts from, and the level that it asks about."""
 

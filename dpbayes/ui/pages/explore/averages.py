@@ -11,7 +11,7 @@ from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import many
 from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, read_cell, read_releases
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.ui.pages.release.readings import AVERAGED_POINTS, Readings, held_as_real
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings, held_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
