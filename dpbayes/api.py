@@ -27,7 +27,7 @@ from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
 from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.columns import encode
+from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import read_domains, write_domains
 from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.engines.address import open_table
@@ -40,6 +40,7 @@ from dpbayes.sources.synthetic import sample_dataset
 __all__ = [
     "MECHANISMS",
     "Calibration",
+    "Categories",
     "ConsistentLaplace",
     "Counts",
     "Dataset",

@@ -35,12 +35,29 @@ def _recalibration(mechanism: Any) -> Recalibration:
 
 
 def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:
-    """Return the mechanism with its internal epsilon so chosen that at `delta` it loses no more than `target`.
+    """Return the mechanism with the internal epsilon at which an audit finds that it loses at most a target.
 
-    Of a regression sampler, which has none, it is the norm bound that is chosen. It is a bisection between settings
-    that were audited, and the one returned was found to keep to the target; that no larger setting does is not proved.
-    n, the parameters and the target decide, never the data. Errors: those of `needed_epsilon`; InputError where no
-    internal epsilon in range keeps to the target.
+    Of a regression sampler, which has no epsilon, the norm bound is chosen. The search is a bisection between settings
+    that were audited. The setting returned keeps to the target; that no larger one does is not proved. The result
+    depends
+    on n, the parameters and the target, never on the data.
+
+    Args:
+        mechanism: The mechanism, with its other parameters.
+        n: The public number of records.
+        target: The epsilon that may be lost.
+        delta: The delta at which it is measured.
+
+    Returns:
+        A mechanism of the same class.
+
+    Raises:
+        InputError: There is no audit for such a mechanism, or no internal epsilon in range keeps to the target.
+
+    Example:
+        >>> mechanism = dp.LaplaceFourier(prior=dp.chain(2), epsilon=1, calibration=dp.Calibration.AS_PRINTED)
+        >>> round(dp.recalibrated(mechanism, n=100, target=1).epsilon, 2)
+        2.0
     """
     return finished(recalibration_steps(mechanism, n=n, target=target, delta=delta))
 

@@ -46,16 +46,31 @@ UNKNOWN = Audit(kind=object, report=_refused)
 
 
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
-    """Return what is known about a mechanism's privacy for tables of n records, its curve at `epsilons` (E,).
+    """Return what can be shown about a mechanism's privacy loss for tables of n records.
 
-    `features` is the number of features of a regression's records, on which the printed epsilon depends; nothing else
-    takes it. Where there is no exact audit, `audit_by_draws` bounds the loss from below.
+    An audit is of the law that a class's own `release` samples from: a subclass has none, nor has a mechanism with a
+    part of another class than declared; see `dpbayes.mechanisms.known`. Where there is no exact audit, `audit_by_draws`
+    bounds the loss from below.
 
-    An audit is of the law that a class's own `release` draws from: a subclass has none, nor has a mechanism with a
-    part of another class than declared; see `dpbayes.mechanisms.known`.
+    Args:
+        mechanism: The mechanism, with its parameters.
+        n: The public number of records.
+        epsilons: Where the privacy curve is evaluated (E,).
+        features: The number of features of a regression's records, on which the paper's epsilon depends; nothing else
+            takes it.
 
-    Errors: InputError where there is no audit for such a mechanism, for bad numbers, for a regression without its
-    number of features, and for a die or a printed MAP estimate of another number of records than n.
+    Returns:
+        The claim, what is proved, the worst-case loss, the curve and the worst pair of neighbours.
+
+    Raises:
+        InputError: There is no audit for such a mechanism, a number is outside its range, a regression lacks its number
+            of
+            features, or a die or a MAP estimate as stated in the paper has another number of records than n.
+
+    Example:
+        >>> report = dp.audit_report(dp.LaplaceUpdates(prior=dp.chain(2), epsilon=1), n=100, epsilons=[0.5, 1])
+        >>> report.verdict.value, round(report.exact, 9)
+        ('proved, and no smaller epsilon would hold', 1.0)
     """
     sizes = {"n": n} if features is None else {"n": n, "features": features}
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)

@@ -21,8 +21,19 @@ class Neighbours(enum.Enum):
 class Guarantee:
     """(epsilon, delta)-differential privacy for the stated neighbours. [Zhang16] Definition 1.
 
-    `epsilon` = infinity promises nothing. A finite `rho` promises rho-zCDP besides ([Bun16] Definition 1.1), of which
-    epsilon at another delta follows. Errors: InputError for negative or NaN values and delta above 1.
+    Args:
+        epsilon: In nats of privacy loss; infinity promises nothing.
+        delta: The probability with which a larger loss is allowed.
+        neighbours: Which pairs of tables the promise covers.
+        reference: Where the promise is proved.
+        rho: A finite value promises rho-zCDP too ([Bun16] Definition 1.1), from which epsilon at another delta follows.
+
+    Raises:
+        InputError: A value is negative or not a number, delta is above 1, or rho is finite without an epsilon.
+
+    Example:
+        >>> str(dp.Guarantee(1.0, 1e-6))
+        'ε = 1, δ = 10⁻⁶'
     """
 
     epsilon: float
@@ -80,7 +91,19 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     having the one that they imply; a sum is promised if one of them promises one and none is without. Where those with
     a rho, or those with rho and delta, lose less together by their rhos at their own deltas, that counts instead of the
     sum of their epsilons. Pure promises alone cost the sum of their epsilons, and nothing else.
-    Errors: InputError when the promises are about different neighbours.
+
+    Args:
+        guarantees: The promises of releases of one table.
+
+    Returns:
+        One promise that covers all of them.
+
+    Raises:
+        InputError: The promises are about different neighbours.
+
+    Example:
+        >>> str(dp.compose([dp.Guarantee(0.5), dp.Guarantee(0.25)]))
+        'ε = 0.75'
     """
     guarantees = tuple(guarantees)
     relations = {guarantee.neighbours for guarantee in guarantees}

@@ -7,7 +7,15 @@ from dpbayes.base.text import numeral
 
 
 class InputError(ValueError):
-    """A refusal whose message is one plain sentence that can be shown to the person as it is."""
+    """A refusal whose message is one plain sentence that can be shown to a person as it is.
+
+    Example:
+        >>> try:
+        ...     dp.chain(0)
+        ... except dp.InputError as refusal:
+        ...     print(refusal)
+        The number of nodes must be between 1 and 1,000; 0 is not.
+    """
 
 
 def brief(value: object, limit: int = 40) -> str:

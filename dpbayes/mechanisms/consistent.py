@@ -23,9 +23,25 @@ from dpbayes.posteriors.noise_model import NoiseModel
 class ConsistentLaplace:
     """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on what they share.
 
-    The noise is that of [Zhang16] Algorithm 1, not clipped; the fit is post-processing and costs nothing. It lowers
-    the mean squared error of the cells by the factor K over the free numbers of consistent tables. The noisy cells are
-    handed over too, so that the recipient may use the law of each.
+    The noise is that of [Zhang16] Algorithm 1, not clipped. The least-squares fit is post-processing and costs no
+    privacy.
+    It lowers the mean squared error of the cells by the factor K over the number of free values of consistent tables.
+    The
+    release contains the noisy cells too, so that the recipient can use the law of each.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+
+    Raises:
+        InputError: A family is too large to be fitted, the prior is not one for a network, or a number is outside its
+            range.
+
+    Example:
+        >>> dp.ConsistentLaplace(prior=dp.chain(3), epsilon=2).noise_scale
+        3.0
     """
 
     label: ClassVar[str] = "Consistent Laplace"

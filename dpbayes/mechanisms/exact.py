@@ -14,7 +14,18 @@ from dpbayes.model.counts import Counts
 
 @dataclass(frozen=True, kw_only=True)
 class Exact:
-    """Hand over the exact posterior: no noise, no promise."""
+    """Release the exact posterior: no noise, no promise. A baseline, not a mechanism to use.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+
+    Raises:
+        InputError: The prior is not one for a network.
+
+    Example:
+        >>> str(dp.Exact(prior=dp.chain(2)).certified)
+        'no privacy guarantee'
+    """
 
     label: ClassVar[str] = "Exact (not private)"
     named: ClassVar[str] = "the exact posterior"

@@ -42,11 +42,29 @@ _BLOCK = 1 << 18
 class LaplaceFourier:
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
 
-    Scale b (of the integer coefficients) is 2|N_I|/epsilon as printed, or 2 O/epsilon certified, with O from
-    `Closure.odd_overlap`. Certified, the empty set's coefficient, which is n and public, gets no noise. The lift of
-    that coefficient is 2 t |N_I| b; at the printed scale this is the printed 4 t |N_I|^2/epsilon.
-    Noise of whole numbers has the same scale; it leaves whole coefficients, the tables rebuilt of which need not be.
-    [Zhang16] Algorithm 2, Corollaries 2 and 3. Errors: InputError when a node is not binary.
+    The noise scale b of the integer coefficients is 2|N_I|/epsilon as stated in the paper, or 2 O/epsilon as proved,
+    with
+    O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public, gets
+    no
+    noise. The lift of that coefficient is 2 t |N_I| b; at the paper's scale this is its 4 t |N_I|^2/epsilon. Noise of
+    whole numbers has the same scale; the tables rebuilt from whole coefficients need not be whole. [Zhang16] Algorithm
+    2,
+    Corollaries 2 and 3.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        t: The lift, in units of 2 |N_I| b; larger values make negative counts rarer.
+        calibration: The sensitivity in use: proved, or as stated in the paper.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+
+    Raises:
+        InputError: A node is not binary, the prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> dp.LaplaceFourier(prior=dp.chain(3), epsilon=1).certified.epsilon
+        1.0
     """
 
     label: ClassVar[str] = "Fourier"

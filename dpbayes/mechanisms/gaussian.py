@@ -27,8 +27,21 @@ class GaussianUpdates:
     One replaced record moves two counts of every node by one, so that all counts move by a vector of length
     sqrt(2|I|) at most, and records that differ in every column reach it. mu is the largest shift of N(0, 1) that is
     (epsilon, delta)-private; for noise of whole numbers it is sqrt(2 rho), rho the largest that gives (epsilon, delta).
-    Numbers are handed over as they are, not clipped to [0, n]: the privacy curve is then exactly Gaussian, and the
-    recipient may still fit and clip them.
+    The numbers are not clipped to [0, n]: the privacy curve is then exactly Gaussian, and the recipient may clip them.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        delta: The promised delta, below 1.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+
+    Raises:
+        InputError: The prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> round(dp.GaussianUpdates(prior=dp.chain(3), epsilon=1, delta=1e-6).noise_scale, 2)
+        10.35
     """
 
     label: ClassVar[str] = "Gaussian"

@@ -23,9 +23,23 @@ from dpbayes.posteriors.noise_model import NoiseModel
 class LaplaceUpdates:
     """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.
 
-    Step 4 prints the indicator of [0, n]; it is read as clipping, the law with atoms at 0 and n that the paper's
-    appendix works with. Nodes may have any number of states: one record still changes two cells of each node.
-    Noise of whole numbers has the same scale, and leaves whole numbers.
+    Step 4 of the algorithm prints the indicator of [0, n]. It is read as clipping, the law with atoms at 0 and n that
+    the paper's appendix works with. Nodes may have any number of states: one record changes two cells of each node.
+    Noise of whole numbers has the same scale.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+
+    Raises:
+        InputError: The prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> mechanism = dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1)
+        >>> mechanism.noise_scale
+        6.0
     """
 
     label: ClassVar[str] = "Laplace"

@@ -42,7 +42,12 @@ def draws_of(what: str) -> Parameter:
 
 
 class Calibration(enum.Enum):
-    """Which sensitivity the noise is scaled to."""
+    """Which sensitivity the noise is scaled to: the proved one, or the one stated in the paper.
+
+    Example:
+        >>> dp.Calibration.CERTIFIED.value
+        'certified'
+    """
 
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
@@ -54,7 +59,12 @@ class Calibration(enum.Enum):
 
 
 class Noise(enum.Enum):
-    """What is added to whole numbers: real ones, as in the papers, or whole ones, as in a real release."""
+    """Which noise is added to whole numbers: real numbers, as in the papers, or whole numbers, as in a real release.
+
+    Example:
+        >>> dp.Noise.WHOLE.value
+        'whole numbers'
+    """
 
     REAL = "real numbers"
     WHOLE = "whole numbers"

@@ -7,6 +7,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from dpbayes.base.display import html_table, listed
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -88,12 +89,39 @@ class SampledCpts:
 
 @dataclass(frozen=True, eq=False)
 class Release(Generic[OutcomeT_co]):
-    """All that the recipient may see: no data, no seed, no true count."""
+    """All that the recipient may see: no data, no seed, no true count.
+
+    Args:
+        outcome: The numbers that the mechanism releases, such as a `ReleasedPosterior`.
+        guarantee: What is proved about the release.
+        mechanism: The mechanism's name.
+        public: Public facts by name, such as n, epsilon and the noise scale.
+
+    Example:
+        >>> network = dp.chain(2)
+        >>> counts = dp.Counts(network, np.array([7, 3, 6, 1, 1, 2]), 10)
+        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+        >>> release.posterior.mean.shape
+        (6,)
+    """
 
     outcome: OutcomeT_co
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        facts = self._facts()
+        return listed(f"Release by {self.mechanism}", (f"{name}: {value}" for name, value in facts), len(facts))
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Release by {self.mechanism}", ("", ""), self._facts(), len(self._facts()))
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what the release states, by name: no number of it."""
+        public = [(name, str(value)) for name, value in self.public.items()]
+        shape = " x ".join(map(str, self.numbers.shape))
+        return [("guarantee", self.guarantee.in_full), *public, ("numbers", f"{shape}, {type(self.outcome).__name__}")]
 
     @property
     def numbers(self) -> FloatArray:

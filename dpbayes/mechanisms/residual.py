@@ -26,10 +26,27 @@ class GaussianResiduals:
     """t_A + N(0, s_A) for every set A of nodes within a family, n as it is; then the tables are rebuilt. [Xiao23].
 
     One record that differs in the nodes d moves t_A by c_A(d) in squared length, so that all of them are apart by
-    sum_A c_A(d)/s_A in squared standard deviations; the s_A are so scaled that its largest value, found exactly by
+    sum_A c_A(d)/s_A in squared standard deviations. The s_A are scaled so that the largest value, found exactly by
     eliminating nodes, is mu^2. Of all such s_A they are those with the least sum of the cells' variances, families
     times their `weights`, up to a share `design.gap`. Noise of whole numbers is added to t_A in the units in which it
     is whole. Networks that are too dense for the exact search get a bound in its place, and more noise.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        delta: The promised delta, below 1.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+        weights: How much the squared error of each node's table counts (|I|,); empty where all count alike.
+        prices: What each set's noise costs in proportion, as whole numbers; empty where the best are searched for.
+
+    Raises:
+        InputError: The prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> mechanism = dp.GaussianResiduals(prior=dp.chain(3), epsilon=1, delta=1e-6)
+        >>> mechanism.node_noise_sd.round(2)
+        array([7.31, 6.46, 7.2 ])
     """
 
     label: ClassVar[str] = "Gaussian residuals"

@@ -26,16 +26,33 @@ DRAWS = draws_of("CPTs")
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSampler:
-    """N draws of all CPTs from the posterior under the trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.
+    """N samples of all CPTs from the posterior under a trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.
 
     Binary rows are trimmed to [omega, 1 - omega]; longer ones decision by decision (see
     `dpbayes.posteriors.decisions`), so that no state's probability is below omega. With |I| binary nodes:
 
-    Certified, omega = 1/(1 + exp(epsilon / (2 |I| N))): one replaced record changes a term of every node in every draw.
-    As printed, omega = exp(-epsilon/2), which is at least 1/2 and leaves nothing up to epsilon = 2 ln 2 (for rows of r
-    states, 2 ceil(log2 r) ln 2): InputError.
+    Proved, omega = 1/(1 + exp(epsilon / (2 |I| N))): one replaced record changes a term of every node in every sample.
+    As stated in the paper, omega = exp(-epsilon/2), which is at least 1/2 and leaves nothing up to epsilon = 2 ln 2
+    (for
+    rows of r states, 2 ceil(log2 r) ln 2).
 
-    The paper trims by rejection, whose run time depends on the data; here every draw takes the same work.
+    The paper trims by rejection, whose run time depends on the data; here every sample takes the same work.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        draws: N, how many samples of all CPTs are released.
+        calibration: The trim in use: proved, or as stated in the paper.
+
+    Raises:
+        InputError: The paper's trim leaves nothing, the prior is not one for a network, or a number is outside its
+            range.
+
+    Example:
+        >>> mechanism = dp.PosteriorSampler(prior=dp.chain(2), epsilon=1, draws=5)
+        >>> counts = dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10)
+        >>> mechanism.release(counts, np.random.default_rng(1)).numbers.shape
+        (5, 6)
     """
 
     label: ClassVar[str] = "Posterior sampling"

@@ -27,10 +27,25 @@ class WeightedFourier:
     """Integer coefficient s_A + Lap(b_A) for every A in N_I but the empty one, then every family's table.
 
     [Zhang16] Algorithm 2 with a scale for each coefficient, without its lift, and n as it is. One record that differs
-    in the nodes d moves by two those coefficients with which d shares an odd number of nodes; the b_A are so scaled
+    in the nodes d moves by two those coefficients with which d shares an odd number of nodes. The b_A are scaled so
     that the largest sum of 2/b_A over such A, found exactly by eliminating nodes, is epsilon. Of all such scales they
-    have the least sum of the cells' variances, families times their `weights`, up to a share `design.gap`; equal ones
-    are the certified Fourier noise. Errors: InputError when a node is not binary.
+    have the least sum of the cells' variances, families times their `weights`, up to a share `design.gap`. Equal scales
+    are the proved Fourier noise.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
+            adds.
+        weights: How much the squared error of each node's table counts (|I|,); empty where all count alike.
+        prices: What each set's noise costs in proportion, as whole numbers; empty where the best are searched for.
+
+    Raises:
+        InputError: A node is not binary, the prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> dp.WeightedFourier(prior=dp.chain(3), epsilon=1).certified.epsilon
+        1.0
     """
 
     label: ClassVar[str] = "Weighted Fourier"

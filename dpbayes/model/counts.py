@@ -1,7 +1,7 @@
 """The sufficient statistics of a table under a network, counted on packed bits."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.display import html_table, listed
 from dpbayes.base.steps import Work, finished
+from dpbayes.base.text import many
 from dpbayes.base.types import Codes, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
@@ -27,7 +29,20 @@ MOST_PLANES = 512
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many of n records fall in every CPT cell: `values` (..., K). All that a mechanism may see of the data."""
+    """How many of n records fall in every CPT cell. All that a mechanism may see of the data.
+
+    Args:
+        network: The network whose cells are counted.
+        values: The counts (..., K), whole numbers.
+        n: The public number of records.
+
+    Raises:
+        InputError: `values` does not have one number for each of the network's K cells.
+
+    Example:
+        >>> dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10).n
+        10
+    """
 
     network: Network
     values: IntArray
@@ -39,6 +54,30 @@ class Counts:
                 f"Counts need one value for each of the network's {self.network.cell_count} cells; "
                 f"got an array of shape {self.values.shape}."
             )
+
+    def __repr__(self) -> str:
+        return f"<{self._title}>"
+
+    def __str__(self) -> str:
+        return listed(self._title, (f"{label}: {counts}" for label, counts in self._rows()), self._shown)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, ("row", "counts"), self._rows(), self._shown)
+
+    @property
+    def _shown(self) -> int:
+        """How many rows can be shown: of a batch none."""
+        return self.network.row_count if self.values.ndim == 1 else 0
+
+    @property
+    def _title(self) -> str:
+        batch = f", {self.values.shape[:-1]} of them" if self.values.ndim > 1 else ""
+        return f"Counts of {many(self.n, 'record')} in {many(self.network.cell_count, 'cell')}{batch}"
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the label and the counts of every row."""
+        for row in range(self._shown):
+            yield self.network.row_label(row), ", ".join(map(str, self.values[self.network.cells_of_row(row)].tolist()))
 
     @cached_property
     def digest(self) -> str:
@@ -64,8 +103,21 @@ class Source(Protocol):
 def count(network: Network, data: Dataset | Source) -> Counts:
     """Count the records of every cell in one pass over the table.
 
-    Errors: InputError when a node is not a column of the table or their states differ; for a source, whatever its scan
-    refuses.
+    Args:
+        network: The network whose cells are counted.
+        data: The table: a `Dataset`, or a `DeclaredTable` that is counted where it lies.
+
+    Returns:
+        The counts (K,) and the number of records.
+
+    Raises:
+        InputError: A node is not a column of the table, or their states differ, or the scan of a source fails.
+
+    Example:
+        >>> network = dp.network("rain -> grass")
+        >>> table = dp.Dataset(network.names, network.states, np.array([[0, 0], [1, 1], [1, 0]]))
+        >>> dp.count(network, table).values
+        array([1, 2, 1, 0, 1, 1])
     """
     return finished(counting(network, data))
 

@@ -14,10 +14,23 @@ from dpbayes.model.network import MAX_STATES
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """n records over named columns; `states[j]` is column j's *public* domain, `codes` (n, d) points into it.
+    """n records over named columns with public domains, as small-integer codes.
 
-    The codes are read-only, one byte each, columns contiguous. Neighbours are tables of the same n that differ in
-    one record (`replace`). Errors: InputError for repeated names, too many states, codes outside the domain.
+    The codes are kept read-only, one byte each, columns contiguous. Neighbours are tables of the same n that differ in
+    one record (`replace`).
+
+    Args:
+        names: The columns.
+        states: Every column's *public* domain.
+        codes: The records (n, d), as indices into the domains.
+
+    Raises:
+        InputError: Names are repeated, a domain has too many states, or a code is outside its domain.
+
+    Example:
+        >>> table = dp.Dataset(("rain",), (("no", "yes"),), np.array([[0], [1], [1]]))
+        >>> table.n, table.column("rain").tolist()
+        (3, [0, 1, 1])
     """
 
     names: tuple[str, ...]

@@ -9,8 +9,10 @@ from itertools import product
 import networkx as nx
 import numpy as np
 
+from dpbayes.base.display import html_table, listed
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
+from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
@@ -39,14 +41,26 @@ _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
 
 @dataclass(frozen=True)
 class Network:
-    """A validated directed acyclic graph (I, pi) over named categorical nodes.
+    """A validated directed acyclic graph (I, pi) over named categorical nodes. [Zhang16] Section 2.1.
 
-    `states[i]` are node i's r_i states in declared order. `parents[i]` are names, kept in network order. All CPT
-    cells lie on one axis of length K: nodes in network order, then rows (parent configurations, first parent most
+    All CPT cells lie on one axis of length K: nodes in network order, then rows (parent configurations, first parent
+    most
     significant), then states. There are m rows. Counts, priors, posteriors and noise are arrays (..., K).
 
-    Errors: InputError for empty, repeated or unknown names, fewer than one state, cycles, and more than MAX_CELLS
-    cells. [Zhang16] section 2.1.
+    Args:
+        names: The nodes.
+        states: Every node's r_i states, in declared order.
+        parents: Every node's parents by name, kept in network order.
+
+    Raises:
+        InputError: Names are empty, repeated or unknown, a node has no state, the arrows close a cycle, or the tables
+            have
+            more than MAX_CELLS cells.
+
+    Example:
+        >>> network = dp.Network.from_edges(["rain", "grass"], [("rain", "grass")])
+        >>> network.row_labels()
+        ('rain', 'grass | rain=no', 'grass | rain=yes')
     """
 
     names: tuple[str, ...]
@@ -88,6 +102,23 @@ class Network:
             tuple(tuple(known.get(name, BINARY)) for name in names),
             tuple(tuple(into[name]) for name in names),
         )
+
+    def __repr__(self) -> str:
+        return f"<Network of {self._sizes}>"
+
+    def __str__(self) -> str:
+        arrows = (f"{parent} -> {child}" for parent, child in self.edges)
+        return listed(f"Network of {self._sizes}", arrows, len(self.edges))
+
+    def _repr_html_(self) -> str:
+        families = zip(self.names, self.states, self.parents, self.rows_per_node.tolist(), strict=True)
+        rows = ((name, ", ".join(states), ", ".join(parents), str(m)) for name, states, parents, m in families)
+        return html_table(f"Network of {self._sizes}", ("node", "states", "parents", "rows"), rows, len(self.names))
+
+    @property
+    def _sizes(self) -> str:
+        nodes, arrows = many(len(self.names), "node"), many(len(self.edges), "arrow")
+        return f"{nodes}, {arrows}, {many(self.row_count, 'row')} and {many(self.cell_count, 'cell')}"
 
     def _refuse_cycles(self) -> None:
         if nx.is_directed_acyclic_graph(self.graph):  # far faster than looking for a cycle in vain

@@ -16,10 +16,27 @@ MOST_ENTRIES = 2**24
 
 
 def query(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, str]) -> FloatArray:
-    """Return P(target | evidence) for CPTs (..., K): (..., r_target).
+    """Return P(target | evidence) under given CPTs, exactly.
 
     Under independent Dirichlet rows, the posterior means are the CPTs to use for the joint probability of one new
-    record. Errors: InputError for unknown names and states, evidence of probability zero, networks too entangled.
+    record.
+
+    Args:
+        network: The network.
+        probabilities: The CPTs (..., K).
+        target: The node in question.
+        evidence: States of other nodes, by name.
+
+    Returns:
+        The probabilities (..., r) of the target's r states.
+
+    Raises:
+        InputError: A name or a state is unknown, the evidence has probability zero, or the network is too dense.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> dp.query(network, probabilities, "dysp", {"smoke": "yes"}).round(3)
+        array([0.553, 0.447])
     """
     observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
     aim = network.index(target)

@@ -1,6 +1,6 @@
 """Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.display import bar, html_table, listed
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, leading
 from dpbayes.model.counts import Counts
@@ -29,10 +31,21 @@ _MOST_READINGS = 8
 
 @dataclass(frozen=True, eq=False)
 class Dirichlets:
-    """Dirichlet(alpha) for every CPT row of a network: `alpha` (..., K), positive and finite.
+    """Dirichlet(alpha) for every CPT row of a network; prior and posterior alike.
 
-    For binary nodes a row is a Beta distribution ([Zhang16] Example 1). Errors: InputError for other shapes and for
-    values that are not positive and finite.
+    For binary nodes a row is a Beta distribution ([Zhang16] Example 1).
+
+    Args:
+        network: The network.
+        alpha: The parameters (..., K), positive and finite.
+
+    Raises:
+        InputError: `alpha` has another shape, or a value that is not positive and finite.
+
+    Example:
+        >>> prior = dp.Dirichlets.symmetric(dp.chain(2))
+        >>> prior.updated([7, 3, 6, 1, 1, 2]).mean.round(2)
+        array([0.67, 0.33, 0.78, 0.22, 0.4 , 0.6 ])
     """
 
     network: Network
@@ -45,6 +58,32 @@ class Dirichlets:
         if not np.all(alpha > 0) or not np.all(np.isfinite(alpha)):
             raise InputError("Every Dirichlet parameter must be a positive, finite number.")
         object.__setattr__(self, "alpha", alpha)
+
+    def __repr__(self) -> str:
+        return f"<{self._title}>"
+
+    def __str__(self) -> str:
+        return listed(self._title, (f"{label}: {means}" for label, means, _ in self._rows()), self._shown)
+
+    def _repr_html_(self) -> str:
+        rows = ((label, bar(means), text) for label, text, means in self._rows())
+        return html_table(self._title, ("row", "distribution", "mean of each state"), rows, self._shown)
+
+    @property
+    def _shown(self) -> int:
+        """How many rows can be shown: of a batch none."""
+        return self.network.row_count if self.alpha.ndim == 1 else 0
+
+    @property
+    def _title(self) -> str:
+        batch = f", {self.alpha.shape[:-1]} of them" if self.alpha.ndim > 1 else ""
+        return f"Dirichlets of {many(self.network.row_count, 'row')}{batch}"
+
+    def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
+        """Yield the label, the means as text and the means of every row."""
+        for row in range(self._shown):
+            means = self.mean[self.network.cells_of_row(row)].tolist()
+            yield self.network.row_label(row), ", ".join(f"{mean:.3f}" for mean in means), means
 
     @classmethod
     def symmetric(cls, network: Network, concentration: float = 1.0) -> "Dirichlets":

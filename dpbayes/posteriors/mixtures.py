@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.quadrature import spread_points
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
@@ -35,6 +36,10 @@ class DirichletMixtures:
     prior: Dirichlets
     counts: FloatArray
     weights: FloatArray
+
+    def __repr__(self) -> str:
+        components, rows = self.weights.shape[-2:]
+        return f"<DirichletMixtures of {many(rows, 'row')} with {many(components, 'component')} each>"
 
     @property
     def network(self) -> Network:

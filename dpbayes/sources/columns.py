@@ -48,7 +48,18 @@ Missing = OwnState | DropRecord | CountAs
 class Categories:
     """A column whose values are its states.
 
-    `public` is False when the states were taken from the data: that leaks.
+    Args:
+        name: The column.
+        states: Its states, in order.
+        public: False where the states were taken from the data: that leaks.
+        missing: What a missing value means: the record is dropped, a state of its own, or one of the states.
+
+    Raises:
+        InputError: States are repeated, empty or too many.
+
+    Example:
+        >>> dp.Categories("rain", ("no", "yes"), public=True).domain
+        ('no', 'yes')
     """
 
     name: str
@@ -153,11 +164,26 @@ Column = Categories | Groups | Cuts
 def encode(
     frame: pd.DataFrame, columns: Sequence[Column], progress: Callable[[float], object] | None = None
 ) -> Dataset:
-    """Turn the named columns of a frame of text into a table of codes over their declared domains.
+    r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
 
     Records are left out only where a column's `missing` is DropRecord; such a record is not in the table, and its other
-    values are not looked at, as in every engine. `progress` is called with the share of columns that are done. Errors:
-    InputError for a column that the frame lacks and for a value outside its domain, naming the first such record.
+    values are not looked at, as in every engine.
+
+    Args:
+        frame: The records, as text.
+        columns: The declared columns to use.
+        progress: Called with the share of columns that are done.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: The frame lacks a column, or a value is outside its domain; the message names the first such record.
+
+    Example:
+        >>> frame = dp.read_table("garden.csv", b"rain,grass\nno,dry\nyes,wet\n").frame
+        >>> dp.encode(frame, [dp.Categories("rain", ("no", "yes"))]).codes.ravel()
+        array([0, 1], dtype=uint8)
     """
     names = distinct_names("column", (column.name for column in columns))
     if not names:

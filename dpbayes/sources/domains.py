@@ -56,7 +56,18 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
 
 
 def write_domains(columns: Iterable[DeclaredColumn]) -> str:
-    """Return the domain description as JSON, one column after another; `read_domains` gives the columns again."""
+    """Return a domain description as JSON, which `read_domains` reads.
+
+    Args:
+        columns: The columns, as `read_domains` returns them.
+
+    Returns:
+        The text, a column on each line.
+
+    Example:
+        >>> dp.write_domains([]).splitlines()[1]
+        '  "format": "dpbayes domain description",'
+    """
     described = [json.dumps(_described(column), ensure_ascii=False, allow_nan=False) for column in columns]
     head = f'"format": {json.dumps(FORMAT)},\n  "version": {VERSION}'
     return "{\n  " + head + ',\n  "columns": [\n    ' + ",\n    ".join(described) + "\n  ]\n}\n"
@@ -106,8 +117,19 @@ def _refuse_half_characters(told: object) -> None:
 def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """Return the columns that a domain description declares, in its order.
 
-    Errors: InputError for what is not JSON or not such a description, another version, fields that are missing,
-    unknown or of another type, names or states used twice, cut points that do not increase or are not finite.
+    Args:
+        text: The description, a file of JSON.
+
+    Returns:
+        The columns, each with its domain and whether it is in use.
+
+    Raises:
+        InputError: It is not JSON, not such a description, of another version, or a column of it is not valid.
+
+    Example:
+        >>> text = dp.write_domains([])
+        >>> dp.read_domains(text)
+        ()
     """
     told = _fields("The description", _json(text), ("format", "version", "columns"))
     if told["format"] != FORMAT:

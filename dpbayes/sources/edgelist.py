@@ -16,12 +16,24 @@ _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
 
 
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Read names, in order of first mention, and arrows (parent, child).
+    """Read names, in order of first mention, and arrows.
 
     A line is `parent -> child`, `parent,child`, or the name of a node; the rest of a line after # is a comment. Names
     with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
 
-    Errors: InputError naming the line for anything else, an arrow to itself, and an arrow given twice.
+    Args:
+        text: The file's text.
+
+    Returns:
+        The names, and the arrows as pairs (parent, child).
+
+    Raises:
+        InputError: A line is none of these, an arrow leads to its own node, or an arrow is given twice; it names the
+            line.
+
+    Example:
+        >>> dp.read_edges("rain -> grass")
+        (('rain', 'grass'), (('rain', 'grass'),))
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The list of arrows has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}.")
@@ -41,9 +53,21 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> Network:
-    """Return the network of "rain -> grass; sun -> grass": arrows, or lone nodes, between semicolons or on lines.
+    """Return the network of a text such as "rain -> grass; sun -> grass".
 
-    A node has the states no and yes, or those given by its name. Errors: those of `read_edges` and of `Network`.
+    Args:
+        arrows: Arrows, or nodes without an arrow, between semicolons or on lines of their own.
+        states: The states of nodes by name; a node that is not in it has the states no and yes.
+
+    Returns:
+        The network, with nodes in order of first mention.
+
+    Raises:
+        InputError: A part is neither an arrow nor a name, or the network is not valid.
+
+    Example:
+        >>> dp.network("rain -> grass; sun -> grass").parents
+        ((), ('rain', 'sun'), ())
     """
     lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
     names, edges = read_edges(lines)
@@ -51,7 +75,20 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> N
 
 
 def write_edges(network: Network) -> str:
-    """Write all names in network order, then all arrows; `read_edges` gives back both."""
+    """Return all names in network order, then all arrows, as a text that `read_edges` reads.
+
+    Args:
+        network: The network.
+
+    Returns:
+        The text, a name or an arrow on each line.
+
+    Example:
+        >>> print(dp.write_edges(dp.chain(2)), end="")
+        x1
+        x2
+        x1 -> x2
+    """
     lines = [_written(name) for name in network.names]
     lines += [f"{_written(parent)} -> {_written(child)}" for parent, child in network.edges]
     return "\n".join(lines) + "\n"

@@ -33,9 +33,21 @@ NAMED = {key: NamedNetwork(**entry) for key, entry in read_index("networks").ite
 
 @functools.cache
 def load_named(key: str) -> tuple[Network, FloatArray]:
-    """Return a network of NAMED and its published probabilities (K,), read-only.
+    """Return a network that comes with the package, and its published probabilities.
 
-    Errors: InputError naming an unknown key, and those of `read_data`.
+    Args:
+        key: Its name, such as "asia" or "alarm".
+
+    Returns:
+        The network, and the probabilities (K,) of its cells, read-only.
+
+    Raises:
+        InputError: There is no such network, or its file cannot be read.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> len(network.names), probabilities.shape
+        (8, (36,))
     """
     if key not in NAMED:
         raise InputError(f"There is no network {brief(key)}; choose one of {', '.join(NAMED)}.")
@@ -68,31 +80,102 @@ def empty_over(states: Mapping[str, Sequence[str]]) -> Network:
 
 
 def naive_bayes(d: int) -> Network:
-    """The node `class` with arrows to the features x1, ..., xd; d from 1 to MAX_FEATURES."""
+    """Return the node `class` with arrows to the features x1, ..., xd, all binary.
+
+    Args:
+        d: The number of features, 1 to MAX_FEATURES.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: d is out of range.
+
+    Example:
+        >>> dp.naive_bayes(2).edges
+        (('class', 'x1'), ('class', 'x2'))
+    """
     features = _numbered(whole_number("The number of features", d, low=1, high=MAX_FEATURES))
     return naive_bayes_over(dict.fromkeys(("class", *features), BINARY), "class")
 
 
 def chain(k: int) -> Network:
-    """x1 -> x2 -> ... -> xk; k from 1 to MAX_NODES."""
+    """Return the network x1 -> x2 -> ... -> xk of binary nodes.
+
+    Args:
+        k: The number of nodes, 1 to MAX_NODES.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: k is out of range.
+
+    Example:
+        >>> dp.chain(3).edges
+        (('x1', 'x2'), ('x2', 'x3'))
+    """
     return chain_over(dict.fromkeys(_nodes(k), BINARY))
 
 
 def tree(k: int, *, branching: int = 2) -> Network:
-    """k nodes filled in level by level, each with `branching` children; x1 is the root. Branching from 1 to 50."""
+    """Return a tree of k binary nodes, filled in level by level from the root x1.
+
+    Args:
+        k: The number of nodes, 1 to MAX_NODES.
+        branching: How many children a node has, 1 to 50.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: A number is out of range.
+
+    Example:
+        >>> dp.tree(4).edges
+        (('x1', 'x2'), ('x1', 'x3'), ('x2', 'x4'))
+    """
     names = _nodes(k)
     branching = whole_number("The number of children", branching, low=1, high=50)
     return Network.from_edges(names, [(names[(j - 1) // branching], names[j]) for j in range(1, len(names))])
 
 
 def full(k: int) -> Network:
-    """Every earlier node is a parent of every later one; k from 1 to MAX_FULL."""
+    """Return the complete network of k binary nodes: every earlier node is a parent of every later one.
+
+    Args:
+        k: The number of nodes, 1 to MAX_FULL.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: k is out of range.
+
+    Example:
+        >>> dp.full(3).edges
+        (('x1', 'x2'), ('x1', 'x3'), ('x2', 'x3'))
+    """
     names = _numbered(whole_number("The number of nodes of a complete network", k, low=1, high=MAX_FULL))
     return Network.from_edges(names, itertools.combinations(names, 2))
 
 
 def empty(k: int) -> Network:
-    """k nodes and no arrows; k from 1 to MAX_NODES."""
+    """Return k binary nodes without arrows.
+
+    Args:
+        k: The number of nodes, 1 to MAX_NODES.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: k is out of range.
+
+    Example:
+        >>> dp.empty(3).cell_count
+        6
+    """
     return empty_over(dict.fromkeys(_nodes(k), BINARY))
 
 

@@ -44,7 +44,21 @@ SHIPPED = {key: _shipped_table(entry) for key, entry in read_index("tables").ite
 
 @functools.lru_cache(maxsize=4)
 def load_shipped(key: str) -> Dataset:
-    """Return a table of SHIPPED with every column in use. Errors: InputError naming an unknown key, or its file."""
+    """Return a table that comes with the package, with every column in use.
+
+    Args:
+        key: Its name, such as "house_votes_84" or "adult".
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: There is no such table, or its file cannot be read.
+
+    Example:
+        >>> dp.load_shipped("house_votes_84").n
+        435
+    """
     columns = _columns(key)
     return _read_table(key, lambda frame: encode(frame, columns))
 

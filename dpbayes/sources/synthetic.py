@@ -27,10 +27,27 @@ def sample_dataset(
     *,
     progress: Callable[[float], object] | None = None,
 ) -> Dataset:
-    """Draw n independent records, every node given its parents; n from 0 to MAX_RECORDS.
+    """Sample n independent records, every node given its parents.
 
-    `probabilities` (K,) are checked first; what has probability 0 never happens. `progress` is called with the share
-    of records done after every block.
+    What has probability 0 never happens.
+
+    Args:
+        network: The network.
+        probabilities: Its CPTs (K,).
+        n: The number of records, 0 to MAX_RECORDS.
+        rng: Source of randomness.
+        progress: Called with the share of records done after every block.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: n is out of range, or the probabilities are not CPTs of the network.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> dp.sample_dataset(network, probabilities, 1000, np.random.default_rng(1)).codes.shape
+        (1000, 8)
     """
     n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
     checked = checked_cpts(network, probabilities)

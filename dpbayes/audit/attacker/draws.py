@@ -80,11 +80,33 @@ def audit_by_draws(
     draws: int = 100_000,
     doubt: float = DOUBT,
 ) -> SampledLoss:
-    """Return a lower bound on what any mechanism loses, from `draws` releases of each of two neighbours' statistics.
+    """Return a lower bound on the privacy loss of any mechanism, from releases of two neighbours' statistics.
 
-    It calls `mechanism.release(statistic, rng, (draws,))` and reads the numbers in what that returns; delta is that of
-    the mechanism's claim. That the two are neighbours is the caller's to know. Errors: InputError for bad or too many
-    draws, and for releases without numbers.
+    It calls `mechanism.release(statistic, rng, (draws,))` and reads the numbers in what that returns. Delta is that of
+    the mechanism's claim. The caller must pass neighbours.
+
+    Args:
+        mechanism: Anything with a `release`.
+        first: The statistic of a table, such as its `Counts`.
+        second: The statistic of a neighbour.
+        rng: Source of the noise.
+        draws: How many releases of each statistic.
+        doubt: The probability with which the bound may be wrong.
+
+    Returns:
+        The bound, with the counts that prove it.
+
+    Raises:
+        InputError: There are too few or too many draws, or a release has no numbers.
+
+    Example:
+        >>> network = dp.chain(2)
+        >>> first = dp.Counts(network, np.array([10, 0, 10, 0, 0, 0]), 10)
+        >>> second = dp.Counts(network, np.array([9, 1, 9, 0, 0, 1]), 10)
+        >>> mechanism = dp.LaplaceUpdates(prior=network, epsilon=1)
+        >>> loss = dp.audit_by_draws(mechanism, first=first, second=second, rng=np.random.default_rng(1), draws=20_000)
+        >>> 0 < loss.epsilon <= 1
+        True
     """
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
     claim = getattr(mechanism, "claimed", None)

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.audit.loss.normal import Loss
+from dpbayes.base.display import html_table, listed
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 
@@ -84,6 +86,27 @@ class AuditReport:
     curve: DeltaCurve
     worst: WorstCase | None
     scope: str
+
+    def __repr__(self) -> str:
+        findings = self._findings()
+        return listed("Audit", (f"{name}: {value}" for name, value in findings), len(findings))
+
+    def _repr_html_(self) -> str:
+        return html_table("Audit", ("", ""), self._findings(), len(self._findings()))
+
+    def _findings(self) -> list[tuple[str, str]]:
+        """Return what was found, by name."""
+        upper = "at most " if self.exactness is Exactness.UPPER else ""
+        pair = [("worst pair of tables", f"{self.worst.first} and {self.worst.second}")] if self.worst else []
+        return [
+            ("verdict", self.verdict.value),
+            ("stated", str(self.claimed)),
+            ("proved", str(self.certified)),
+            ("worst-case privacy loss", f"{upper}{numeral(self.exact, 4)} nats"),
+            (f"epsilon at delta = {numeral(self.claimed.delta)}", f"{upper}{numeral(self.needed, 4)}"),
+            *pair,
+            ("scope", self.scope),
+        ]
 
     @property
     def verdict(self) -> AuditVerdict:

@@ -77,15 +77,31 @@ class MapExponential:
     Every decision of every CPT row (see `dpbayes.posteriors.decisions`; a binary row is one) is given one of G equal
     cells of (0, 1). The score u of an output is the sum over the decisions of their cells' posterior masses, and Delta
     = sum_i Delta_i bounds how far one replaced record moves that sum, for every n (see
-    `dpbayes.mechanisms.map.scores`). The law is a product: all decisions are drawn on their own, at the same rate
+    `dpbayes.mechanisms.map.scores`). The law is a product: all decisions are sampled independently, at the same rate
     epsilon / (2 Delta).
 
-    Printed: u is the posterior density and Delta = sqrt(L r). That Delta bounds the change of a set's probability, not
+    In the paper u is the posterior density and Delta = sqrt(L r). That Delta bounds the change of a set's probability,
+    not
     of a density, and the promise fails (see `PrintedMap`); masses of cells are probabilities of sets.
 
-    The base measure prior(g) is the cell's prior mass, as printed. It is public and positive for every prior, so it
-    costs nothing, and the draw tends to the prior, rounded to cells, as epsilon vanishes. A prior that gives a cell
+    The base measure prior(g) is the cell's prior mass, as in the paper. It is public and positive for every prior, so
+    it
+    costs nothing, and the law tends to the prior, rounded to cells, as epsilon vanishes. A prior that gives a cell
     less than 1e-308 excludes it, whatever the data.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        cells: G, the number of cells that (0, 1) is divided into.
+
+    Raises:
+        InputError: The prior is not one for a network, or a number is outside its range.
+
+    Example:
+        >>> mechanism = dp.MapExponential(prior=dp.chain(2), epsilon=1, cells=10)
+        >>> counts = dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10)
+        >>> mechanism.release(counts, np.random.default_rng(1)).outcome.probabilities.shape
+        (6,)
     """
 
     label: ClassVar[str] = "Private MAP"

@@ -76,11 +76,24 @@ def parsed(text: str) -> Address:
 
 
 def open_table(text: str, within: Path | None = None) -> Engine:
-    """Return the table that an address names; nothing is opened before it is asked.
+    """Return the table that an address names; nothing is opened before it is used.
 
-    The views of a DuckDB file that visitors may name read only files `within` a folder; None is for an address of the
-    person's own, whose views may read whatever this program may. Errors: InputError as of `parsed`, and for an address
-    that names no table.
+    Args:
+        text: The address, such as "duckdb:/data/clinic.duckdb?table=visits".
+        within: The folder in which all files that the views of a DuckDB file read must lie; None for an address of the
+            person's own, whose views may read whatever this program may.
+
+    Returns:
+        The table, to be used in a `DeclaredTable`.
+
+    Raises:
+        InputError: It is not an address, it holds a password, or it names no table.
+
+    Example:
+        >>> dp.open_table("duckdb:/data/clinic.duckdb")
+        Traceback (most recent call last):
+        ...
+        dpbayes.base.validation.InputError: ...
     """
     address = parsed(text)
     if address.kind == "parquet":

@@ -90,7 +90,20 @@ class Engine(Protocol):
 class DeclaredTable:
     """A table in an engine with the declared domains of its columns in use: what `count` takes beside a `Dataset`.
 
-    Errors: InputError for no column, and for one named twice.
+    Args:
+        engine: The table, as `open_table` returns it.
+        columns: The declared domains of the columns in use, such as those of `read_domains`.
+
+    Raises:
+        InputError: There is no column, or a column is named twice.
+
+    Example:
+        >>> import tempfile, pandas
+        >>> folder = tempfile.mkdtemp()
+        >>> pandas.DataFrame({"rain": ["yes", "no", "yes"]}).to_parquet(f"{folder}/part.parquet")
+        >>> rain = dp.Categories("rain", ("no", "yes"), public=True)
+        >>> dp.count(dp.network("rain"), dp.DeclaredTable(dp.open_table(f"parquet:{folder}"), (rain,))).values
+        array([1, 2])
     """
 
     engine: Engine
