@@ -43,7 +43,7 @@ browser: $(VENV)/.dev chromium
 engines: $(VENV)/.engines servers
 	$(BIN)/python -m pytest -m engines -rs tests/engines
 
-# The README's pictures, of the dashboard as it is.
+# The pictures of the documents, of the dashboard as it is.
 pictures: $(VENV)/.dev chromium
 	$(BIN)/python -m tests.browser.pictures
 

@@ -22,8 +22,12 @@ from dpbayes.mechanisms import (
     MapExponential,
     PosteriorSampler,
 )
+from dpbayes.mechanisms.die import enumeration
 from dpbayes.mechanisms.structure.choice import MOST_PAIRS, StructureChoice, pair_count
+from dpbayes.model import closure, network
+from dpbayes.posteriors import noise_aware
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources import spreadsheets, synthetic, tables
 from dpbayes.sources.engines.clusters import clusters
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 from tests.browser.pictures import PICTURES
@@ -34,12 +38,7 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "docs/calibration.md",
-    "docs/epsilon.md",
-    "docs/release.md",
-    "docs/scale.md",
-    "docs/serving.md",
-    "docs/stories.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 )
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
 
@@ -92,7 +91,7 @@ def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_fro
     codes = [math.prod(net.cards[list(each.nodes)].tolist()) for each in clusters(net)]
     (measured,) = re.findall(r"\| Spark [^|]*\| 10⁷ \| ([0-9.]+) s \|", text)
     cores = float(measured) * 1e5  # seconds of one core for 10¹² records
-    (tasks,) = re.findall(r"([0-9,]+) of 128 MB in 2\.8 TB", text)
+    (tasks,) = re.findall(r"2\.8 TB has ([0-9,]+) parts of 128 MB", text)
     assert int(tasks.replace(",", "")) == pytest.approx(2.8e12 / 128e6, rel=0.02)
     shuffled = int(tasks.replace(",", "")) * sum(codes) * 24
     for said in (
@@ -101,7 +100,7 @@ def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_fro
         f"{net.cell_count} of 8 bytes",
         f"clusters of {codes[0]:,}, {codes[1]:,} and {codes[2]} codes make {round(sum(codes) * 20 / 1000)} kB",
         f"{tasks} × {sum(codes):,} × 24 bytes, {shuffled / 1e9:.1f} GB",
-        f"a network of more than {MAX_NODES:,} nodes",
+        f"a network of at most {MAX_NODES:,} nodes",
         f"at most {MOST_PAIRS:,} pairs of a node and its parents",
     ):
         assert said in text, said
@@ -109,7 +108,7 @@ def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_fro
     for parents in (1, 2, 3):
         choice = StructureChoice(epsilon=Fraction(1), parents=parents)
         widest.append(max(d for d in range(2, 300) if pair_count(choice, d) <= MOST_PAIRS))
-    assert "{} columns with one parent each, {} with up to two, {} with up to three".format(*widest) in text
+    assert "{} columns with one parent each, {} with up to two, and {} with up to three".format(*widest) in text
 
 
 def test_no_python_is_left_unchecked():
@@ -136,21 +135,33 @@ def test_the_documents_name_many_paths():
     assert len(set.union(*map(paths_in, TEXTS.values()))) > 30
 
 
+def links(name: str, pattern: str) -> set[Path]:
+    """The files that a document links to in places that match a pattern, seen from the document's folder."""
+    targets = re.findall(pattern, FENCE.sub("", TEXTS[name]))
+    return {((ROOT / name).parent / target).resolve() for target in targets if not target.startswith("https://")}
+
+
+LINK, PICTURE = r"\]\(([^)#\s]+)", r"!\[[^\]]*\]\(([^)\s]+)\)"
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_linked_file_exists(name):
-    targets = re.findall(r"\]\(([^)#\s]+)", TEXTS[name])
-    assert not [t for t in targets if not t.startswith("https://") and not (ROOT / t).exists()]
+    assert not [target for target in links(name, LINK) if not target.exists()]
 
 
-def test_pictures_are_small():
-    pictures = sorted((ROOT / "docs").glob("*.png"))
-    assert {f"docs/{picture.name}" for picture in pictures} <= set(re.findall(r"\]\(([^)]+)\)", TEXTS["README.md"]))
+def test_every_document_is_linked_from_the_readme():
+    assert {ROOT / name for name in DOCUMENTS} - links("README.md", LINK) == {ROOT / "README.md"}
+
+
+def test_every_picture_is_shown_and_small():
+    pictures = set((ROOT / "docs").glob("*.png"))
+    assert pictures == set.union(*(links(name, PICTURE) for name in DOCUMENTS))
     assert all(picture.stat().st_size < LARGEST_PICTURE for picture in pictures)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_picture_that_is_shown_is_taken_by_make_pictures(name):
-    shown = {(ROOT / name).parent / target for target in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", TEXTS[name])}
+    shown = links(name, PICTURE)
     assert shown <= {ROOT / picture for picture in PICTURES}
     assert shown or name != "README.md"
 
@@ -199,12 +210,18 @@ def recipe(*targets: str) -> list[str]:
 
 
 def test_the_raw_lines_are_those_of_the_makefile():
-    run, test = blocks(TEXTS["README.md"], "sh")[1:3]
+    run, test = blocks(TEXTS["docs/install.md"], "sh")
     assert run.strip().split(" && ")[2:] == [line.replace("$(PORT)", "8501") for line in recipe("run")]
     assert test.strip().splitlines()[-1].split(" && ")[2:] == recipe("check", "unit", "browser")
 
 
-# Layers, mechanisms, papers, data
+def test_every_extra_is_listed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = re.findall(r"^\| `(\w+)` \|", TEXTS["docs/install.md"], re.MULTILINE)
+    assert listed == list(project["optional-dependencies"])
+
+
+# Layers, mechanisms, limits, papers, data
 
 
 def test_the_layers_are_those_that_are_checked():
@@ -223,36 +240,55 @@ def test_the_layers_name_every_module():
 
 
 def test_the_table_of_mechanisms_states_what_they_promise():
-    prior = Dirichlets.symmetric(load_named("asia")[0])
+    prior, text = Dirichlets.symmetric(load_named("asia")[0]), TEXTS["docs/mechanisms.md"]
     kinds = {
         "Laplace": LaplaceUpdates(prior=prior, epsilon=1),
-        "Fourier, certified noise": LaplaceFourier(prior=prior, epsilon=1),
-        "Fourier, as printed": LaplaceFourier(prior=prior, epsilon=1, calibration=Calibration.AS_PRINTED),
-        "Posterior sampling, certified": PosteriorSampler(prior=prior, epsilon=1),
+        "Fourier, proved": LaplaceFourier(prior=prior, epsilon=1),
+        "Fourier, as stated in the paper": LaplaceFourier(prior=prior, epsilon=1, calibration=Calibration.AS_PRINTED),
+        "Posterior sampling, proved": PosteriorSampler(prior=prior, epsilon=1),
         "Private MAP": MapExponential(prior=prior, epsilon=1),
     }
     for name, mechanism in kinds.items():
-        row = next(line for line in TEXTS["README.md"].splitlines() if line.startswith(f"| {name} |"))
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
         assert row.endswith(f"| {mechanism.claimed.epsilon:.3g} and {mechanism.certified.epsilon:.3g} |")
-    assert all(re.search(rf"^\| {kind.label.split()[0]}\b", TEXTS["README.md"], re.MULTILINE) for kind in MECHANISMS)
+    stated = text[: text.index("## What each mechanism releases")]
+    assert all(re.search(rf"^\| {kind.label.split()[0]}\b", stated, re.MULTILINE) for kind in MECHANISMS)
+
+
+def test_the_limits_are_those_of_the_code():
+    limits = {
+        "states per node": network.MAX_STATES,
+        "cells per network": network.MAX_CELLS,
+        "cells per network, for a noise-aware posterior": noise_aware.MOST_CELLS,
+        "parents per node, for Fourier": closure.MAX_FAMILY - 1,
+        "nodes per network, in the dashboard": MAX_NODES,
+        "records of a file or of a synthetic table": min(tables.MAX_RECORDS, synthetic.MAX_RECORDS),
+        "columns of a file": tables.MAX_COLUMNS,
+        "megabytes of a file": tables.MAX_UPLOAD // 1_000_000,
+        "megabytes of a workbook": spreadsheets.MAX_WORKBOOK // 1_000_000,
+        "megabytes of an unpacked workbook": spreadsheets.MAX_UNPACKED // 1_000_000,
+        "possible tables, for a proof by enumeration": enumeration.MOST_ENUMERATED,
+    }
+    rows = re.findall(r"^\| ([^|]+) \| ([0-9,]+) \|$", TEXTS["docs/limits.md"], re.MULTILINE)
+    assert {name: int(number.replace(",", "")) for name, number in rows} == limits
 
 
 def test_the_numbers_of_the_corrections():
-    closure = load_named("asia")[0].closure
+    asia = load_named("asia")[0].closure
     said = " ".join(TEXTS["ARCHITECTURE.md"].split())
-    assert f"Asia has |N_I| = {len(closure)} and O = {closure.odd_overlap.value}." in said
+    assert f"Asia has |N_I| = {len(asia)} and O = {asia.odd_overlap.value}." in said
     five, eight = (structure_cost(full(k), 1.0) for k in (5, 8))
     less, more = five.laplace_noise / five.fourier_noise, eight.fourier_noise / eight.laplace_noise
     assert f"Laplace adds {less:.2f} times as much noise, on that of eight Fourier adds {more:.2f}" in said
 
 
 def test_every_paper_is_listed():
-    assert not [paper.key for paper in PAPERS.values() if paper.link and paper.link not in TEXTS["README.md"]]
+    assert not [paper.key for paper in PAPERS.values() if paper.link and paper.link not in TEXTS["docs/papers.md"]]
 
 
 def test_every_network_is_listed():
-    said = " ".join(TEXTS["README.md"].split())
-    assert not [network.title for network in NAMED.values() if network.title not in said]
+    said = " ".join(TEXTS["docs/papers.md"].split())
+    assert not [named.title for named in NAMED.values() if named.title not in said]
 
 
 def test_the_version_has_its_entry():

@@ -1,4 +1,4 @@
-"""Take the pictures that the README shows, of the dashboard as it is: `make pictures`."""
+"""Take the pictures that the documents show, of the dashboard as it is: `make pictures`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command that takes the README's pictures takes all of them, small enough to be kept."""
+"""The command that takes the pictures of the documents takes all of them, small enough to be kept."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Addresses: one text names a table wherever it lies, and opens it. README.md lists their kinds.
+"""Addresses: one text names a table wherever it lies, and opens it. docs/tables.md lists their kinds.
 
 No address holds a password: texts of addresses stand in links, ledgers and the history of a shell.
 """
