@@ -25,6 +25,7 @@ HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),  # an address carries the settings of a view
 )
+_BEGIN = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 POLICY_VIOLATION = 1008
 
 MOST_UPLOADED = 200 * 2**20
@@ -52,22 +53,38 @@ def secured(app: Application) -> Application:
     """
 
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                names = {name for name, _ in HEADERS}
-                own = [header for header in message.get("headers", ()) if header[0].lower() not in names]
-                message["headers"] = [*own, *HEADERS]
-            await send(message)
-
+        send_with_headers = _with_headers(send, is_open=scope["type"] == "http")
         if scope["type"] == "websocket" and not _is_of_this_server(dict(scope["headers"])):
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            await send_with_headers({"type": "websocket.close", "code": POLICY_VIOLATION})
         elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
             await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
-            await send({"type": "http.response.body"})
+            await send_with_headers({"type": "http.response.body"})
         else:
-            await app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+            await app(scope, receive, send_with_headers)
 
     return answer
+
+
+def _with_headers(send: Send, *, is_open: bool) -> Send:
+    """Return a `send` that adds the security headers to how an answer begins, also to that of a connection.
+
+    A connection that is refused before it `is_open` gets status 403, as without this.
+    """
+    names = {name for name, _ in HEADERS}
+
+    async def send_with_headers(message: Message) -> None:
+        nonlocal is_open
+        kind = message["type"]
+        if kind == "websocket.close" and not is_open:
+            await send_with_headers({"type": "websocket.http.response.start", "status": 403, "headers": []})
+            message = {"type": "websocket.http.response.body", "body": b""}
+        elif kind in _BEGIN:
+            is_open = True
+            own = [header for header in message.get("headers", ()) if header[0].lower() not in names]
+            message["headers"] = [*own, *HEADERS]
+        await send(message)
+
+    return send_with_headers
 
 
 def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:
