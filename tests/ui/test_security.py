@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import itertools
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -121,20 +121,23 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
 
 
-def uploaded(manager: MemoryUploadedFileManager, session: str, size: int) -> str:
-    """Upload a file as a browser does, which asks for an address first."""
-    (address,) = manager.get_upload_urls(session, ["table.csv"])
-    manager.add_file(session, UploadedFileRec(address.file_id, "table.csv", "text/csv", bytes(size)))
-    return address.file_id
+def uploaded(manager: MemoryUploadedFileManager, session: str, sizes: Sequence[int]) -> list[str]:
+    """Upload files as a browser does, which asks for all their addresses first."""
+    names = [address.file_id for address in manager.get_upload_urls(session, ["table.csv"] * len(sizes))]
+    for name, size in zip(names, sizes, strict=True):
+        manager.add_file(session, UploadedFileRec(name, "table.csv", "text/csv", bytes(size)))
+    return names
 
 
 def test_the_oldest_uploads_of_a_session_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "MOST_UPLOADED", 100)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    names = [uploaded(manager, "mine", 40) for _ in range(10)]
-    other = uploaded(manager, "other", 90)
-    assert list(manager.file_storage["mine"]) == names[-3:], "two that fit, and the last that came"
-    assert list(manager.file_storage["other"]) == [other]
+    names = uploaded(manager, "mine", [40] * 10)
+    other = uploaded(manager, "other", [90])
+    assert list(manager.file_storage["mine"]) == names[-2:], "as many as fit"
+    assert list(manager.file_storage["other"]) == other
+    large = uploaded(manager, "mine", [101])
+    assert list(manager.file_storage["mine"]) == large, "Streamlit bounds a single file"
     manager.remove_session_files("mine")
     assert set(manager.file_storage) == {"other"}
     assert "mine" not in security._issued
@@ -165,3 +168,17 @@ def test_a_file_that_no_session_asked_to_upload_is_refused_unread() -> None:
     assert put("/_stcore/upload_file/mine/of-my-own") == put(address.upload_url.replace("mine", "other")) == [403]
     manager.remove_session_files("mine")
     assert put(address.upload_url) == [403], "its session has ended"
+
+
+def test_a_file_that_comes_after_its_session_has_ended_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    monkeypatch.setattr(security, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    (address,) = manager.get_upload_urls("mine", ["table.csv"])
+
+    async def app(*_: object) -> None:
+        manager.remove_session_files("mine")
+        manager.add_file("mine", UploadedFileRec(address.file_id, "table.csv", "text/csv", b"late"))
+
+    scope = {"type": "http", "method": "PUT", "path": address.upload_url, "headers": []}
+    asyncio.run(security.secured(app)(scope, None, None))  # type: ignore[arg-type]
+    assert "mine" not in manager.file_storage
