@@ -5,6 +5,9 @@ import sys
 
 import streamlit as st
 
+from dpbayes.ui.security import secured
+from dpbayes.ui.starting import starting
+
 GREY = """
 <div class="coming" aria-hidden="true" style="display: grid; gap: 1rem">
   <div style="height: 2rem; width: 40%; border-radius: 0.5rem; background: rgb(128 128 128 / 16%)"></div>
@@ -14,7 +17,7 @@ GREY = """
 
 
 def main() -> None:
-    """Run the dashboard; who comes while its code is still read, with `streamlit run`, sees where it will be."""
+    """Run the dashboard; a visitor who comes while its code is still imported sees grey boxes in its place."""
     coming = st.empty()
     if not hasattr(sys.modules.get("dpbayes.ui.app"), "app"):
         coming.html(GREY)
@@ -26,4 +29,8 @@ def main() -> None:
     coming.empty()
 
 
-main()
+if __name__ == "__main__":  # Streamlit runs this file for every visitor
+    main()
+else:  # and imports it once, as the server starts
+    app = st.App(__file__, lifespan=starting)
+    app = secured(app)

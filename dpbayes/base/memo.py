@@ -60,6 +60,12 @@ class Memo:
                     entry.result = function(*arguments, **named)
         return cast("Result", entry.result)
 
+    def kept(self, key: Hashable, function: Callable[..., object]) -> Any | None:
+        """Return what `once` or `once_in_steps` has kept of this function with this key; None while there is none."""
+        with self.lock:
+            entry = self.results.get((function, key))
+        return None if entry is None or entry.result is _UNKNOWN else entry.result
+
     def once_in_steps(
         self,
         key: Hashable,

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from streamlit.runtime import memory_media_file_storage
+from streamlit.runtime import get_instance, memory_media_file_storage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadFileUrlInfo
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec, UploadFileUrlInfo
 from streamlit.web.server.server_util import allowlisted_origins
 
 Message = MutableMapping[str, Any]
@@ -25,10 +25,11 @@ HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),  # an address carries the settings of a view
 )
+_BEGIN = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 POLICY_VIOLATION = 1008
 
 MOST_UPLOADED = 200 * 2**20
-"""Bytes of files that a session may have uploaded before another comes; the oldest make room."""
+"""Bytes of files that are kept of a session; the oldest make room, and one that is larger is kept alone."""
 
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _issued: dict[str, set[str]] = {}
@@ -52,22 +53,40 @@ def secured(app: Application) -> Application:
     """
 
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                names = {name for name, _ in HEADERS}
-                own = [header for header in message.get("headers", ()) if header[0].lower() not in names]
-                message["headers"] = [*own, *HEADERS]
-            await send(message)
-
+        send_with_headers = _with_headers(send, is_open=scope["type"] == "http")
         if scope["type"] == "websocket" and not _is_of_this_server(dict(scope["headers"])):
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            await send_with_headers({"type": "websocket.close", "code": POLICY_VIOLATION})
         elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
             await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
-            await send({"type": "http.response.body"})
+            await send_with_headers({"type": "http.response.body"})
         else:
-            await app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+            await app(scope, receive, send_with_headers)
+            if scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
+                _forget(scope["path"])  # its session ended while it came
 
     return answer
+
+
+def _with_headers(send: Send, *, is_open: bool) -> Send:
+    """Return a `send` that adds the security headers to how an answer begins, also to that of a connection.
+
+    A connection that is refused before it `is_open` gets status 403, as without this.
+    """
+    names = {name for name, _ in HEADERS}
+
+    async def send_with_headers(message: Message) -> None:
+        nonlocal is_open
+        kind = message["type"]
+        if kind == "websocket.close" and not is_open:
+            await send_with_headers({"type": "websocket.http.response.start", "status": 403, "headers": []})
+            message = {"type": "websocket.http.response.body", "body": b""}
+        elif kind in _BEGIN:
+            is_open = True
+            own = [header for header in message.get("headers", ()) if header[0].lower() not in names]
+            message["headers"] = [*own, *HEADERS]
+        await send(message)
+
+    return send_with_headers
 
 
 def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:
@@ -83,27 +102,37 @@ def _is_issued(path: str) -> bool:
     return upload is not None and upload[2] in _issued.get(upload[1], ())
 
 
+def _forget(path: str) -> None:
+    upload = _UPLOAD.search(path)
+    if upload is not None:
+        get_instance().uploaded_file_mgr.remove_session_files(upload[1])
+
+
 def bound_uploads() -> None:
     """Remember which files the browser of a session was told to upload, and forget them with the session.
 
-    Before another comes, the oldest files of the session beyond MOST_UPLOADED bytes are removed.
+    As a file comes, the oldest files of the session beyond MOST_UPLOADED bytes are removed.
     """
     urls = inspect.unwrap(MemoryUploadedFileManager.get_upload_urls)
+    add = inspect.unwrap(MemoryUploadedFileManager.add_file)
     remove = inspect.unwrap(MemoryUploadedFileManager.remove_session_files)
 
     @functools.wraps(urls)
     def get_upload_urls(
         self: MemoryUploadedFileManager, session_id: str, file_names: Sequence[str]
     ) -> list[UploadFileUrlInfo]:
-        files = dict(self.file_storage.get(session_id, {}))
-        room = MOST_UPLOADED
-        for file in reversed(files.values()):
-            room -= len(file.data)
-            if room < 0:
-                self.remove_file(session_id, file.file_id)
         addresses = urls(self, session_id, file_names)
         _issued.setdefault(session_id, set()).update(address.file_id for address in addresses)
         return addresses
+
+    @functools.wraps(add)
+    def add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        room = MOST_UPLOADED - len(file.data)
+        for other in reversed(list(self.file_storage.get(session_id, {}).values())):
+            room -= len(other.data)
+            if room < 0:
+                self.remove_file(session_id, other.file_id)
+        add(self, session_id, file)
 
     @functools.wraps(remove)
     def remove_session_files(self: MemoryUploadedFileManager, session_id: str) -> None:
@@ -111,6 +140,7 @@ def bound_uploads() -> None:
         remove(self, session_id)
 
     MemoryUploadedFileManager.get_upload_urls = get_upload_urls  # type: ignore[method-assign]
+    MemoryUploadedFileManager.add_file = add_file  # type: ignore[method-assign]
     MemoryUploadedFileManager.remove_session_files = remove_session_files  # type: ignore[method-assign]
 
 

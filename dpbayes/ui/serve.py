@@ -1,27 +1,22 @@
-"""Serve the dashboard: all is imported while the first visitor's browser loads, and a taken port is one sentence."""
+"""Serve the dashboard: whatever stands in the way of a start, such as a taken port, is one sentence."""
 
 import argparse
-import gc
-import importlib
 import os
+import signal
 import socket
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import uvicorn
-from streamlit.runtime.pages_manager import PagesManager
+import click
 from streamlit.web import cli
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.ui.program import APP, start_command
-from dpbayes.ui.security import secured
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
-from dpbayes.ui.wire import send_at_once
 
 HOST, PORT = "127.0.0.1", 8501
 NAMES = (HOST, "localhost")
@@ -32,9 +27,6 @@ CLASS = "0.0.0.0"
 
 ELSEWHERE = ("192.0.2.1", 9)
 """An address that nobody has (RFC 5737); a way to it is chosen, and nothing is sent."""
-
-IMPORTING_INTERVAL_S = 0.0005
-"""How long the imports may keep the server from answering."""
 
 LEDGER = "DPBAYES_LEDGER"
 NEAR = 100
@@ -170,33 +162,11 @@ def _lines(path: Path) -> list[str]:
 
 
 def serve(port: int, where: Sequence[str]) -> None:
-    """Say that we navigate ourselves, and run the server until it is stopped."""
-    PagesManager.uses_pages_directory = False  # see dpbayes/ui/__init__.py; here nobody has come yet
-    uvicorn.Server = _DashboardServer  # type: ignore[misc]
-    cli.main(["run", str(APP), "--server.port", str(port), *where], prog_name="streamlit")
-
-
-class _DashboardServer(uvicorn.Server):
-    """Streamlit's server, secured, whose answers do not wait, and which imports the pages while the browser loads."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        config.app = secured(config.app)  # type: ignore[arg-type]
-        super().__init__(config)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        send_at_once(sockets or ())
-        await super().startup(sockets)
-        threading.Thread(target=_import_pages, name="imports", daemon=True).start()
-
-
-def _import_pages() -> None:
-    """Import what every page needs; the first visitor's browser, which loads meanwhile, is answered between."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(IMPORTING_INTERVAL_S)
-    gc.disable()  # nothing of what is imported is garbage
+    """Run the server until it is stopped; what surrounds this call then ends, however it was stopped."""
+    former = signal.signal(signal.SIGTERM, lambda *_: sys.exit(HOLDS))
     try:
-        importlib.import_module("dpbayes.ui.app")
-        gc.freeze()
+        with suppress(click.Abort):  # by the keyboard
+            words = ["run", str(APP), "--server.port", str(port), *where]
+            cli.main(words, prog_name="streamlit", standalone_mode=False)
     finally:
-        gc.enable()
-        sys.setswitchinterval(interval)
+        signal.signal(signal.SIGTERM, former)

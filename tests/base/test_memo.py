@@ -156,3 +156,20 @@ def test_work_that_others_have_done_meanwhile_takes_no_further_step():
     result = finished(other)
     assert finished(left) is result
     assert done == [0, 1, 2]
+
+
+def test_what_is_kept_is_told_without_computing_it():
+    memo = Memo()
+    assert memo.kept("a", str) is None
+    memo.once("a", str, 1)
+    assert (memo.kept("a", str), memo.kept("b", str), memo.kept("a", int)) == ("1", None, None)
+
+    def work():
+        yield 0.5
+        return 2
+
+    steps = memo.once_in_steps("a", work)
+    next(steps)
+    assert memo.kept("a", work) is None, "it is under way"
+    finished(steps)
+    assert memo.kept("a", work) == 2

@@ -150,17 +150,23 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
             assert page.errors == []
 
 
+@pytest.mark.parametrize("how", SERVERS)
+def test_an_old_link_may_be_the_first_thing_that_a_server_sees(how: str) -> None:
+    """Streamlit tells a page that is no file of pages/ as not found, until it knows that the app has a navigation."""
+    with SERVERS[how]() as (url, _), chromium() as page:
+        page.goto(f"{url}/release?epsilon=2")
+        AppScreen(page).arrived("Explore")
+        assert page.url == f"{url}/explore?epsilon=2"
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_a_file_of_the_page_is_sent_at_once() -> None:
     """Two parts of an answer do not wait for each other: it is no later if the first one is confirmed at once.
 
     Where they wait, that takes 40 ms whatever the machine, and tens of times as long as the answer itself.
     """
-    for how, warm_up in (("make run", 0), ("streamlit run app.py", 1)):
+    for how in SERVERS:
         with SERVERS[how]() as (url, _):
-            for _ in range(warm_up):  # the program comes in with its first visitor
-                with chromium() as page:
-                    page.goto(f"{url}/papers")
-                    AppScreen(page).arrived("Papers")
             wire = http.client.HTTPConnection(url.removeprefix("http://"))
             took = [_answer_ms(wire, confirms=k % 2 == 1) for k in range(24)]
             wire.close()

@@ -847,3 +847,21 @@ def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, mon
     (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean difference, all rows")
     assert headline(at).endswith(f"has a mean absolute error of {numeral(difference, 2)}.")
     assert "over 200 releases" in everything(at)
+
+
+@pytest.mark.usefixtures("many_releases_are_averaged")
+def test_a_second_session_is_drawn_once_from_what_the_first_has_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[None] = []
+
+    def run_again() -> None:
+        again.append(None)
+        running.run_again()
+
+    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", run_again)
+    monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
+    first = open_page(PAGE)
+    assert again, "a moment is not enough for all"
+    again.clear()
+    second = open_page(PAGE)
+    assert not again
+    assert sentences(second) == sentences(first)

@@ -21,7 +21,7 @@ from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import Cpts, Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent
 
@@ -139,3 +139,12 @@ def test_a_default_is_found_for_a_mechanism_that_says_it_has_an_increment_and_no
     chosen = Chosen(Settings(source="chain:2", records=20))
     assert chosen.defaults_for(Tempered) == {}
     assert chosen.defaults_for(LaplaceFourier) == {"t": 0.25}
+
+
+def test_a_synthetic_table_is_the_same_object_in_all_sessions(session: dict[str, Any]) -> None:
+    first = Chosen(Settings(records=50)).dataset
+    session.clear()
+    assert Chosen(Settings(records=50)).dataset is first
+    assert Chosen(Settings(records=50, data_seed=9)).dataset is not first
+    given = Settings(records=50, cpts=Cpts.GIVEN)
+    assert not Chosen(given).has_public_records

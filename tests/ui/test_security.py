@@ -1,11 +1,10 @@
 """Nobody but the visitor gets what is theirs: foreign names, foreign origins, frames, guessed addresses."""
 
 import asyncio
+import http.client
 import itertools
 import socket
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -13,20 +12,22 @@ from streamlit.runtime import memory_media_file_storage as storage
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from dpbayes.__main__ import main
 from dpbayes.ui import security, serve
-from tests.browser.serving import dashboard_process, free_port
+from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
 
 COUNTS = b"smoke,count\nyes,481\nno,519\n"
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with dashboard_process(free_port()) as (address, _):
+@pytest.fixture(scope="module", params=["python -m dpbayes", "streamlit run app.py"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    is_own = request.param == "python -m dpbayes"
+    with dashboard_process(free_port()) if is_own else streamlit_process(ROOT / "app.py") as (address, _):
         yield address
 
 
@@ -49,44 +50,63 @@ def test_who_guesses_a_file_for_download_cannot_compute_its_address(monkeypatch:
     assert address_of(COUNTS) not in guesses, "of another process"
 
 
-@pytest.mark.parametrize("path", ["/", "/release", "/_stcore/health", "/app/static/chart.js", "/media/none.csv"])
-def test_every_answer_has_the_headers_of_security(url: str, path: str) -> None:
-    try:
-        answer = urllib.request.urlopen(url + path)
-    except urllib.error.HTTPError as error:
-        answer = error  # type: ignore[assignment]
-    with answer:
-        assert answer.headers.get_all("Content-Security-Policy") == ["frame-ancestors 'self'"]
-        assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
-        assert answer.headers.get_all("Referrer-Policy") == ["same-origin"]
+SECURITY = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+SCRIPT = "/app/static/plotly-cartesian.min.js"
+PATHS = ["/", "/explore", "/explore/", "//", "/_stcore/health", SCRIPT, "/media/none.csv", "/_stcore/upload_file/a/b"]
 
 
-def stream(url: str, *, host: str = "", origin: str = "") -> None:
-    """Open a connection as a page would that the browser found under `host`, and that came from `origin`."""
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_has_the_headers_of_security(url: str, path: str, method: str) -> None:
+    wire = http.client.HTTPConnection(url.removeprefix("http://"))
+    wire.request(method, path)
+    answer = wire.getresponse()
+    assert {name: answer.headers.get_all(name) for name in SECURITY} == {name: [SECURITY[name]] for name in SECURITY}
+    wire.close()
+
+
+def stream(url: str, *, host: str = "", origin: str = "") -> Headers:
+    """Open a connection as a page would that the browser found under `host`, and that came from `origin`.
+
+    Returns how the answer begins. Errors: InvalidStatus where the connection is refused.
+    """
     name, _, port = url.removeprefix("http://").partition(":")
     address = f"ws://{host or name}:{port}/_stcore/stream"
     with (
         socket.create_connection((name, int(port))) as way,
-        connect(address, sock=way, origin=Origin(origin or f"http://{host or name}:{port}"), open_timeout=10),
+        connect(address, sock=way, origin=Origin(origin or f"http://{host or name}:{port}"), open_timeout=10) as wire,
     ):
-        pass
+        assert wire.response is not None
+        return wire.response.headers
+
+
+def refused(url: str, *, host: str = "", origin: str = "") -> Headers:
+    """Check that a connection is refused, and return how the answer begins."""
+    with pytest.raises(InvalidStatus, match="403") as error:
+        stream(url, host=host, origin=origin)
+    return error.value.response.headers
 
 
 def test_a_page_of_the_server_itself_is_answered(url: str) -> None:
-    stream(url)
+    answer = stream(url)
+    assert all(answer[name] == value for name, value in SECURITY.items())
     stream(url, host="localhost")
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example"])
 def test_a_foreign_name_that_is_mapped_to_this_computer_is_refused(url: str, host: str) -> None:
-    with pytest.raises(InvalidStatus, match="403"):
-        stream(url, host=host)
+    answer = refused(url, host=host)
+    assert all(answer[name] == value for name, value in SECURITY.items())
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "http://localhost:8888", "https://evil.example", "null"])
 def test_a_page_of_another_port_or_place_is_refused(url: str, origin: str) -> None:
-    with pytest.raises(InvalidStatus, match="403"):
-        stream(url, origin=origin)
+    answer = refused(url, origin=origin)
+    assert all(answer[name] == value for name, value in SECURITY.items())
 
 
 def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_given(
@@ -101,20 +121,23 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
 
 
-def uploaded(manager: MemoryUploadedFileManager, session: str, size: int) -> str:
-    """Upload a file as a browser does, which asks for an address first."""
-    (address,) = manager.get_upload_urls(session, ["table.csv"])
-    manager.add_file(session, UploadedFileRec(address.file_id, "table.csv", "text/csv", bytes(size)))
-    return address.file_id
+def uploaded(manager: MemoryUploadedFileManager, session: str, sizes: Sequence[int]) -> list[str]:
+    """Upload files as a browser does, which asks for all their addresses first."""
+    names = [address.file_id for address in manager.get_upload_urls(session, ["table.csv"] * len(sizes))]
+    for name, size in zip(names, sizes, strict=True):
+        manager.add_file(session, UploadedFileRec(name, "table.csv", "text/csv", bytes(size)))
+    return names
 
 
 def test_the_oldest_uploads_of_a_session_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "MOST_UPLOADED", 100)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    names = [uploaded(manager, "mine", 40) for _ in range(10)]
-    other = uploaded(manager, "other", 90)
-    assert list(manager.file_storage["mine"]) == names[-3:], "two that fit, and the last that came"
-    assert list(manager.file_storage["other"]) == [other]
+    names = uploaded(manager, "mine", [40] * 10)
+    other = uploaded(manager, "other", [90])
+    assert list(manager.file_storage["mine"]) == names[-2:], "as many as fit"
+    assert list(manager.file_storage["other"]) == other
+    large = uploaded(manager, "mine", [101])
+    assert list(manager.file_storage["mine"]) == large, "Streamlit bounds a single file"
     manager.remove_session_files("mine")
     assert set(manager.file_storage) == {"other"}
     assert "mine" not in security._issued
@@ -145,3 +168,17 @@ def test_a_file_that_no_session_asked_to_upload_is_refused_unread() -> None:
     assert put("/_stcore/upload_file/mine/of-my-own") == put(address.upload_url.replace("mine", "other")) == [403]
     manager.remove_session_files("mine")
     assert put(address.upload_url) == [403], "its session has ended"
+
+
+def test_a_file_that_comes_after_its_session_has_ended_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    monkeypatch.setattr(security, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    (address,) = manager.get_upload_urls("mine", ["table.csv"])
+
+    async def app(*_: object) -> None:
+        manager.remove_session_files("mine")
+        manager.add_file("mine", UploadedFileRec(address.file_id, "table.csv", "text/csv", b"late"))
+
+    scope = {"type": "http", "method": "PUT", "path": address.upload_url, "headers": []}
+    asyncio.run(security.secured(app)(scope, None, None))  # type: ignore[arg-type]
+    assert "mine" not in manager.file_storage

@@ -1,6 +1,7 @@
 """The server's start: what stands in its way is one sentence."""
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from dpbayes.releases.ledger import ledger_path, open_dataset
 from dpbayes.ui import serve
 from dpbayes.ui.serve import HOST, checked_port
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
-from tests.browser.serving import free_port, wait_for
+from tests.browser.serving import dashboard_process, free_port, wait_for
 
 
 def test_a_taken_port_is_named_with_a_free_one_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,6 +62,14 @@ def test_a_start_and_a_first_visit_warn_of_nothing() -> None:
     assert f"http://{HOST}:{port}" in printed
     assert "WARNING" not in printed
     assert "ScriptRunContext" not in printed
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_ends_in_order(how: signal.Signals) -> None:
+    """So what surrounds it ends too, as a class's ledger does."""
+    with dashboard_process(free_port()) as (_, server):
+        server.send_signal(how)
+        assert server.wait(timeout=30) == 0
 
 
 def test_what_may_be_connected_is_named_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,7 @@ WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "not TOML": ("title = ", "The story is not TOML: "),
     "nested": ("a = " + "[" * 9_000, "The story is not TOML: "),
+    "a long word": ("a" * 19_000, "Expected '=' after a key"),
     "a deep key": (".".join("a" * 9_000) + " = 1", "a key of it has more than eight parts"),
     "a deep quoted key": ("['a'" + ' . "b"' * 3_000 + "]", "a key of it has more than eight parts"),
     "not text": (b"\xff\xfe\x00", "not UTF-8"),

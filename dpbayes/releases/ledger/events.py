@@ -167,7 +167,8 @@ def checked_dataset(dataset: object) -> str:
 
 def checked_reason(reason: object) -> str:
     """Return a reason. Errors: LedgerError for one that is empty, too long or no text."""
-    if not isinstance(reason, str) or not reason.strip() or len(reason) > MAX_REASON or not is_writable(reason):
+    is_text = isinstance(reason, str) and any(letter.isprintable() and letter != " " for letter in reason)
+    if not isinstance(reason, str) or not is_text or len(reason) > MAX_REASON or not is_writable(reason):
         raise LedgerError(f"A budget needs a reason of at most {MAX_REASON:,} letters; {brief(reason)} is none.")
     if any(unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" for letter in reason):
         raise LedgerError(f"The reason {brief(reason)} has a control character; write it as plain text.")

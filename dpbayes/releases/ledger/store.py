@@ -154,7 +154,9 @@ def _now() -> str:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
-    if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite waits for a pipe; a device is an empty file
+    if path.is_dir():
+        raise LedgerError(f"{path} is a folder; name a file in it for the ledger.")
+    if path.exists() and not path.is_file():  # SQLite waits for a pipe; a device is an empty file
         raise BrokenLedgerError(f"{path} is a pipe or a device, not a file; name a file for the ledger.")
     if kind := network_drive(path):
         raise LedgerError(

@@ -188,6 +188,8 @@ class Chosen:
         given = given_cpts().get(settings.source)
         mark = hashlib.sha256(given.tobytes()).hexdigest() if given is not None else ""
         key = (settings.source, settings.cpts, settings.records, settings.data_seed, mark)
+        if self.has_public_records and settings.records <= SLOW_SAMPLE:
+            return _drawn_for_all(self, key)
         return kept("synthetic", key, self._drawn)
 
     def _drawn(self) -> Dataset:
@@ -354,6 +356,12 @@ class Chosen:
         others = {name: self.parameter(name) for name in parameters_of(kind) if name != kind.increment}
         law = kind(prior=prior, **others).noise_law.drawn_once
         return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _drawn_for_all(_chosen: Chosen, key: tuple[Any, ...]) -> Dataset:
+    """Return the table of these settings, the same object in all sessions: they share what is computed of it."""
+    return _chosen._drawn()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")

@@ -21,7 +21,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
-from dpbayes.ui.pages.explore.averages import cell_coverage, known_averages
+from dpbayes.ui.pages.explore.averages import cell_coverage, with_averages
 from dpbayes.ui.pages.explore.controls import picked, question
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
@@ -81,7 +81,7 @@ class Quantity:
 
 
 def _readings(chosen: Chosen) -> Readings:
-    return Readings.of(chosen, simulated_once(chosen), picked(chosen)[1], known_averages(chosen))
+    return with_averages(chosen, Readings.of(chosen, simulated_once(chosen), picked(chosen)[1]))
 
 
 def _answers(chosen: Chosen) -> tuple[float, float]:

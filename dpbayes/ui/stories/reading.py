@@ -20,7 +20,8 @@ MOST_STEPS = 12
 MOST_LETTERS = 300
 """Letters of one sentence: the banner is to leave the picture its place."""
 
-_DEEP_KEY = re.compile(rb"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){8}""")
+_PART = rb"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(rb"(?<![\w-])" + _PART + rb"(?:[ \t]*+\.[ \t]*+" + _PART + rb"){8}")
 """A key of TOML in more parts than any of a story: reading one takes time with the square of its parts."""
 
 PERSONS_OWN = ("seat", "story", "step", "present")

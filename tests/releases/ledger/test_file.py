@@ -102,6 +102,13 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
         ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
 
 
+def test_a_folder_is_told_as_one(tmp_path: Path) -> None:
+    refused(tmp_path, "PATH is a folder; name a file in it for the ledger.")
+    for do in (ledger.check, lambda path: ledger.open_dataset(path, "votes", Fraction(1), reason="None.")):
+        with pytest.raises(ledger.LedgerError, match="is a folder"):
+            do(tmp_path)
+
+
 def test_another_programs_database_keeps_its_permissions_and_its_bytes(tmp_path: Path) -> None:
     path = tmp_path / "other"
     with sqlite3.connect(path) as other:

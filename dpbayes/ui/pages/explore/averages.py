@@ -1,7 +1,7 @@
 """Averages over many releases that are read with their noise: over some at once, over all once the hand rests."""
 
 from collections.abc import Container, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -107,10 +107,10 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
     return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases), ahead=ahead)
 
 
-def known_averages(chosen: Chosen) -> ReadReleases | None:
-    """Return what the session knows by now of the releases of these settings; None if nothing."""
-    known: ReadReleases | None = so_far(_OF_ALL, releases_key(chosen))
-    return known
+def with_averages(chosen: Chosen, readings: Readings) -> Readings:
+    """Return readings with what has been read of the releases by now, here or by whoever shares their memo."""
+    read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_of(readings)), read_releases)
+    return readings if read is None else replace(readings, known=read)
 
 
 def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable, ...]:

@@ -19,8 +19,8 @@ from dpbayes.ui.pages.explore.averages import (
     Averages,
     AveragesUnderWay,
     averages_under_way,
-    known_averages,
     releases_of,
+    with_averages,
 )
 from dpbayes.ui.pages.explore.board import board, follow, subject
 from dpbayes.ui.pages.explore.controls import has_asked, has_picked, lead_control, picked, question, release_controls
@@ -172,7 +172,7 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
     except InputError as error:
         refusal(error)
         return None
-    study, readings = releases.study, Readings.of(chosen, releases, cell, known_averages(chosen))
+    study, readings = releases.study, with_averages(chosen, Readings.of(chosen, releases, cell))
     name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:

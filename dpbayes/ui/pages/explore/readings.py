@@ -46,11 +46,11 @@ class Readings:
     memo: Memo = field(default_factory=Memo)
 
     @classmethod
-    def of(cls, chosen: Chosen, releases: Simulated, cell: int, known: ReadReleases | None = None) -> "Readings":
+    def of(cls, chosen: Chosen, releases: Simulated, cell: int) -> "Readings":
         """Return the study as the page's recipient reads it: as the papers do where the noise is not told."""
         options = chosen.options("release")
         reading = options.reading if releases.study.release.tells_noise else Reading.AS_REAL
-        return cls(releases.study, cell, reading, options.points, known, releases.memo)
+        return cls(releases.study, cell, reading, options.points, memo=releases.memo)
 
     @property
     def knows_noise(self) -> bool:
