@@ -35,11 +35,11 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
     overlap, certain = network.closure.odd_overlap, _certain(noise, network)
-    how = "Exactly" if overlap.exact else "At most"
+    how = "up to" if overlap.exact else "at most"
     worst = WorstCase(
         f"{n:,} records, where replacing one record changes {certain.moved:,} coefficients",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at least as extreme as those of the first table, wherever they differ",
+        "noisy coefficients at or beyond those of the first table, where the two differ",
     )
     return pure_report(
         mechanism,
@@ -47,7 +47,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
         at_least=certain.pure_epsilon,
         curve=noise_curve(noise, certain, grid),
         worst=worst,
-        scope=f"{all_tables_text(n)} {how} {noise.moved:,} coefficients change by two.",
+        scope=f"{all_tables_text(n)} One record changes {how} {noise.moved:,} coefficients by two.",
     )
 
 

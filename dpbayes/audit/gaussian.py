@@ -32,9 +32,7 @@ def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -
     worst = WorstCase(
         *opposites(network, n), "noisy counts far beyond those of the first table, in every cell that differs"
     )
-    scope = (
-        f"{all_tables_text(n)} In the worst pair the record differs in every column, so {moved:,} counts change by one."
-    )
+    scope = f"{all_tables_text(n)} The worst pair changes {moved:,} counts by one."
     return concentrated_report(mechanism, loss, epsilons=grid, worst=worst, scope=scope)
 
 

@@ -35,7 +35,7 @@ def report_on_counts(
         return nothing_to_lose(mechanism, grid)
     worst = WorstCase(
         *opposites(network, n),
-        "noisy counts at least as extreme as those of the first table, in every cell that differs",
+        "noisy counts at or beyond those of the first table, where the two differ",
     )
     return pure_report(
         mechanism,
@@ -43,7 +43,7 @@ def report_on_counts(
         at_least=noise.pure_epsilon,
         curve=noise_curve(noise, noise, grid),
         worst=worst,
-        scope=f"{all_tables_text(n)} In the worst pair the record differs in every column, so {noise.moved:,} counts change by one.",
+        scope=f"{all_tables_text(n)} The worst pair changes {noise.moved:,} counts by one.",
     )
 
 

@@ -30,9 +30,7 @@ def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
 def _recalibration(mechanism: Any) -> Recalibration:
     how = audit_of(mechanism).recalibration
     if how is None:
-        raise InputError(
-            f"No epsilon is known to meet a target for {described(mechanism)}, so it cannot be recalibrated."
-        )
+        raise InputError(f"No epsilon is known to suffice for {described(mechanism)}, so it cannot be recalibrated.")
     return how
 
 

@@ -11,6 +11,7 @@ from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_p
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import PROVED_FOR_ALL
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -54,7 +55,7 @@ def audit_regression(
         worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {numeral(mechanism.norm_bound, 4)}")
         if pair
         else None,
-        scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. The value is the bound that is proved for every n.",
+        scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
     )
 
 

@@ -268,7 +268,7 @@ def _belief(risk: Risk) -> str:
     if most == "100":
         return f"{belief} {passing}."
     if risk.guarantee.delta:
-        beyond = f"{_share(risk.beyond.high, f'{most}%')}, the limit of ε alone"
+        beyond = _share(risk.beyond.high, f"{most}% (the limit of ε alone)")
         return f"{belief} {passing}. It {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
     return f"{belief} can rise to at most {most}%" + (f", and {passing}." if risk.level < risk.ceiling else ".")
 

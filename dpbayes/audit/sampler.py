@@ -48,11 +48,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     else:
         curve = range_only_curve(grid, width=mechanism.certified.epsilon, most=mechanism.draws * loss.most)
     first, second, theta = rows_texts(network, loss.first, loss.second, loss.theta)
-    searched = (
-        ""
-        if loss.is_exact
-        else " The value is the sum of the worst cases of the nodes, which no single pair may reach."
-    )
+    searched = "" if loss.is_exact else " The value is the sum of the worst cases of all nodes, an upper bound."
     return pure_report(
         mechanism,
         exact=mechanism.draws * loss.most,
@@ -117,7 +113,5 @@ AUDIT = Audit(
         start=lambda mechanism: replace(mechanism, calibration=Calibration.CERTIFIED, epsilon=1.0),
         is_quick=lambda mechanism, n: False,
     ),
-    cases={
-        "Sampler as stated in the paper, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}
-    },
+    cases={"Posterior sampling as stated, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
 )

@@ -32,7 +32,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     worst = WorstCase(
         f"{n:,} records, where the replacement of one record differs in {differs}",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at least as extreme as those of the first table, wherever they differ",
+        "noisy coefficients at or beyond those of the first table, where the two differ",
     )
     return pure_report(
         mechanism,
@@ -40,7 +40,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
         at_least=loss.at_least,
         curve=DeltaCurve(grid, upper, lower),
         worst=worst,
-        scope=f"{all_tables_text(n)} In the worst pair {len(loss.moved):,} coefficients change by two, with different noise.",
+        scope=f"{all_tables_text(n)} The worst pair changes {len(loss.moved):,} coefficients by two.",
     )
 
 

@@ -176,6 +176,6 @@ AUDITS = (
     replace(
         _audit(HellingerEnumerated, "delta"),
         recalibration=None,
-        not_recalibrated="There is no recalibration: the internal ε is already the largest found at which the guarantee holds.",
+        not_recalibrated="There is no recalibration: the internal ε is the largest found at which the guarantee holds.",
     ),
 )

@@ -38,7 +38,7 @@ def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> 
     deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
     worst = WorstCase(counts_text((1, die.n - 1)), counts_text((0, die.n)), "a first count of 1 or more")
     exact = 1 / mechanism.noise_scale
-    scope = f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours. Every pair changes the count by one."
+    scope = f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours."
     return pure_report(
         mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
     )
@@ -110,9 +110,7 @@ def _picture(mechanism: LaplaceOne | LaplaceCells, worst: WorstCase, *, n: int) 
 def _not_attacked(mechanism: LaplaceCells) -> str:
     if mechanism.die.sides == 2:
         return ""
-    return (
-        "No attack is simulated, because the distribution of rescaled counts is known for two sides only. Choose two."
-    )
+    return "No attack is simulated, because the distribution of rescaled counts is known for two sides only."
 
 
 CELLS = Audit(

@@ -22,6 +22,7 @@ from dpbayes.audit.report.pictures import two_laws
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import (
     MOST_NAMED,
+    PROVED_FOR_ALL,
     all_tables_text,
     checked_records,
     dots,
@@ -64,7 +65,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
         shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
     places = np.nanargmax(_losses(laws, x, y), axis=-1)
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:MOST_NAMED]) + dots(len(places))
-    scope = all_tables_text(n) + ("" if listed else " The value is the bound that is proved for every n.")
+    scope = all_tables_text(n) + ("" if listed else f" {PROVED_FOR_ALL}")
     tables = [suspects.whole(prior.network, suspects.counts[place]) for place in (x, y)]
     first, second = rows_texts(prior.network, *tables)
     worst = WorstCase(first, second, output, shown)

@@ -13,6 +13,8 @@ from dpbayes.model.network import Network
 
 MOST_RECORDS = 2**53
 
+PROVED_FOR_ALL = "The value is the bound that is proved for every n."
+
 MOST_NAMED = 6
 """Most nodes or rows that a label names."""
 

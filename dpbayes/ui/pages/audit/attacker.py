@@ -92,9 +92,7 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
             f"Side 1 cannot come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
     if _is_of_a_record(chosen, options) and 0 < n < options.record:
-        raise InputError(
-            f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller number."
-        )
+        raise InputError(f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller one.")
     attackers, each = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         seen = many(options.releases, "release")

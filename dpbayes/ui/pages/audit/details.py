@@ -147,9 +147,7 @@ def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     assumption(f"Neighbours x ~ y are {report.certified.neighbours.value}; n is public.", holds=True)
     assumption("The audit uses public settings only: n, the network or die, the prior and the parameters.", holds=True)
     if network_kind(chosen.settings) is not None:
-        assumption(
-            "The domain of every column is public and not taken from the data.", holds=not chosen.leaking_columns
-        )
+        assumption("The domains of all columns are public, not taken from the data.", holds=not chosen.leaking_columns)
     if report.exactness is Exactness.EXACT:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
     else:

@@ -185,7 +185,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
     options, kind = chosen.options("audit"), network_kind(chosen.settings)
     if kind is not None and options.subject is AuditSubject["RELEASE"]:
-        st.caption(f"Mechanism: {escaped(kind.label)}.")
+        st.caption(f"Explore uses {escaped(kind.label)}.")
     for name in _asked(chosen)[1:]:
         controls.parameter_control(name, **_control(chosen, nearby, name))
     if kind is None:

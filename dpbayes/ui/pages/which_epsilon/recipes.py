@@ -50,7 +50,7 @@ def _command_told(asking: Asking) -> str:
     """Return how the command differs from the page, or why there is none."""
     if not _has_command(asking):
         return (
-            "The command supports published networks and files with a table: see `python -m dpbayes.experiments epsilon "
+            "The command takes a published network or a file with a table: see `python -m dpbayes.experiments epsilon "
             "--help`."
         )
     told = "The command uses other random numbers than this page, so the last digits may differ."
