@@ -208,16 +208,9 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "board": (
         [changing(HEADLINE, moving("ArrowLeft"))],
         [columns("answer", "private", "exact")],
-        [saying(HEADLINE, "the claim holds")],
+        [saying(HEADLINE, "holds and is tight")],
         [both_seats],
-        [
-            seeing(
-                *(
-                    f'input[aria-label="{label}"]'
-                    for label in ("Name of the dataset", "Its budget, in all", "Why so much")
-                )
-            )
-        ],
+        [seeing(*(f'input[aria-label="{label}"]' for label in ("Dataset name", "Total budget (ε)", "Justification")))],
     ),
     "intervals": (
         [seeing(chart("density"))],
