@@ -182,7 +182,6 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
     press(at, "Count the table")
     assert "no guarantee covers an ε" in everything(at)
     assert f"of the table’s {in_memory().n:,} records" in everything(at)
-    assert headline(at).endswith("of this table.")
     at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
     fine(at.run())
     assert "Your records are not used" in everything(at)
@@ -565,7 +564,7 @@ def test_the_tab_is_there_only_where_the_owner_names_connections(monkeypatch: py
     assert "Connect" in at.segmented_control(key="origin").options, "the tab says what is wrong"
     monkeypatch.setenv(DATA_ROOT, "")
     assert "Connect" not in open_page(PAGE).segmented_control(key="origin").options
-    at = open_page(PAGE, data="connected:missing")
+    at = open_page(PAGE, data="connected")
     assert "--data-root FOLDER" in at.info[0].value
     assert "--connect NAME=ADDRESS" in at.info[0].value
     fine(at.switch_page("pages/explore.py").run())

@@ -200,7 +200,7 @@ def test_cut_points_read_off_the_data_and_marked_as_public_are_warned_of_until_t
 
 
 def warned_of_cuts(at: AppTest) -> list[str]:
-    return [plain(warning.value) for warning in at.warning if "read off the data" in warning.value]
+    return [plain(warning.value) for warning in at.warning if "but were read from the data" in warning.value]
 
 
 def test_missing_values_become_a_state_in_all_columns_at_once(at: AppTest) -> None:

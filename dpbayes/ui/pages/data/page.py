@@ -1,6 +1,7 @@
 """The parts of the Data page: the source of the table, its domains and its distributions."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,9 @@ FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child
 MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
+
+WIDTHS: dict[str, Literal["small", "medium"]] = {"column": "small", "meaning": "medium", "values": "small"}
+"""How wide the columns of the table of domains are."""
 
 FACTS: Facts = TABLE | N
 
@@ -156,7 +160,8 @@ def _set_origin() -> None:
 def _ready(chosen: Chosen) -> None:
     keys = list(SHIPPED)
     st.session_state["ready"] = chosen.settings.data
-    st.selectbox(
+    left, right = st.columns(2, vertical_alignment="bottom")
+    left.selectbox(
         "Sample table",
         keys,
         format_func=lambda key: SHIPPED[key].title,
@@ -166,7 +171,8 @@ def _ready(chosen: Chosen) -> None:
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
     if chosen.n is not None:  # else the page says below why the table cannot be read
-        _offer(chosen.settings.data, chosen)
+        with right:
+            _offer(chosen.settings.data, chosen)
 
 
 def _offer(key: str, chosen: Chosen) -> None:
@@ -189,26 +195,24 @@ def _offer(key: str, chosen: Chosen) -> None:
 
 
 def _synthesise(chosen: Chosen) -> None:
-    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([3, 2, 2, 1], vertical_alignment="top")
     settings, source = chosen.settings, chosen.settings.source
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
-    with left:
+    with first:
         controls.choice("Source network", "source", options, format_func=_source_title)
-        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
-        controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
         if source.startswith("bayes:"):
             controls.text_field("Number of features", "source", prefix="bayes:")
-    with middle:
+    with second:
+        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
+        controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+    with third:
         controls.text_field("Number of records", "records", help="At most 10,000,000.")
-    with right:
+    with fourth:
         controls.text_field("Seed", "data_seed", help="The same seed gives the same table.")
     if settings.graph and st.button("Sample from the edited network"):
         change(source=settings.graph, cpts=Cpts.RANDOM, graph="")
         st.toast(f"Records are now sampled from the edited network of {len(chosen.graph.names)} nodes.")
         st.rerun()
-    if chosen.is_curator:
-        with st.expander("Probabilities of the source network"), sentence_instead():
-            _probabilities(chosen)
 
 
 def _available(kind: Cpts, source: str) -> bool:
@@ -275,6 +279,9 @@ def look(data: Dataset, chosen: Chosen) -> None:
         _distribution(data)
     with left:
         _domains(domains, chosen)
+    if chosen.settings.data == "synthetic":
+        with st.expander("Probabilities of the source network"), sentence_instead():
+            _probabilities(chosen)
     with st.expander("First records: not private (curator view)"):
         shown = data.codes[:10]
         st.dataframe(
@@ -299,7 +306,8 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
     if readable:
         frame.insert(1, "meaning", [readable[name].told if name in readable else "" for name in domains])
     with st.container(key="domains"):
-        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+        widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)
     if leaks:
         st.warning("These domains are read from the data. Before a real release, state each from public knowledge.")
 
