@@ -23,7 +23,7 @@ class _Subject(enum.Enum):
         return LABELS.get(self.name, str(self.value))
 
 
-AuditSubject: type[enum.Enum] = _Subject(  # type: ignore[misc]  # the members come from the registries
+AuditSubject: type[enum.Enum] = _Subject(  # type: ignore[assignment, call-arg]  # members come from registries
     "AuditSubject",
     {"RELEASE": "the Explore page's mechanism"}
     | {kind.__name__: kind.label for kind in PRIVATE}
@@ -37,6 +37,11 @@ class AttackedTables(enum.Enum):
 
     REAL = "one record of the table"
     MADE_UP = "a made-up table"
+
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return "open table" if self is AttackedTables.REAL else "example table"
 
 
 @dataclass(frozen=True, kw_only=True)
