@@ -302,7 +302,7 @@ def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -
 def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
     at = opened(AuditSubject.RegressionSampler, **{"audit.target": "2"})
     recalibration = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
-    assert f"**B = {recalibration.norm_bound:.6g}** has a worst-case" in everything(at)
+    assert f"**B = {recalibration.norm_bound:.6g}** meets the target" in everything(at)
     press(at, use(at))
     assert settings_of(at).parameter("audit.norm") == recalibration.norm_bound == 0.5
     assert numbers(at)[1:] == ["ε = 2", "ε ≤ 2"]
@@ -332,16 +332,16 @@ def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.Mon
     assert "audit.odds" in figures(at), "the rest of the page is there"
     press(at, "Go on")
     recalibration = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
-    assert f"**ε = {recalibration.epsilon:.6g}** has a worst-case" in everything(at)
+    assert f"**ε = {recalibration.epsilon:.6g}** meets the target" in everything(at)
 
 
 def test_the_smallest_and_the_largest_target_are_met() -> None:
-    assert "**ε = 0.001** has a worst-case" in everything(
+    assert "**ε = 0.001** meets the target" in everything(
         opened(AuditSubject.LaplaceUpdates, **{"audit.target": "0.001"})
     )
     at = opened(AuditSubject.HellingerGlobal, **{"audit.target": "1000", "audit.n": "1"})
     assert not sentences(at)
-    assert "**ε = 1,000** has a worst-case" in everything(at)
+    assert "**ε = 1,000** meets the target" in everything(at)
 
 
 # The attacker

@@ -80,7 +80,7 @@ def test_the_sentence_is_true_of_other_releases_and_hardly_more(at: AppTest) -> 
 
 def test_what_is_planned_and_how_sure_the_answer_is_is_said(at: AppTest) -> None:
     shown = everything(at)
-    assert "95% of the simulated releases have an error within the tolerance." in shown
+    assert "The least ε keeps the error of 95% of releases within the tolerance." in shown
     assert "1,000 records sampled from the network’s published probabilities. Your records are not used" in shown
     assert "1,000 simulated releases of Laplace, read by a noise-aware recipient." in shown
     assert "(95% interval: " in shown
@@ -176,7 +176,7 @@ def test_code_at_other_settings_gives_what_the_page_shows(
     monkeypatch.setattr(page, "others", lambda chosen: [])
     at = open_page(PAGE, **OTHERWISE)
     assert "P(lung = yes | smoke = no) within 0.0425." in headline(at)
-    assert "90% of the simulated releases" in everything(at)
+    assert "the error of 90% of releases" in everything(at)
     assert printed(at) == least_of(at)
     said = answered_by_the_command(at, capsys)
     assert float(said.split()[2].rstrip(";")) == pytest.approx(least_of(at), rel=0.25)
@@ -289,7 +289,7 @@ def test_a_link_carries_what_is_wished_for() -> None:
     query = {f"which_epsilon.{name}": text for name, text in link.items()}
     at = open_page(PAGE, target="lung", **query)
     assert "P(lung = yes) within 0.1." in headline(at)
-    assert "90% of the simulated releases" in everything(at)
+    assert "the error of 90% of releases" in everything(at)
     assert "2,000 records sampled from" in everything(at)
 
 

@@ -60,7 +60,7 @@ def _offer_knob(subject: Audited, how: Recalibration, asked: str, value: float) 
     """Offer the setting of the knob that was found for what is asked."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
     also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
-    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} has a worst-case privacy loss of at most {asked}.")
+    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {asked}.")
     in_use = not turned and how.knob.read(subject.mechanism) == value
     knob = setting_of(how.knob.setting) if subject.hypothetical else how.knob.setting
     st.button(
@@ -152,7 +152,7 @@ def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
     else:
         assumption(
-            f"The worst case is exact. It is only known to lie between {numeral(report.at_least, 4)} and "
+            f"The worst case is exact. Here it is only known to lie between {numeral(report.at_least, 4)} and "
             f"{numeral(report.exact, 4)}.",
             holds=False,
         )

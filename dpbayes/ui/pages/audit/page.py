@@ -62,7 +62,7 @@ KNOWN_CASES: dict[str, dict[str, object]] = {
 GIVING = {"audit.sides": lowest("audit.sides"), "audit.n": lowest("audit.n")}
 """What gives way where a die has too many posteriors to audit, or too many sides for a mechanism."""
 
-STATED = "The guarantee as stated in the paper."
+STATED = "The guarantee as stated in the source below."
 PROVED = "The guarantee that is proved for every table, every n and every prior."
 MEASURED = (
     f"The worst-case privacy loss: the largest over all neighbouring tables and all outputs, at the stated δ. "

@@ -74,7 +74,7 @@ def _shares(picture: Shares) -> None:
     chart(shares_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.told)
     st.caption(picture.caption)
     data_and_download(
-        lambda: pd.DataFrame({"row": picture.rows, "loss (nats)": picture.losses}),
+        lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),
         name="worst-pair",
         curator_only=False,
     )

@@ -1,7 +1,6 @@
 """The parts of the Data page: the source of the table, its domains and its distributions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -45,8 +44,8 @@ MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
-WIDTHS: dict[str, Literal["small", "medium"]] = {"column": "small", "meaning": "medium", "values": "small"}
-"""How wide the columns of the table of domains are."""
+WIDTHS = {"column": 180, "meaning": 250, "states": 60, "values": 130}
+"""Pixels of the columns in the table of domains."""
 
 FACTS: Facts = TABLE | N
 
@@ -306,7 +305,7 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
     if readable:
         frame.insert(1, "meaning", [readable[name].told if name in readable else "" for name in domains])
     with st.container(key="domains"):
-        widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+        widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)
     if leaks:
         st.warning("These domains are read from the data. Before a real release, state each from public knowledge.")

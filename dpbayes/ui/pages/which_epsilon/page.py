@@ -235,7 +235,9 @@ def _details(asking: Asking, least: Running[Answered]) -> None:
 
 def _tables_told(asking: Asking) -> str:
     """Return the share of releases that the answer is for, their tables, and the privacy cost of the choice."""
-    share = f"{numeral(100 * asking.options.confidence)}% of the simulated releases have an error within the tolerance."
+    share = (
+        f"The least ε keeps the error of {numeral(100 * asking.options.confidence)}% of releases within the tolerance."
+    )
     if asking.counts is None:
         return (
             f"{share} Each release is of a new table: {many(asking.n, 'record')} sampled from {asking.tables_of}. "
