@@ -1,4 +1,4 @@
-"""Data: choose a ready table, synthesise one, load your own, or connect one; state public domains."""
+"""Data: choose a sample table, a synthetic one or your own, and state public domains."""
 
 import streamlit as st
 

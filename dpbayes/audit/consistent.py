@@ -36,7 +36,7 @@ def _log_ratios(
     mechanism: ConsistentLaplace, released: ReleasedPosterior, *, first: IntArray, second: IntArray
 ) -> FloatArray:
     if released.noisy is None:
-        raise InputError("This release lacks the noisy counts that its tables were fitted to.")
+        raise InputError("This release has no noisy counts to which its tables were fitted.")
     told = (np.abs(released.noisy - second) - np.abs(released.noisy - first)).sum(axis=-1)
     return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
 

@@ -129,7 +129,7 @@ class Audit:
     losses(mechanism, n, releases) -> what so many releases from one table lose together; left out, the curve of one
     release is known, and the promise of several.
 
-    `tables` says what is told of tables, `doubts` are assumptions that do not hold, `not_recalibrated` says why there
+    `tables` says how tables are described, `doubts` are assumptions that do not hold, `not_recalibrated` says why there
     is no recalibration, and `cases` are settings at which something is refuted, by title.
     """
 
@@ -139,9 +139,9 @@ class Audit:
     log_ratios: Callable[..., FloatArray] | None = None
     losses: Callable[..., Losses] | None = None
     recalibration: Recalibration | None = None
-    not_recalibrated: str = "It is not recalibrated: what it needs to lose no more than a target is not known."
+    not_recalibrated: str = "There is no recalibration, because the ε that meets a target is not known."
     picture: Callable[..., Picture | None] = _too_many
-    tables: str = "The two differ in one record."
+    tables: str = "The two tables differ in one record."
     numbers: Callable[..., int] = _one_for_each_cell
     effort: Callable[[Any, int], int] = lambda mechanism, numbers: numbers
     not_attacked: Callable[[Any], str] = lambda mechanism: ""

@@ -18,7 +18,7 @@ def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport
     if checked_records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
         return nothing_to_lose(mechanism, grid)
     ones = np.ones(len(grid))
-    worst = WorstCase(*opposites(mechanism.prior.network, n), "the first table's own counts")
+    worst = WorstCase(*opposites(mechanism.prior.network, n), "the exact counts of the first table")
     return pure_report(
         mechanism,
         exact=np.inf,

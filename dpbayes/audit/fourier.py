@@ -35,11 +35,11 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
     overlap, certain = network.closure.odd_overlap, _certain(noise, network)
-    how = "Exactly" if overlap.exact else "At most"
+    how = "up to" if overlap.exact else "at most"
     worst = WorstCase(
-        f"{n:,} records, one of which flips {certain.moved:,} coefficients when it is replaced",
+        f"{n:,} records, where replacing one record changes {certain.moved:,} coefficients",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at or beyond the first table's, wherever they move",
+        "noisy coefficients at or beyond those of the first table, where the two differ",
     )
     return pure_report(
         mechanism,
@@ -47,7 +47,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
         at_least=certain.pure_epsilon,
         curve=noise_curve(noise, certain, grid),
         worst=worst,
-        scope=f"{all_tables_text(n)} {how} {noise.moved:,} coefficients move by two.",
+        scope=f"{all_tables_text(n)} One record changes {how} {noise.moved:,} coefficients by two.",
     )
 
 
@@ -64,8 +64,8 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if checked_records(n) else 0
     if moved > MOST_MOVED:
         raise InputError(
-            f"One replaced record moves {moved:,} Fourier coefficients of this network, and what that loses is worked "
-            f"out for at most {MOST_MOVED:,}; remove some parents of its largest tables, or audit another mechanism."
+            f"One replaced record changes {moved:,} Fourier coefficients of this network; the audit handles at most "
+            f"{MOST_MOVED:,}. Remove some parents of the largest tables, or audit another mechanism."
         )
     return LaplaceNoise(moved, 2 / mechanism.noise_scale, whole=2 if mechanism.noise is Noise.WHOLE else 0)
 

@@ -29,8 +29,10 @@ def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -
     moved = squared_count_sensitivity(network)
     if not (moved and n):
         return nothing_to_lose(mechanism, grid)
-    worst = WorstCase(*opposites(network, n), "noisy counts far beyond the first table's, in every cell that moves")
-    scope = f"{all_tables_text(n)} The worst differ in every column, so that {moved:,} counts move by one."
+    worst = WorstCase(
+        *opposites(network, n), "noisy counts far beyond those of the first table, in every cell that differs"
+    )
+    scope = f"{all_tables_text(n)} The worst pair changes {moved:,} counts by one."
     return concentrated_report(mechanism, loss, epsilons=grid, worst=worst, scope=scope)
 
 

@@ -33,14 +33,17 @@ def report_on_counts(
     grid, network = checked_grid(epsilons), mechanism.prior.network
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
-    worst = WorstCase(*opposites(network, n), "noisy counts at or beyond the first table's, in every cell that moves")
+    worst = WorstCase(
+        *opposites(network, n),
+        "noisy counts at or beyond those of the first table, where the two differ",
+    )
     return pure_report(
         mechanism,
         exact=noise.pure_epsilon,
         at_least=noise.pure_epsilon,
         curve=noise_curve(noise, noise, grid),
         worst=worst,
-        scope=f"{all_tables_text(n)} The worst differ in every column, so that {noise.moved:,} counts move by one.",
+        scope=f"{all_tables_text(n)} The worst pair changes {noise.moved:,} counts by one.",
     )
 
 

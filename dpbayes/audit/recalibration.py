@@ -30,7 +30,7 @@ def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
 def _recalibration(mechanism: Any) -> Recalibration:
     how = audit_of(mechanism).recalibration
     if how is None:
-        raise InputError(f"No epsilon is known to be enough for {described(mechanism)}, so it cannot be recalibrated.")
+        raise InputError(f"No epsilon is known to suffice for {described(mechanism)}, so it cannot be recalibrated.")
     return how
 
 
@@ -87,7 +87,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
         elif known:
             high = middle
         elif low <= _LEAST:
-            raise InputError("Even the smallest internal epsilon loses more than the target; choose a larger target.")
+            raise InputError("Even the smallest internal epsilon exceeds the target; choose a larger target.")
         else:
             low, high = max(low / 2, _LEAST), low
     turned: MechanismT = how.knob.turned(mechanism, low)

@@ -11,6 +11,7 @@ from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_p
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.words import PROVED_FOR_ALL
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -39,7 +40,7 @@ def audit_regression(
     """
     require_known(mechanism, RegressionSampler)
     if features is None:
-        raise InputError("Say how many features the records have: the printed epsilon depends on it.")
+        raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
     promise = _ClaimedAndCertified(mechanism.claimed(n, features=d), mechanism.certified)
@@ -54,7 +55,7 @@ def audit_regression(
         worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {numeral(mechanism.norm_bound, 4)}")
         if pair
         else None,
-        scope=f"All tables of {n:,} scaled records and all their neighbours; the value is what is proved for every n.",
+        scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
     )
 
 
@@ -92,7 +93,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     require_known(mechanism, RegressionSampler)
     n, d = _sizes(n, features)
     if n == 0:
-        raise InputError("A table without records has no neighbours.")
+        raise InputError("A table without records has no neighbouring tables.")
     used = d if d <= 2 else 1
     pairs = []
     for rest, one, other in _attacks(mechanism.norm_bound, used):
@@ -221,14 +222,14 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         places=places,
         first=first,
         second=second,
-        x="weights on a diameter of the ball (signed length)",
-        y="density / largest",
-        told="Densities of one draw of the weights under both tables along a diameter, and the loss between them.",
+        x="position on a diameter of the ball (signed length)",
+        y="density relative to the largest",
+        told="Densities of one sample of the weights under both tables along a diameter, and their privacy loss.",
         caption=(
-            f"On the diameter through the weights that tell most. One draw loses {numeral(pair.loss, 4)}."
+            f"The diameter goes through the weights with the largest loss. One sample loses {numeral(pair.loss, 4)}."
             f"{loss_of_more(mechanism.draws)}"
         ),
-        columns={"weights": places, "first": first, "second": second, "loss (nats)": logs[0] - logs[1]},
+        columns={"weights": places, "first": first, "second": second, "privacy loss (nats)": logs[0] - logs[1]},
     )
 
 
@@ -248,7 +249,7 @@ def _turned(mechanism: RegressionSampler, epsilon: float) -> RegressionSampler:
 
 def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> TablePair:
     tables = bad_tables(mechanism, n=n, features=features)
-    return TablePair(tables, None, f"The worst pair: {tables.told[0]} (true) against {tables.told[1]}.")
+    return TablePair(tables, None, f"The worst pair is {tables.told[0]} (true) against {tables.told[1]}.")
 
 
 def _attack(
@@ -262,7 +263,7 @@ def _one_record(mechanism: RegressionSampler, *, n: int, features: int) -> Table
     unit[0] = 1.0
     first, second = (Moments(np.outer(unit, unit), y * unit, np.asarray(1.0), n) for y in (1.0, -1.0))
     return TablePair(
-        first, second, f"The tables: {n - 1:,} records of zeros, and one with x = (1, 0, …) and y = 1 or −1."
+        first, second, f"The tables have {n - 1:,} records of zeros and one record with x = (1, 0, …) and y = 1 or −1."
     )
 
 
@@ -271,17 +272,17 @@ AUDIT = Audit(
     report=audit_regression,
     claimed=lambda mechanism, n, features: mechanism.claimed(n, features=features),
     picture=_densities,
-    tables="A table is scaled records, each of features x and a target y. The weights w are drawn.",
+    tables="A table has scaled records of features x and a target y. The weights w are sampled.",
     numbers=lambda mechanism, n, features: mechanism.draws * features,
     recalibration=Recalibration(
         needed=regression_epsilon,
         knob=Knob(symbol="B", setting="norm", read=lambda mechanism: float(mechanism.norm_bound), turned=_turned),
     ),
-    farthest=5.0,  # the printed epsilon grows with n
+    farthest=5.0,  # the epsilon stated in the paper grows with n
     hypothetical=Hypothetical(
         title="Regression sampler",
         asked=("n", "features", "precision", "variance", "norm", "draws"),
-        caption="Hypothetical records, scaled to length 1 by public bounds: no table is used.",
+        caption="This audits hypothetical records, scaled to length 1 by public bounds; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: (
             f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"

@@ -32,12 +32,13 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
         return nothing_to_lose(mechanism, grid)
     differs = nodes_text(network, charge.differs)
     worst = WorstCase(
-        f"{n:,} records, one of which is replaced by one that differs in {differs}",
+        f"{n:,} records, where the replacement of one record differs in {differs}",
         f"the same {n:,} records after the replacement",
-        "noisy residuals far beyond the first table's, along the line between both",
+        "noisy residuals far beyond those of the first table, along the line between the two tables",
     )
-    how = "Exactly" if charge.exact else "At most"
-    scope = f"{all_tables_text(n)} {how} {numeral(math.sqrt(charge.value), 4)} standard deviations are between two."
+    how = "up to" if charge.exact else "at most"
+    distance = f"{how} {numeral(math.sqrt(charge.value), 4)} standard deviations of the noise"
+    scope = f"{all_tables_text(n)} Neighbours differ by {distance}."
     return concentrated_report(mechanism, residual_loss(mechanism, n=n), epsilons=grid, worst=worst, scope=scope)
 
 

@@ -46,8 +46,8 @@ RARE = 0.01
 """How rarely a belief passes what is drawn as usual."""
 
 LINKED = (
-    "This holds whoever knows all other records, and for records that are independent of this one. If k records are "
-    "linked, such as those of one household, k times ε is at stake."
+    "This holds for an attacker who knows all other records, and for a record that is independent of the others. If k "
+    "records are linked, such as those of one household, the privacy loss is up to k times ε."
 )
 """Of whom the sentences hold."""
 
@@ -157,7 +157,7 @@ def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
     """
     times, known, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
     if not promise.is_private:
-        raise InputError(f"{mechanism.label} promises nothing: whoever sees a release may know every record.")
+        raise InputError(f"{mechanism.label} has no guarantee, so a release may reveal every record.")
     if known.losses is None:
         return Losses(_KnownCurve(mechanism, n, times))
     return known.losses(mechanism, n=n, releases=times)
@@ -199,7 +199,7 @@ def chance_of_passing(losses: Losses, *, suspicion: float, level: float) -> Betw
     """
     before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
     if not after > before:
-        raise InputError(f"The level must be above the belief it starts from; {level:g} is not above {suspicion:g}.")
+        raise InputError(f"The level must be above the initial belief; {level:g} is not above {suspicion:g}.")
     return _chance(losses, after - before)
 
 
@@ -231,30 +231,29 @@ def belief_told(promise: Guarantee, *, suspicion: float = SUSPICION, releases: i
 
     Errors: those of `ceiling`.
     """
-    belief, after = f"a suspicion of {percent(suspicion)}", "" if releases == 1 else f"After {releases:,} releases, "
+    belief = f"attacker’s {percent(suspicion)} belief about one person"
+    begun = f"An {belief}" if releases == 1 else f"After {releases:,} releases, an {belief}"
     if not promise.is_private:
-        return f"Nothing is promised to one person: {belief} may become certainty."
+        return f"{begun} can rise to certainty: there is no guarantee."
     most = in_hundred(ceiling(suspicion, promise, releases=releases))
     if most == "100":
-        told = f"{belief} about one person may become as good as certain"
-    elif promise.delta:
-        told = f"{belief} about one person rises to {most}% at most by ε, and seldom further by δ"
-    else:
-        told = f"{belief} about one person can never rise above {most}%"
-    return f"{after}{told}." if after else f"{told[0].upper()}{told[1:]}."
+        return f"{begun} can rise to near certainty."
+    rarely = ", apart from rare cases (δ)" if promise.delta else ""
+    return f"{begun} can rise to at most {most}%{rarely}."
 
 
 def sentences(risks: Sequence[Risk]) -> str:
     """Return what these risks of one mechanism and one suspicion mean, fewest releases first; "at most" rounds up."""
     first, *more = risks
     text = (
-        "Someone who knows every other record and finds two possibilities for one record equally likely guesses right "
-        f"50 times in 100 without the release, and at best {in_hundred(first.guess.high)} with {_them(first)}, "
-        f"whatever the mechanism at most {in_hundred(first.promised)}. {_belief(first)}"
+        "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
+        f"the release, the attacker guesses right 50 times in 100; with {_them(first)}, at most "
+        f"{in_hundred(first.guess.high)} times. The guarantee alone allows {in_hundred(first.promised)} times. "
+        f"{_belief(first)}"
     )
     for risk in more:
-        guess = f"at best {in_hundred(risk.guess.high)} times in 100"
-        text += f" After {risk.releases:,} releases: {guess}. {_belief(risk)}"
+        guess = f"the attacker guesses right at most {in_hundred(risk.guess.high)} times in 100"
+        text += f" After {risk.releases:,} releases, {guess}. {_belief(risk)}"
     return text
 
 
@@ -263,23 +262,23 @@ def _them(risk: Risk) -> str:
 
 
 def _belief(risk: Risk) -> str:
-    """The ceiling, unless a delta or rounding leaves none, and how often it passes a level."""
-    belief, most = f"A suspicion of {percent(risk.suspicion)}", in_hundred(risk.ceiling)
-    passing = f"{_share(risk.passing.high, percent(risk.level))}, even if it is right"
+    """The ceiling, unless a delta or rounding leaves none, and how often the belief passes a level."""
+    belief, most = f"The attacker’s {percent(risk.suspicion)} belief", in_hundred(risk.ceiling)
+    passing = f"{_share(risk.passing.high, percent(risk.level))}, even if it is true"
     if most == "100":
         return f"{belief} {passing}."
     if risk.guarantee.delta:
-        beyond = _share(risk.beyond.high, f"{most}%, where ε alone would stop it,")
-        return f"{belief} {passing}; it {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
-    return f"{belief} can never rise above {most}%" + (f", and {passing}." if risk.level < risk.ceiling else ".")
+        beyond = _share(risk.beyond.high, f"{most}% (the limit of ε alone)")
+        return f"{belief} {passing}. It {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
+    return f"{belief} can rise to at most {most}%" + (f", and {passing}." if risk.level < risk.ceiling else ".")
 
 
 def _share(probability: float, level: str) -> str:
     """How often a level is passed, rounded up to one or two digits."""
     if not probability:
-        return f"never passes {level}"
+        return f"never rises above {level}"
     if probability < 1e-12:
-        return f"passes {level} in less than one of a million million cases"
+        return f"rises above {level} in fewer than one in a million million cases"
     power = max(2, math.ceil(-math.log10(probability)))
     cases = math.ceil(probability * 10**power - 1e-9)
-    return f"passes {level} in at most {cases:,} of {10**power:,} cases"
+    return f"rises above {level} in at most {cases:,} of {10**power:,} cases"

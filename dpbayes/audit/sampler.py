@@ -48,7 +48,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     else:
         curve = range_only_curve(grid, width=mechanism.certified.epsilon, most=mechanism.draws * loss.most)
     first, second, theta = rows_texts(network, loss.first, loss.second, loss.theta)
-    searched = "" if loss.is_exact else " The value is a sum of the nodes' own worst cases, which may not meet."
+    searched = "" if loss.is_exact else " The value is the sum of the worst cases of all nodes, an upper bound."
     return pure_report(
         mechanism,
         exact=mechanism.draws * loss.most,
@@ -89,14 +89,14 @@ def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], Fl
 
 def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
     rows, losses = losses_by_row(mechanism, n=n)
-    more = f" The {MOST_ROWS} largest of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
+    more = f" The chart shows the {MOST_ROWS} largest of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
     total = numeral(losses.sum(), 4)
     return Shares(
         rows=tuple(mechanism.prior.network.row_label(row) for row in rows),
         losses=losses,
         most=MOST_ROWS,
-        told="Bars: how much every row of the CPTs adds to the loss of this pair, for one draw.",
-        caption=f"One draw loses the sum of the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
+        told="Bars: the privacy loss that each CPT row adds for this pair of tables, for one sample.",
+        caption=f"One sample loses the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
     )
 
 
@@ -105,7 +105,7 @@ AUDIT = Audit(
     report=audit_sampler,
     log_ratios=_log_ratios,
     picture=_rows,
-    tables="Of each table, the counts of every state in those CPT rows where the two differ.",
+    tables="Each table is shown by its counts in the CPT rows where the two differ.",
     numbers=lambda mechanism, n: mechanism.prior.network.cell_count * mechanism.draws,
     recalibration=Recalibration(
         needed=sampler_epsilon,
@@ -113,5 +113,5 @@ AUDIT = Audit(
         start=lambda mechanism: replace(mechanism, calibration=Calibration.CERTIFIED, epsilon=1.0),
         is_quick=lambda mechanism, n: False,
     ),
-    cases={"The printed sampler at ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
+    cases={"Posterior sampling as stated, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
 )

@@ -30,9 +30,9 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     lower, upper = loss.deltas(grid)
     differs = nodes_text(network, _differs(mechanism))
     worst = WorstCase(
-        f"{n:,} records, one of which is replaced by one that differs in {differs}",
+        f"{n:,} records, where the replacement of one record differs in {differs}",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at or beyond the first table's, wherever they move",
+        "noisy coefficients at or beyond those of the first table, where the two differ",
     )
     return pure_report(
         mechanism,
@@ -40,7 +40,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
         at_least=loss.at_least,
         curve=DeltaCurve(grid, upper, lower),
         worst=worst,
-        scope=f"{all_tables_text(n)} The worst move {len(loss.moved):,} coefficients by two, of unequal noise.",
+        scope=f"{all_tables_text(n)} The worst pair changes {len(loss.moved):,} coefficients by two.",
     )
 
 

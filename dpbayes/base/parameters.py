@@ -68,6 +68,11 @@ class Choice:
         return value
 
 
+def label_of(option: enum.Enum) -> str:
+    """Return what a page calls an option: its `label`, where links and files have another text for it."""
+    return str(getattr(option, "label", option.value))
+
+
 def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
     """Return a value from text: a number in range, or the option with this value. Errors: InputError."""
     if isinstance(parameter, Parameter):

@@ -66,22 +66,22 @@ def privacy_curve_figure(
         traces.append(both | {"y": top, "name": "bounds", "line": dashed})
         if np.any(lower > 0):
             dotted = {"color": BOUND, "width": 2.5, "dash": "dot"}
-            traces.append(both | {"y": bottom, "name": "lower value", "line": dotted, "showlegend": False})
+            traces.append(both | {"y": bottom, "name": "lower bound", "line": dotted, "showlegend": False})
     if broken.any():
         above = np.where(broken, top, np.nan)
-        name = "above the claim" if claimed and claimed.name == "claimed" else "above what it is run at"
+        name = "above the claim" if claimed and claimed.name == "stated" else "above the ε setting"
         traces.append(_LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
     if certified is not None:
         traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
     if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
-        claimed = replace(claimed, name=f"{claimed.name}, beyond this picture")
+        claimed = replace(claimed, name=f"{claimed.name}, off the chart")
     if claimed is not None:
         traces.append(_mark(claimed, floor, symbol="circle", colour=INVALID if broken.any() else BOUND, dash="dash"))
     return figure_of(
         traces,
         x=titled("ε (nats)", range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
         y=titled(
-            "δ(ε), probability beyond e^ε",
+            "δ(ε)",
             type="log",
             dtick=2 if floor < 1e-5 else 1,
             range=[math.log10(floor), 0.15],
@@ -126,9 +126,9 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
     loss = np.where(np.isfinite(loss), loss, np.nan)
     few = len(first) <= BARS and isinstance(outputs, list)
     traces = [
-        _law(outputs, first, few=few, line={"color": PRIVATE}, name="if the first table is true"),
-        _law(outputs, second, few=few, line={"color": SECOND, "dash": "dash"}, name="if the second one is"),
-        _law(outputs, loss, few=few, line={"color": BOUND}, name="loss: ln of their ratio") | {"yaxis": "y2"},
+        _law(outputs, first, few=few, line={"color": PRIVATE}, name="first table"),
+        _law(outputs, second, few=few, line={"color": SECOND, "dash": "dash"}, name="second table"),
+        _law(outputs, loss, few=few, line={"color": BOUND}, name="privacy loss") | {"yaxis": "y2"},
     ]
     axis = names_axis(x, anchor="y2", nticks=12) if isinstance(outputs, list) else titled(x, anchor="y2")
     return figure_of(
@@ -136,7 +136,7 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
         x=axis,
         y={"rangemode": "tozero", **y, "domain": [0.46, 1], "automargin": True},
         height=430,
-        yaxis2=titled("loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
+        yaxis2=titled("privacy loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
         bargap=0.15,
     )
 
@@ -163,7 +163,7 @@ def shares_figure(labels: list[str], losses: FloatArray) -> Figure:
     }
     return figure_of(
         [bar],
-        x=titled("loss (nats)", rangemode="tozero"),
+        x=titled("privacy loss (nats)", rangemode="tozero"),
         y=names_axis(autorange="reversed"),
         height=90 + 26 * len(labels),
     )
@@ -195,9 +195,7 @@ def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
         "y": np.concatenate([rest, gap], axis=1).ravel(),
     }
     faint = {"line": {"color": faded(PRIVATE, 0.22), "width": 1}, "hoverinfo": "skip"}
-    traces: list[Trace] = (
-        [_LINES | shown | faint | {"name": f"{len(rest)} more attackers, simulated"}] if len(rest) else []
-    )
+    traces: list[Trace] = [_LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
     for ceiling in ceilings:
         colour = INVALID if ceiling.passed else BOUND
         line = {"color": colour, "width": 2.5, "dash": ceiling.dash}

@@ -1,4 +1,4 @@
-"""Budgets of datasets, as bars of what was spent of them."""
+"""Budgets of datasets, as bars."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from dpbayes.base.looks import GREEN, INVALID, PRIVATE
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import FRAME, Figure, distinct_labels, figure_of, names_axis, titled
 
-PARTS = (("released", PRIVATE, ""), ("reserved, never shown", INVALID, "/"), ("left", GREEN, "."))
+PARTS = (("released", PRIVATE, ""), ("reserved", INVALID, "/"), ("left", GREEN, "."))
 """What becomes of a budget: its name, its colour, and a pattern for those who do not tell colours apart."""
 
 
@@ -29,7 +29,7 @@ def budget_figure(datasets: Sequence[str], parts: FloatArray, *, symbol: str = "
     ]
     return figure_of(
         bars,
-        x=titled(f"{symbol} of the budget", rangemode="tozero"),
+        x=titled(f"budget ({symbol})", rangemode="tozero"),
         y=names_axis(autorange="reversed"),
         height=120 + 34 * len(datasets),
         barmode="stack",

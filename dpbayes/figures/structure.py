@@ -114,6 +114,4 @@ def errors_height(mechanisms: int) -> int:
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:
     """Draw how many records fall in each state (states,) of one column."""
     bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
-    return figure_of(
-        [bars], x=names_axis(plain(name)), y=titled("records (curator only: not private)", automargin=True), height=300
-    )
+    return figure_of([bars], x=names_axis(plain(name)), y=titled("records (not private)", automargin=True), height=300)

@@ -51,7 +51,7 @@ def error_figure(
         line
         | {
             "y": np.where(wanted > 0, wanted, np.nan),
-            "name": f"{share} releases keep to",
+            "name": f"{share} of releases",
             "text": numerals(wanted),
             "line": {"color": needed.colour, "width": 2.5},
             "marker": {"color": needed.colour, "size": 5},
@@ -59,7 +59,7 @@ def error_figure(
         line
         | {
             "y": np.where(median > 0, median, np.nan),
-            "name": "half of the releases keep to",
+            "name": "half of releases",
             "text": numerals(median),
             "line": {"color": needed.colour, "width": 1.5, "dash": "dot"},
             "marker": {"color": needed.colour, "size": 4},
@@ -72,7 +72,7 @@ def error_figure(
             "mode": "markers",
             "x": [needed.epsilon if is_known else None],
             "y": [tolerance],
-            "name": "the least ε",  # before it is known, too: the legend's lines would move the picture
+            "name": "least ε",  # before it is known, too: the legend's lines would move the picture
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if is_known else "",
         }
@@ -81,7 +81,7 @@ def error_figure(
     return figure_of(
         traces,
         x=log_axis("ε", float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
-        y=log_axis("error of the answer", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
+        y=log_axis("error of the probability", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
         height=330,
         margin=FRAME["margin"] | {"l": 100},  # room for errors as long as 0.00005, so that shorter ones move nothing
         shapes=shapes,

@@ -16,6 +16,11 @@ class Reading(enum.Enum):
     NOISE_AWARE = "knows of the noise"
     AS_REAL = "takes counts as real"
 
+    @property
+    def label(self) -> str:
+        """The name of this reading on a page; links and documents keep the value."""
+        return "noise-aware" if self is Reading.NOISE_AWARE else "naive"
+
 
 @dataclass(frozen=True, eq=False)
 class NoiseModel:

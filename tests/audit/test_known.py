@@ -176,7 +176,7 @@ def test_no_stranger_is_recalibrated(name):
 @pytest.mark.parametrize("name", KNOWN)
 def test_no_strangers_releases_are_weighed(name):
     for stranger in strangers(KNOWN[name]):
-        with pytest.raises(InputError, match="How probable a release of"):
+        with pytest.raises(InputError, match="The probability of a release of"):
             log_ratios(stranger, None, first=np.zeros(6), second=np.zeros(6))
 
 

@@ -198,7 +198,7 @@ def test_nothing_promised_and_nothing_kept():
 
 def test_rescaled_counts_lose_something_in_between():
     report = audit(LaplaceCells(die=coin(40), epsilon=1.0), n=40, epsilons=GRID)
-    assert report.exactness.value == "upper value"
+    assert report.exactness.value == "upper bound"
     assert 0.99 <= report.at_least < report.exact == 1
     assert "the first two counts as" in report.worst.output
     many = audit(LaplaceCells(die=Die((1.0, 1.0, 1.0), 40), epsilon=1.0), n=40, epsilons=GRID)
@@ -490,7 +490,7 @@ def test_what_cannot_be_audited_or_recalibrated_is_refused_in_a_sentence():
         audit(object(), n=5, epsilons=GRID)
     with pytest.raises(InputError, match="audit_by_draws"):
         audit(object(), n=5, epsilons=GRID)
-    with pytest.raises(InputError, match="how many features"):
+    with pytest.raises(InputError, match="number of features"):
         audit(RegressionSampler(prior_precision=1.0), n=5, epsilons=GRID)
     for mechanism in (Exact(prior=Dirichlets.symmetric(ASIA)), object()):
         with pytest.raises(InputError, match="so it cannot be recalibrated"):

@@ -82,52 +82,57 @@ def test_asia_at_epsilon_one_in_words():
     mechanism = LaplaceUpdates(prior=ASIA, epsilon=1.0)
     told = sentences([risk(mechanism, n=1000, releases=releases) for releases in (1, 5)])
     assert told == (
-        "Someone who knows every other record and finds two possibilities for one record equally likely guesses right "
-        "50 times in 100 without the release, and at best 54.9 with it, whatever the mechanism at most 73.2. A "
-        "suspicion of 10% can never rise above 23.2%, and passes 20% in at most 4 of 10,000 cases, even if it is "
-        "right. After 5 releases: at best 61.0 times in 100. A suspicion of 10% can never rise above 94.3%, and "
-        "passes 20% in at most 12 of 100 cases, even if it is right."
+        "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
+        "the release, the attacker guesses right 50 times in 100; with it, at most 54.9 times. The guarantee alone "
+        "allows 73.2 times. The attacker’s 10% belief can rise to at most 23.2%, and rises above 20% in at most 4 of "
+        "10,000 cases, even if it is true. After 5 releases, the attacker guesses right at most 61.0 times in 100. The "
+        "attacker’s 10% belief can rise to at most 94.3%, and rises above 20% in at most 12 of 100 cases, even if it "
+        "is true."
     )
 
 
 def told_of_a_belief(*, delta: float = 0.0, ceiling: float = 0.3, passing: float = 0.04, beyond: float = 0.0) -> str:
-    return sentences(
-        [
-            Risk(
-                guarantee=Guarantee(1.0, delta),
-                releases=3,
-                guess=Between(0.6, 0.61),
-                promised=0.7,
-                suspicion=0.1,
-                ceiling=ceiling,
-                level=0.2,
-                passing=Between(0.0, passing),
-                beyond=Between(0.0, beyond),
-            )
-        ]
-    ).rpartition(". ")[2]
+    return (
+        sentences(
+            [
+                Risk(
+                    guarantee=Guarantee(1.0, delta),
+                    releases=3,
+                    guess=Between(0.6, 0.61),
+                    promised=0.7,
+                    suspicion=0.1,
+                    ceiling=ceiling,
+                    level=0.2,
+                    passing=Between(0.0, passing),
+                    beyond=Between(0.0, beyond),
+                )
+            ]
+        )
+        .partition(" times. ")[2]
+        .partition(" times. ")[2]
+    )
 
 
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        ({}, "can never rise above 30.0%, and passes 20% in at most 4 of 100 cases"),
-        ({"ceiling": 0.15}, "can never rise above 15.0%"),
+        ({}, "can rise to at most 30.0%, and rises above 20% in at most 4 of 100 cases"),
+        ({"ceiling": 0.15}, "can rise to at most 15.0%"),
         (
             {"ceiling": 0.99961},
-            "can never rise above 99.97%, and passes 20% in at most 4 of 100 cases",
+            "can rise to at most 99.97%, and rises above 20% in at most 4 of 100 cases",
         ),
-        ({"ceiling": 1.0, "passing": 1.0}, "passes 20% in at most 100 of 100 cases"),
+        ({"ceiling": 1.0, "passing": 1.0}, "rises above 20% in at most 100 of 100 cases"),
         (
             {"passing": 3.2e-7},
-            "can never rise above 30.0%, and passes 20% in at most 4 of 10,000,000 cases",
+            "can rise to at most 30.0%, and rises above 20% in at most 4 of 10,000,000 cases",
         ),
-        ({"passing": 0.0}, "can never rise above 30.0%, and never passes 20%"),
+        ({"passing": 0.0}, "can rise to at most 30.0%, and never rises above 20%"),
     ],
 )
 def test_a_belief_in_words(known, told):
-    passes = ", even if it is right." if "passes" in told else "."
-    assert told_of_a_belief(**known) == f"A suspicion of 10% {told}{passes}"
+    passes = ", even if it is true." if "rises" in told else "."
+    assert told_of_a_belief(**known) == f"The attacker’s 10% belief {told}{passes}"
 
 
 @pytest.mark.parametrize(
@@ -135,18 +140,18 @@ def test_a_belief_in_words(known, told):
     [
         (
             {"beyond": 2.1e-5},
-            "passes 20% in at most 4 of 100 cases, even if it is right; it passes 30.0%, where ε alone would stop "
-            "it, in at most 3 of 100,000 cases.",
+            "rises above 20% in at most 4 of 100 cases, even if it is true. It rises above 30.0% (the limit "
+            "of ε alone) in at most 3 of 100,000 cases.",
         ),
         (
             {"ceiling": 0.15, "beyond": 1e-14},
-            "passes 15.0%, where ε alone would stop it, in less than one of a million million cases.",
+            "rises above 15.0% (the limit of ε alone) in fewer than one in a million million cases.",
         ),
-        ({"ceiling": 1.0}, "passes 20% in at most 4 of 100 cases, even if it is right."),
+        ({"ceiling": 1.0}, "rises above 20% in at most 4 of 100 cases, even if it is true."),
     ],
 )
 def test_with_a_delta_it_is_said_how_often_a_belief_passes_what_epsilon_allows(known, told):
-    assert told_of_a_belief(delta=1e-6, **known) == f"A suspicion of 10% {told}"
+    assert told_of_a_belief(delta=1e-6, **known) == f"The attacker’s 10% belief {told}"
 
 
 def gaussian_losses(mechanism: GaussianUpdates, releases: int) -> tuple[np.ndarray, np.ndarray]:
@@ -295,7 +300,7 @@ def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
         best_guess(losses_of(mechanism, n=10).curve, 0)
     with pytest.raises(InputError, match="number of releases"):
         best_guess(losses_of(mechanism, n=10, releases=0).curve)
-    with pytest.raises(InputError, match="promises nothing"):
+    with pytest.raises(InputError, match="has no guarantee"):
         risk(Exact(prior=ASIA), n=10)
 
 

@@ -99,7 +99,7 @@ def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(vis
     expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
 
     screen.go("Data")
-    screen.option("A ready table").click()
+    screen.option("Sample table").click()
     expect(screen.page.get_by_text("replaced your drawing; Undo on the Network page")).to_be_visible(timeout=SLOW_MS)
     screen.go("Network")
     expect(replaced).to_be_visible()

@@ -15,13 +15,13 @@ pytestmark = pytest.mark.browser
 def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file(visit, tmp_path: Path) -> None:
     screen = visit("ledger")
     name = f"clinic-{secrets.token_hex(4)}"  # the server's ledger lasts as long as the server
-    form, folded = screen.main.get_by_label("Name of the dataset"), screen.main.get_by_text("Open a dataset")
+    form, folded = screen.main.get_by_label("Dataset name"), screen.main.get_by_text("New dataset")
     expect(form.or_(folded).first).to_be_attached(timeout=SLOW_MS)  # a ledger that has datasets folds the form
     if folded.count() and not form.is_visible():
         folded.click()
-    for label, text in (("Name of the dataset", name), ("Its budget, in all", "2"), ("Why so much", "a test")):
+    for label, text in (("Dataset name", name), ("Total budget (ε)", "2"), ("Justification", "a test")):
         screen.main.get_by_label(label).fill(text)
-    screen.main.get_by_role("button", name="Open the dataset").click()
+    screen.main.get_by_role("button", name="Create dataset").click()
     expect(screen.headline).to_contain_text(name, timeout=SLOW_MS)
     screen.go("Explore")
     screen.main.get_by_text("Make this release …").click()
@@ -31,7 +31,7 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     make = screen.main.get_by_role("button", name="Make it and spend ε = 1")
     expect(make).to_be_enabled(timeout=SLOW_MS)
     make.click()
-    expect(screen.main.get_by_text("checks hold")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.get_by_text("The release is valid")).to_be_visible(timeout=SLOW_MS)
     with screen.page.expect_download() as download:
         screen.main.get_by_role("button", name="release.json").click()
     download.value.save_as(tmp_path / "release.json")
@@ -41,6 +41,6 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     expect(screen.headline).to_contain_text("without the records", timeout=SLOW_MS)
     assert screen.main.get_by_text(name).count() == 0
     screen.main.locator("input[type=file]").set_input_files(tmp_path / "release.json")
-    expect(screen.main.get_by_text("checks hold")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.get_by_text("The release is valid")).to_be_visible(timeout=SLOW_MS)
     expect(screen.chart("file-rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
     expect(screen.main.get_by_text(f"of the dataset {name}").first).to_be_visible()

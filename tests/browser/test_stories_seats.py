@@ -94,7 +94,7 @@ def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     domains = screen.table_cells(1)
     assert domains[:3] == ["<b>rain</b>", "2", "no, yes"]
     assert 'say "wet"' in domains
-    assert "taken from the data: a leak" in domains
+    assert "read from the data: a leak" in domains
     screen.go("Network")
     assert sorted(screen.page.locator(".node text").all_text_contents()) == ["<b>rain</b>", 'say "wet"', "sprinkler"]
     expect(screen.metric("Cells K")).to_have_text("6")
@@ -146,7 +146,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     files = other.main.locator("input[type=file]").nth(1)
     files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
     other.button("Use this description").click()
-    expect(other.main.get_by_text("1 domain was taken from the data")).to_be_visible(timeout=SLOW_MS)
+    expect(other.main.get_by_text("The domain of 1 column is read from the data")).to_be_visible(timeout=SLOW_MS)
     other.settle()
     assert other.table_cells(0)[cuts] == "30"
 

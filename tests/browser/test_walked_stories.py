@@ -197,7 +197,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [arrows_into("crime", "party")],
         [columns("answer", "private", "exact")],
         [opening("All rows of the network"), changing(chart("rows"), typing_epsilon("0.1"))],
-        [seeing(metric("Claimed"), metric("Exact worst case"))],
+        [seeing(metric("Stated"), metric("Measured"))],
     ),
     "census": (
         [changing(chart("column-chart"), another("Column"))],
@@ -208,16 +208,9 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "board": (
         [changing(HEADLINE, moving("ArrowLeft"))],
         [columns("answer", "private", "exact")],
-        [saying(HEADLINE, "the claim holds")],
+        [saying(HEADLINE, "holds and is tight")],
         [both_seats],
-        [
-            seeing(
-                *(
-                    f'input[aria-label="{label}"]'
-                    for label in ("Name of the dataset", "Its budget, in all", "Why so much")
-                )
-            )
-        ],
+        [seeing(*(f'input[aria-label="{label}"]' for label in ("Dataset name", "Total budget (ε)", "Justification")))],
     ),
     "intervals": (
         [seeing(chart("density"))],
@@ -253,8 +246,8 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [changing(metric("Mean difference, all rows"), moving("ArrowRight"))],
     ),
     "refuted": (
-        [saying(HEADLINE, "the claim is refuted"), seeing(metric("Worst case"))],
-        [saying(chart("audit-curve"), "certified", "claimed"), chosen("certified")],
+        [saying(HEADLINE, "is refuted"), seeing(metric("Measured"))],
+        [saying(chart("audit-curve"), "proved", "stated"), chosen("certified")],
         [changing(chart("trim"), moving("ArrowRight"))],
         [changing(HEADLINE, moving("ArrowRight"))],
     ),

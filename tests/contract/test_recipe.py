@@ -243,8 +243,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
         "its label is no name: `named` says so"
     )
     assert answer["audited"] == [
-        "Geometric noise claims ε = 1; tables of 20 records over a network of 2 nodes lose just that: "
-        "the claim holds, and is used up in full.",
+        "Geometric noise: the claim ε = 1 holds and is tight.",
         *["ε = 1"] * 3,
     ]
     assert "Geometric" in answer["subjects"]
@@ -263,14 +262,14 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
 def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_counted(tmp_path: Path) -> None:
     answer = asked(with_one_more(tmp_path, audit=""))
     assert answer["audited"] == [
-        "Geometric noise claims ε = 1; there is no exact audit of it, so what it loses is not known.",
+        "Geometric noise: the worst-case privacy loss is not known.",
         "ε = 1",
         "ε = 1",
         "unknown",
     ]
     assert answer["pictures"] == []
-    assert "What releases alone prove" in answer["audit"]
-    assert answer["count"] == ["Release and count"]
+    assert "Lower bound from simulated releases" in answer["audit"]
+    assert answer["count"] == ["Compute lower bound"]
     assert set(answer["without"]) < set(answer["curves"])
 
 

@@ -23,7 +23,7 @@ from dpbayes.figures.style import titled
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])
 NOWHERE = np.zeros(4, dtype=bool)
-CLAIM = Mark(1.0, 0.0, "claimed")
+CLAIM = Mark(1.0, 0.0, "stated")
 
 
 def named(figure, part):
@@ -40,7 +40,7 @@ def test_an_exact_curve_is_blue_and_a_claim_that_holds_is_grey():
     figure = curve()
     assert list(named(figure, "exact").y) == [0.5, 0.1, 1e-4, LEAST_DELTA]
     assert named(figure, "exact").line.color == EXACT
-    assert named(figure, "claimed").line.color == BOUND
+    assert named(figure, "stated").line.color == BOUND
     assert not any(trace.line.color == INVALID for trace in figure.data)
     assert figure.layout.yaxis.type == "log"
     assert "nats" in figure.layout.xaxis.title.text
@@ -53,10 +53,10 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
     assert red.line.color == INVALID
     assert np.isnan(red.y[[0, 3]]).all()
     assert list(red.y[1:3]) == [0.1, 1e-4]
-    assert next(trace for trace in figure.data if trace.name == "claimed").line.color == INVALID
-    unpromised = curve(broken=np.ones(4, dtype=bool), claimed=Mark(1.0, 0.0, "run at"))
-    assert named(unpromised, "above what it is run at").line.color == INVALID
-    assert not any("claim" in trace.name for trace in unpromised.data)
+    assert next(trace for trace in figure.data if trace.name == "stated").line.color == INVALID
+    unpromised = curve(broken=np.ones(4, dtype=bool), claimed=Mark(1.0, 0.0, "ε setting"))
+    assert named(unpromised, "above the ε setting").line.color == INVALID
+    assert not any("stated" in trace.name or "claim" in trace.name for trace in unpromised.data)
 
 
 def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_left_out():
@@ -68,17 +68,17 @@ def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_lef
 
 
 def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
-    figure = curve(claimed=Mark(1.0, 1e-6, "claimed"), certified=Mark(1.5, 0.0, "certified"))
-    assert list(named(figure, "claimed").x) == [1.0, 1.0]
-    assert named(figure, "claimed").y[0] == 1e-6
+    figure = curve(claimed=Mark(1.0, 1e-6, "stated"), certified=Mark(1.5, 0.0, "proved"))
+    assert list(named(figure, "stated").x) == [1.0, 1.0]
+    assert named(figure, "stated").y[0] == 1e-6
     bottom = figure.layout.yaxis.range[0]
     assert 10**bottom < 1e-6
-    assert named(figure, "certified").y[0] == pytest.approx(10**bottom)
+    assert named(figure, "proved").y[0] == pytest.approx(10**bottom)
 
 
 def test_the_legend_is_as_long_whatever_is_promised_and_known():
     names = [
-        [trace.name for trace in curve(claimed=Mark(value, 0.0, "claimed")).data] for value in (1.0, 0.123456, 1.2345)
+        [trace.name for trace in curve(claimed=Mark(value, 0.0, "stated")).data] for value in (1.0, 0.123456, 1.2345)
     ]
     assert names[0] == names[1] == names[2]
     entries = [sum(trace.showlegend is not False for trace in figure.data) for figure in (curve(), curve(DELTAS / 2))]
@@ -86,8 +86,8 @@ def test_the_legend_is_as_long_whatever_is_promised_and_known():
 
 
 def test_a_claim_beyond_the_picture_says_so():
-    figure = curve(claimed=Mark(100.0, 0.0, "claimed"))
-    assert "ε = 100, δ = 0" in named(figure, "claimed, beyond this picture").hovertemplate
+    figure = curve(claimed=Mark(100.0, 0.0, "stated"))
+    assert "ε = 100, δ = 0" in named(figure, "stated, off the chart").hovertemplate
     assert figure.layout.xaxis.range[1] == EPSILONS[-1]
 
 
@@ -110,7 +110,7 @@ def test_the_laws_are_bars_with_their_loss_below():
     assert math.isnan(loss.y[2])  # minus infinity has no bar
     assert loss.yaxis == "y2"
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
-    assert figure.layout.yaxis2.title.text == "loss (nats)"
+    assert figure.layout.yaxis2.title.text == "privacy loss (nats)"
     assert named(figure, "first").marker.color != named(figure, "second").marker.color
 
 
@@ -132,18 +132,18 @@ def test_the_rows_of_the_worst_pair_are_bars_from_the_top():
 def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
     odds = np.array([[0.0, 1.0, 2.0], [0.0, -1.0, 0.0], [0.0, 0.5, 0.1]])
     ceilings = [
-        Ceiling(np.array([0.0, 0.5, 1.0]), "claimed", passed=True),
-        Ceiling(np.array([0.0, 5.0, 10.0]), "certified", passed=False, dash="dot"),
+        Ceiling(np.array([0.0, 0.5, 1.0]), "stated", passed=True),
+        Ceiling(np.array([0.0, 5.0, 10.0]), "proved", passed=False, dash="dot"),
     ]
     figure = odds_figure(odds, ceilings).to_plotly()
-    own, others = named(figure, "this attacker"), named(figure, "2 more")
+    own, others = named(figure, "this attacker"), named(figure, "2 other")
     assert list(own.y) == [0, 1, 2]
     assert own.line.color == PRIVATE
     assert own.line.width > others.line.width
     assert [None if math.isnan(y) else y for y in others.y] == [0, -1, 0, None, 0, 0.5, 0.1, None]
-    assert named(figure, "claimed").line.color == INVALID
-    assert named(figure, "certified").line.color == BOUND
-    assert [named(figure, name).line.dash for name in ("claimed", "certified")] == ["dash", "dot"]
+    assert named(figure, "stated").line.color == INVALID
+    assert named(figure, "proved").line.color == BOUND
+    assert [named(figure, name).line.dash for name in ("stated", "proved")] == ["dash", "dot"]
     low, high = figure.layout.yaxis.range
     assert low < -1
     assert high > 2
@@ -159,7 +159,7 @@ def test_a_single_attacker_needs_no_others():
 @pytest.mark.parametrize("top", [600.0, 2000.0, 1e5])
 def test_no_label_is_repeated_where_odds_are_huge(top):
     figure = odds_figure(
-        np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "claimed", passed=False)]
+        np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "stated", passed=False)]
     ).to_plotly()
     texts = figure.layout.yaxis.ticktext
     assert len(texts) > 3

@@ -364,7 +364,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(qu
     while "accuracy.curves" not in figures(at):
         fine(at.run())
     one_sentence(at, said)
-    assert "Shown is the nearest that is possible: " in sentences(at)[0]
+    assert "The page shows the nearest possible setting: " in sentences(at)[0]
     assert "box.accuracy.repeats" in [box.key for box in at.text_input], "the controls are still there"
 
 

@@ -230,5 +230,5 @@ def test_every_counterexample_refutes_and_is_shown(claim: BoundClaim) -> None:
 def test_a_least_probability_that_a_node_cannot_have_gives_a_sentence() -> None:
     at = opened(BoundClaim.ALT_LEMMA_7, source="survey", **{"bounds.omega": "0.45"})
     one_sentence(at, "least probability")
-    assert "Shown is the nearest that is possible: omega = 0.32." in sentences(at)[0]
+    assert "The page shows the nearest possible setting: omega = 0.32." in sentences(at)[0]
     assert "bounds" in figures(at)

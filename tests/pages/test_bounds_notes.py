@@ -252,6 +252,6 @@ def test_of_too_many_candidates_as_many_are_shown_as_is_possible(claim: BoundCla
     for query, most in (({"bounds.size": "300"}, 299), ({"bounds.sides": "6"}, 5)):
         at = opened(claim, **query)
         one_sentence(at, f"use at most {most} throws or fewer sides")
-        assert f"Shown is the nearest that is possible: records or trials = {most}." in sentences(at)[0]
+        assert f"The page shows the nearest possible setting: records or trials = {most}." in sentences(at)[0]
         assert "bounds" in figures(at)
         assert headline(at).startswith("At ")

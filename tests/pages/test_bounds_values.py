@@ -175,7 +175,7 @@ def test_every_option_of_every_claim_at_both_ends_has_words(claim: BoundClaim, m
         evaluation, why = evaluation_of(claim, **{knob: repr(ends(knob)[end]) for knob in own})
         check_words(evaluation)
         assert not E_NOTATION.search(shown_words(evaluation))
-        assert not why or "nearest that is possible" in why
+        assert not why or "nearest possible setting" in why
 
 
 @pytest.mark.usefixtures("session")

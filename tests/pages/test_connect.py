@@ -111,7 +111,7 @@ def in_memory() -> Any:
 
 def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     at = connected_page()
-    assert headline(at).startswith("Connect a table")
+    assert headline(at) == "Connect a table to begin."
     one_sentence(at, 'Column "rain" has no domain')
     preview, columns = (frame.value for frame in at.dataframe[:2])
     assert (len(preview), list(preview.columns)) == (10, ["rain", "grass", "height"])
@@ -121,9 +121,7 @@ def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     fine(at.run())
     assert headline(at).startswith("garden.duckdb, main.garden: 2 columns, not counted yet.")
     press(at, "Count the table")
-    assert headline(at).startswith(
-        "garden.duckdb, main.garden: 300 records of 2 columns. Their possible values are public"
-    )
+    assert headline(at).startswith("garden.duckdb, main.garden: 300 records with 2 columns.")
     assert not sentences(at)
     rain = figures(at)["column.chart"]["data"][0]
     codes = in_memory().column("rain")
@@ -143,12 +141,12 @@ def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() 
 
 def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     at = connected_page()
-    press(at, "Propose domains for 3 columns from the values (a leak)")
+    press(at, "Propose domains for 3 columns from the data (leaks information)")
     mine = at.session_state["connected"]
     assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
     assert mine.columns[2].use is False, "another value in each record"
     assert mine.leaks == {"rain", "grass"}
-    assert "taken from the data: a leak" in everything(at)
+    assert "read from the data: a leak" in everything(at)
     assert not any("Propose domains" in button.label for button in at.button)
 
 
@@ -178,16 +176,15 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
     monkeypatch.setattr("dpbayes.ui.pages.which_epsilon.page.others", lambda chosen: [])
     at = declared_page()
     fine(at.switch_page("pages/which_epsilon.py").run())
-    assert "No record of yours is looked at" in everything(at)
+    assert "Your records are not used" in everything(at)
     assert not asks(at)
     fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(AskedTables.LOADED).run())
     press(at, "Count the table")
-    assert "outside the guarantee" in everything(at)
-    assert f"the {in_memory().n:,} records of the table" in everything(at)
-    assert headline(at).endswith("of this table.")
+    assert "no guarantee covers an ε" in everything(at)
+    assert f"of the table’s {in_memory().n:,} records" in everything(at)
     at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
     fine(at.run())
-    assert "No record of yours is looked at" in everything(at)
+    assert "Your records are not used" in everything(at)
 
 
 def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_after_a_slow_one() -> None:
@@ -235,16 +232,16 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
     fine(at.switch_page(PAGE).run())
     monkeypatch.setattr("dpbayes.ui.pages.data.connected.MOST_RECORDS", 100)
     fine(at.run())
-    press(at, "Draw a random sample of 100 records")
+    press(at, "Take a random sample of 100 records")
     for _ in range(100):  # each run takes a step, and on a busy machine the engine needs several
         if settings_of(at).data == "upload":
             break
         fine(at.run())
     assert settings_of(at).data == "upload"
-    assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records of 2 columns.")
+    assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records with 2 columns.")
     said = plain(everything(at))
-    assert "A simple random sample of 100 records of garden.duckdb, main.garden, drawn without replacement" in said
-    assert "with the seed 1." in said
+    assert "A simple random sample of 100 records of garden.duckdb, main.garden, without replacement" in said
+    assert "with seed 1." in said
     mine = at.session_state["upload"]
     assert mine.encoded[0] == COLUMNS[0].domain
     drawn = set(mine.frame["height"].astype(int))
@@ -312,9 +309,9 @@ def test_without_a_connected_table_regression_says_where_to_connect_one() -> Non
 
 
 def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:
-    at = press(counted_page(), "Draw synthetic records from the network")
+    at = press(counted_page(), "Generate synthetic records")
     assert settings_of(at).data == "synthetic"
-    assert "1,000 synthetic records from the drawn network, 2 columns." in headline(at)
+    assert "1,000 synthetic records from the drawn network with 2 columns." in headline(at)
 
 
 def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -> None:
@@ -417,7 +414,7 @@ def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow)
     for _ in range(2):
         fine(at.run())
     assert slow.ended == 2
-    assert "0 records of 2 columns" in headline(at)
+    assert "0 records with 2 columns" in headline(at)
 
 
 def test_stop_ends_the_listing_of_the_tables(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,7 +465,7 @@ def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: 
 
 
 def test_stop_ends_the_look_at_a_columns_values_in_the_engine(slow: Slow) -> None:
-    at = press(connected_page(), "Propose domains for 3 columns from the values (a leak)")
+    at = press(connected_page(), "Propose domains for 3 columns from the data (leaks information)")
     while not slow.begun:
         fine(at.run())
     assert slow.ended == 0, "it is in the middle of a column"
@@ -505,7 +502,7 @@ def test_a_scan_that_is_taken_for_a_quick_one_is_given_up_when_it_is_not(
 )
 def test_no_path_that_is_typed_leads_out_of_the_root(typed: str) -> None:
     at = open_page(PAGE, data="connected:files")
-    fine(at.selectbox(key="connect.file").set_value("Another path …").run())
+    fine(at.selectbox(key="connect.file").set_value("Other path …").run())
     fine(at.text_input(key="connect.path").set_value(typed).run())
     press(at, "Open")
     assert "connected" not in at.session_state
@@ -559,11 +556,15 @@ def test_a_link_cannot_name_an_address(garden: Path) -> None:
         one_sentence(at, "This part of the link was ignored")
 
 
-def test_without_the_owners_words_the_tab_says_how_they_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (DATA_ROOT, CONNECT):
-        monkeypatch.setenv(name, "")
+def test_the_tab_is_there_only_where_the_owner_names_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Connect" in open_page(PAGE).segmented_control(key="origin").options
+    monkeypatch.setenv(CONNECT, "")
+    monkeypatch.setenv(DATA_ROOT, "/nowhere")
     at = open_page(PAGE)
-    fine(at.segmented_control(key="origin").set_value("connected").run())
+    assert "Connect" in at.segmented_control(key="origin").options, "the tab says what is wrong"
+    monkeypatch.setenv(DATA_ROOT, "")
+    assert "Connect" not in open_page(PAGE).segmented_control(key="origin").options
+    at = open_page(PAGE, data="connected")
     assert "--data-root FOLDER" in at.info[0].value
     assert "--connect NAME=ADDRESS" in at.info[0].value
     fine(at.switch_page("pages/explore.py").run())

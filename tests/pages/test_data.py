@@ -47,7 +47,7 @@ def test_every_shipped_table_opens_and_is_what_the_headline_says() -> None:
         fine(at.selectbox(key="ready").set_value(key).run())
         assert settings_of(at).data == key
         domains = at.dataframe[0].value
-        assert f"records of {len(domains)} columns" in headline(at)
+        assert f"records with {len(domains)} columns" in headline(at)
         records = sum(figures(at)["column.chart"]["data"][0]["y"])
         assert f"{int(records):,} records" in headline(at)
 
@@ -56,7 +56,7 @@ def test_any_number_of_records() -> None:
     at = open_page(PAGE)
     for n in (0, 1, 2, 1000):
         put(at, "box.records", str(n))
-        assert f"{many(n, 'synthetic record')} from Asia, 8 columns. " in headline(at)
+        assert f"{many(n, 'synthetic record')} from Asia with 8 columns." in headline(at)
         assert sum(figures(at)["column.chart"]["data"][0]["y"]) == n
 
 
@@ -117,12 +117,12 @@ def at() -> AppTest:
     """The Data page with a good table loaded."""
     at = load(open_page(PAGE, data="upload"), GOOD)
     assert not refusals(at)
-    assert "4 records of 2 columns" in headline(at)
+    assert "4 records with 2 columns" in headline(at)
     return at
 
 
 def refusals(at: AppTest) -> list[str]:
-    return [sentence for sentence in sentences(at) if "taken from the data" not in sentence]
+    return [sentence for sentence in sentences(at) if not sentence.startswith("These domains are read")]
 
 
 def editor(at: AppTest) -> str:
@@ -177,7 +177,7 @@ def test_cuts_at_quantiles_stay_while_other_pages_are_looked_at(at: AppTest) -> 
     load(at, AGES)
     edit(at, {1: {"public": True}})
     put(at, "quantile.bins", "2")
-    press(at, "Cut")
+    press(at, "Apply bins")
     cut = domain_table(at)["domain"][0]
     assert ";" not in cut
     go(at, "pages/home.py")
@@ -194,21 +194,21 @@ def test_cut_points_read_off_the_data_and_marked_as_public_are_warned_of_until_t
     assert domain_table(at)["public"].all()
     assert at.button(key="all.public").disabled
     (sentence,) = warned_of_cuts(at)
-    assert sentence.startswith("The cut points of age were read off the data, and are marked as public.")
+    assert sentence.startswith("The cut points of age are marked public but were read from the data.")
     edit(at, {0: {"domain": "10; 20; 50"}})
     assert not warned_of_cuts(at)
 
 
 def warned_of_cuts(at: AppTest) -> list[str]:
-    return [plain(warning.value) for warning in at.warning if "read off the data" in warning.value]
+    return [plain(warning.value) for warning in at.warning if "but were read from the data" in warning.value]
 
 
 def test_missing_values_become_a_state_in_all_columns_at_once(at: AppTest) -> None:
     load(at, "age,wet\n30,yes\n40,no\n50,yes\n")
     edit(at, {0: {"domain": "young; old", "kind": "categories", "missing values": "drop the record", "use": False}})
     edit(at, {1: {"missing values": "drop the record"}})
-    assert "1 column in use would drop records without a value" in everything(at)
-    press(at, "Missing values as a state, in all columns")
+    assert "1 column in use would drop records with missing values" in everything(at)
+    press(at, "Count missing values as a state")
     assert domain_table(at)["missing values"].tolist()[1] == "a state of its own"
     assert "would drop records" not in everything(at)
 
@@ -216,7 +216,7 @@ def test_missing_values_become_a_state_in_all_columns_at_once(at: AppTest) -> No
 def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
     load(at, AGES)
     go(at, "pages/home.py")
-    assert "mine.csv is the table in use." in [plain(caption.value) for caption in go(at, PAGE).caption]
+    assert "Table in use: mine.csv." in [plain(caption.value) for caption in go(at, PAGE).caption]
 
 
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
@@ -274,7 +274,7 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
         refused = refusals(at)
         assert len(refused) == 1, refused
         assert "mine.csv" in headline(at)
-        assert "4 records of 2 columns" in headline(at)
+        assert "4 records with 2 columns" in headline(at)
         assert part in refused[0] or "quotation" in refused[0]
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
@@ -310,19 +310,19 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
     )
     load(at, f"Betrag;Größe\n{lines}".encode("latin-1"), "german.csv")
     assert not refusals(at)
-    assert "german.csv: 300 records of 2 columns" in headline(at)
+    assert "german.csv: 300 records with 2 columns" in headline(at)
     assert domain_table(at)["kind"][0] == "cut points"
     told = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
     assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon parts its first")
     assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
     fine(at.selectbox(key="decimal").set_value(".").run())
-    assert "300 records of 1 column" in headline(at)
+    assert "300 records with 1 column" in headline(at)
     (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
     assert (
         'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
     )
     fine(at.selectbox(key="decimal").set_value(",").run())
-    assert "300 records of 2 columns" in headline(at)
+    assert "300 records with 2 columns" in headline(at)
     assert any("decimal comma, as chosen" in plain(c.value) for c in at.caption)
     go(at, "pages/home.py")
     assert any("decimal comma, as chosen" in plain(c.value) for c in go(at, PAGE).caption)
@@ -330,7 +330,7 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
     load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
-    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns, and why"]
+    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns"]
     assert inside.markdown[0].value.count("has no values; leave it out") == 9
 
 
@@ -363,11 +363,11 @@ def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_sta
     for name, content in UNUSABLE.items():
         load(at, content, "useless.csv")
         assert len(refusals(at)) == 1, (name, refusals(at))
-        assert refusals(at)[0].startswith("The file has no column that can be used.")
-        assert "mine.csv: 4 records of 2 columns" in headline(at)
+        assert refusals(at)[0].startswith("The file has no usable column.")
+        assert "mine.csv: 4 records with 2 columns" in headline(at)
         assert domain_table(at)["domain"][0] == "sun; rain; snow"
         fine(at.switch_page("pages/home.py").run())
-        assert "mine.csv: 4 records of 2 columns" in headline(fine(at.switch_page(PAGE).run()))
+        assert "mine.csv: 4 records with 2 columns" in headline(fine(at.switch_page(PAGE).run()))
         assert domain_table(at)["domain"][0] == "sun; rain; snow"
 
 
@@ -394,7 +394,7 @@ def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
     monkeypatch.setattr("dpbayes.ui.widgets.show.SLOW", 200)
     monkeypatch.setattr("dpbayes.sources.tables.CSV_BLOCK", 64)
     load(at, AGES, "large.csv")
-    steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Putting every value into its state …")
+    steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Encoding the records …")
     assert [text for text, _ in bars] == list(steps)
     assert len(bars[0][1]) == math.ceil(len(AGES) / 64) + 1
     assert bars[0][1][-1] == 1
@@ -412,7 +412,7 @@ def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
 def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
     assert not refusals(at)
-    assert "mine.xlsx: 60 records of 2 columns" in headline(at)
+    assert "mine.xlsx: 60 records with 2 columns" in headline(at)
     assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
     edit(at, {1: {"domain": "18; 30", "public": True}})
     assert "P(weather=rain)" in everything(go(at, "pages/explore.py"))
@@ -425,7 +425,7 @@ def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_
         load(at, workbook(), "bad.xlsx")
         assert len(refusals(at)) == 1, name
         assert part in refusals(at)[0]
-        assert "mine.csv: 4 records of 2 columns" in headline(at)
+        assert "mine.csv: 4 records with 2 columns" in headline(at)
 
 
 def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
@@ -473,7 +473,7 @@ def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest
 
 def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
-    assert "10,000 records of 1 column" in headline(at)
+    assert "10,000 records with 1 column" in headline(at)
     assert any("10,000 distinct" in text.value for text in at.markdown)
     edit(at, {0: {"use": True}})
     assert len(refusals(at)) == 1
@@ -482,7 +482,7 @@ def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
 def test_ten_thousand_numbers_are_cut(at: AppTest) -> None:
     load(at, "x,b\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(10_000)))
     assert not refusals(at)
-    assert "10,000 records of 2 columns" in headline(at)
+    assert "10,000 records with 2 columns" in headline(at)
 
 
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
@@ -523,7 +523,7 @@ def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
 
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
-    assert "records of 1 column." in headline(at)
+    assert "records with 1 column." in headline(at)
     assert any(f"{MAX_NAME} characters" in text.value for text in at.markdown)
     edit(at, {0: {"use": True, "domain": "1; 3"}})
     assert len(refusals(at)) == 1
@@ -536,7 +536,7 @@ def test_a_table_of_many_columns(at: AppTest) -> None:
     load(
         at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
     )
-    assert "2 records of 150 columns" in headline(at)
+    assert "2 records with 150 columns" in headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
         assert not refusals(at)
@@ -544,7 +544,7 @@ def test_a_table_of_many_columns(at: AppTest) -> None:
 
 def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> None:
     fine(at.segmented_control(key="origin").set_value("table").run())
-    press(at, "Bin its columns differently")
+    press(at, "Change the domains")
     assert "mine.csv" not in headline(at)
     load(at, GOOD)
     assert "mine.csv" in headline(at)
@@ -560,9 +560,9 @@ def test_a_column_cut_at_its_quantiles_is_marked_as_a_leak(at: AppTest) -> None:
     load(at, "x,b\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
     for bins, refused in (("x", 1), ("1", 1), ("5", 0)):
         put(at, "quantile.bins", bins)
-        press(at, "Cut")
+        press(at, "Apply bins")
         assert len(refusals(at)) == refused
-    assert any("taken from the data" in sentence for sentence in sentences(at))
+    assert any("read from the data" in sentence for sentence in sentences(at))
 
 
 def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
@@ -570,7 +570,7 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
     assert not figures(at)
     assert not at.get("file_uploader")
     text = everything(at)
-    assert "curator's table" in text
+    assert "curator’s table" in text
     assert "First records" not in text
 
 
@@ -579,7 +579,7 @@ def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
         at = open_page(page, data="upload")
         refusals = sentences(at) if page != PAGE else [plain(info.value) for info in at.info]
         assert len(refusals) == 1, (page, refusals)
-        assert page != PAGE or "never leave their session" in refusals[0]
+        assert page != PAGE or "stays in this session" in refusals[0]
 
 
 def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> None:
@@ -601,12 +601,12 @@ def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> Non
 
 
 def test_the_headline_calls_public_what_is_declared_public(at: AppTest) -> None:
-    assert "Their number is public. The possible values of 2 columns are not declared public" in headline(at)
+    assert "The number of records is public. The domains of 2 columns are read from the data" in everything(at)
     edit(at, {0: {"public": True}})
-    assert "Their number is public. The possible values of 1 column are not declared public" in headline(at)
+    assert "The number of records is public. The domain of 1 column is read from the data" in everything(at)
     assert "Public domains" not in [s.value for s in at.subheader]
     edit(at, {0: {"public": True}, 1: {"public": True}})
-    assert "Their number and their possible values are public" in headline(at)
+    assert "The number of records and the domains are public." in everything(at)
     assert "Public domains" in [s.value for s in at.subheader]
 
 
@@ -614,19 +614,19 @@ def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: App
     lines = "".join(f"{4000 + 3 * k},P{k:03},{20 + k % 50},{k * 1.37},{k % 2}\n" for k in range(100))
     load(at, f"patient_id,code,age,height,wet\n{lines}")
     assert domain_table(at)["use"].tolist() == [False, False, True, True, True]
-    assert "100 records of 3 columns" in headline(at)
+    assert "100 records with 3 columns" in headline(at)
     (reasons,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
     for name in ("patient_id", "code"):
         assert f'Column "{name}" has another value in each of 100 records, as an identifier has.' in reasons
     assert at.selectbox(key="quantile.column").options == ["patient_id", "age", "height", "wet"]
     edit(at, {0: {"use": True}})
-    assert "100 records of 4 columns" in headline(at)
+    assert "100 records with 4 columns" in headline(at)
     assert not refusals(at)
 
 
 def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> None:
     load(at, "id\n" + "".join(f"{k}\n" for k in range(100)), "ids.csv")
-    assert "ids.csv: 100 records of 1 column" in headline(at)
+    assert "ids.csv: 100 records with 1 column" in headline(at)
     assert not refusals(at)
 
 
@@ -693,11 +693,11 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet"))
     edit(at, {1: {"use": False}})
     put(at, "quantile.bins", "3")
-    press(at, "Cut")
+    press(at, "Apply bins")
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet", use=False))
     assert "not marked public" not in plain(everything(at))
     edit(at, {0: {"domain": "30"}, 1: {"public": True}})
-    assert 'not marked public: "age"' in plain(everything(at))
+    assert 'not public: "age"' in plain(everything(at))
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
@@ -717,7 +717,7 @@ def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest) ->
         assert len(refusals(at)) == 1
         assert part in refusals(at)[0]
         assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
-        assert "200 records of 2 columns" in headline(at)
+        assert "200 records with 2 columns" in headline(at)
 
 
 def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_records_stay(at: AppTest) -> None:
@@ -725,20 +725,20 @@ def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_record
     describe(at, write_domains([DeclaredColumn("age"), DeclaredColumn("wet", Categories("wet", ("no",), public=True))]))
     assert refusals(at) == ['Column "wet" has "yes" in record 2, which is not a declared state.']
     assert domain_table(at)["domain"][1] == "no"
-    assert "200 records of 2 columns" in headline(at)
+    assert "200 records with 2 columns" in headline(at)
 
 
 @pytest.mark.parametrize("key", ["adult_binary", "house_votes_84"])
 def test_shipped_tables_come_with_their_description(key: str, downloads: Downloads) -> None:
     at = open_page(PAGE, data=key)
     text = downloads[DESCRIPTION]
-    shipped = at.dataframe[0].value["possible values"].tolist()
-    press(at, "Bin its columns differently")
+    shipped = at.dataframe[0].value["values"].tolist()
+    press(at, "Change the domains")
     describe(at, text)
     assert not sentences(at)
-    domains = next(f.value for f in at.dataframe if "possible values" in f.value)
-    assert sorted(domains["possible values"]) == sorted(shipped)
-    assert set(domains["declared"]) == {"public"}
+    domains = next(f.value for f in at.dataframe if "values" in f.value)
+    assert sorted(domains["values"]) == sorted(shipped)
+    assert set(domains["domain"]) == {"public"}
     go(at, "pages/home.py")
     assert not sentences(go(at, PAGE))
 
@@ -751,7 +751,7 @@ def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
     assert not refusals(at)
     assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
     edit(at, {0: {"domain": "dry; damp"}})
-    assert "load them with a domain description" in refusals(at)[0]
+    assert "load a domain description instead" in refusals(at)[0]
     edit(at, {0: {"kind": "categories", "domain": "sun; rain"}})
     assert not refusals(at)
     assert at.session_state["upload"].dataset.states[0] == ("sun", "rain", "no report")
@@ -825,12 +825,12 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         edit(at, {0: cells})
         assert len(refusals(at)) == refused, (cells, refusals(at))
         assert all(len(sentence) < 300 for sentence in refusals(at))
-        assert f"{place}.csv: 4 records of 2 columns" in headline(at)
+        assert f"{place}.csv: 4 records with 2 columns" in headline(at)
 
 
 def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: AppTest) -> None:
     load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
-    assert "2 records of 2 columns" in headline(at)
+    assert "2 records with 2 columns" in headline(at)
     assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
 
 

@@ -34,7 +34,7 @@ def shown(**query: str) -> tuple[str, str]:
     at.session_state["person.open"] = True
     at = fine(at.run())
     (line,) = [plain(caption.value) for caption in at.caption if "about one person" in caption.value]
-    (told,) = [plain(each.value) for each in at.markdown if each.value.startswith("Someone who knows every other")]
+    (told,) = [plain(each.value) for each in at.markdown if each.value.startswith("Consider an attacker")]
     return line, told
 
 
@@ -51,7 +51,7 @@ def is_rounded_up(told: float, exact: float, step: float) -> bool:
 def guesses_right(told: str, pairs: list[Pair]) -> bool:
     """Whether the best guess that is told is that between the pair of neighbours that is told apart best."""
     exact = max((1 + np.abs(p - q).sum() / 2) / 2 for p, q in pairs)
-    return is_rounded_up(number(told, r"at best ([\d.]+) with it"), 100 * exact, 0.1)
+    return is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * exact, 0.1)
 
 
 def most_after(pairs: list[Pair]) -> float:
@@ -61,16 +61,16 @@ def most_after(pairs: list[Pair]) -> float:
 
 def rises_right(line: str, told: str, pairs: list[Pair]) -> bool:
     """Whether the belief that is never passed is the largest one that an outcome brings, in the line and the rest."""
-    pattern = r"can never rise above ([\d.]+)%"
+    pattern = r"can rise to at most ([\d.]+)%"
     assert number(line, pattern) == number(told, pattern)
     return is_rounded_up(number(told, pattern), 100 * most_after(pairs), 0.1)
 
 
 def often(told: str) -> tuple[float, float]:
     """How often the level is passed at most, and the last digit of that; never where it is not told of."""
-    if f"passes {100 * LEVEL:g}%" not in told or "never passes" in told:
+    if f"rises above {100 * LEVEL:g}%" not in told or "never rises above" in told:
         return 0.0, 0.0
-    match = re.search(rf"passes {100 * LEVEL:g}% in at most ([\d,]+) of ([\d,]+) cases", told)
+    match = re.search(rf"rises above {100 * LEVEL:g}% in at most ([\d,]+) of ([\d,]+) cases", told)
     assert match, told
     cases, of = (int(each.replace(",", "")) for each in match.groups())
     return cases / of, 1 / of
@@ -187,8 +187,8 @@ def test_residuals_on_two_nodes(n: int, epsilon: float) -> None:
     lengths = np.sqrt([2, 2, 4])  # a residual is a coefficient by the root of its table's cells
     shift = max(float(np.linalg.norm((walsh(b) - walsh(a)) / lengths / sd)) for a, b in neighbours(n))
     line, told = shown(source="chain:2", records=str(n), epsilon=str(epsilon), mechanism="GaussianResiduals")
-    assert is_rounded_up(number(told, r"at best ([\d.]+) with it"), 100 * special.ndtr(shift / 2), 0.1)
-    assert not is_rounded_up(number(told, r"at best ([\d.]+) with it"), 100 * special.ndtr(0.55 * shift), 0.1)
+    assert is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(shift / 2), 0.1)
+    assert not is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(0.55 * shift), 0.1)
 
     def above(loss: float) -> float:
         return float(special.ndtr(shift / 2 - loss / shift))
@@ -196,8 +196,8 @@ def test_residuals_on_two_nodes(n: int, epsilon: float) -> None:
     at_most, step = often(told)
     assert is_rounded_up(at_most, above(math.log(LEVEL / (1 - LEVEL) * 9)), step)
     most = math.exp(epsilon) / (9 + math.exp(epsilon))
-    assert is_rounded_up(number(line, r"rises to ([\d.]+)% at most by ε"), 100 * most, 0.1)
-    match = re.search(r"; it passes ([\d.]+)%, where ε alone would stop it, in at most ([\d,]+) of ([\d,]+)", told)
+    assert is_rounded_up(number(line, r"can rise to at most ([\d.]+)%, apart from rare cases"), 100 * most, 0.1)
+    match = re.search(r"It rises above ([\d.]+)% \(the limit of ε alone\) in at most ([\d,]+) of ([\d,]+)", told)
     if match:
         cases, of = (int(each.replace(",", "")) for each in match.groups()[1:])
         assert is_rounded_up(cases / of, above(epsilon), 1 / of)
@@ -224,7 +224,7 @@ def test_a_draw_from_a_coins_posterior(n: int, epsilon: float) -> None:
     pairs = coins(n, law)
     line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="PosteriorSampler")
     assert guesses_right(told, pairs)
-    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+)%")
+    assert 100 * most_after(pairs) <= number(line, r"can rise to at most ([\d.]+)%")
     most = max(p[BEFORE * p > LEVEL * (BEFORE * p + (1 - BEFORE) * q)].sum() for p, q in pairs)
     assert most <= often(told)[0]
     assert not guesses_right(told, coins(n, lambda k: law(k, epsilon)))
@@ -243,5 +243,5 @@ def test_the_private_map_of_a_coin(n: int, epsilon: float) -> None:
     pairs = coins(n, law)
     line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="MapExponential")
     assert guesses_right(told, pairs)
-    assert 100 * most_after(pairs) <= number(line, r"can never rise above ([\d.]+)%")
+    assert 100 * most_after(pairs) <= number(line, r"can rise to at most ([\d.]+)%")
     assert not guesses_right(told, coins(n, lambda k: law(k) ** 1.3 / (law(k) ** 1.3).sum()))

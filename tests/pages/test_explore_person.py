@@ -43,22 +43,22 @@ def in_short(at: AppTest) -> str:
 @pytest.mark.parametrize("seat", list(Seat))
 def test_one_line_says_it_before_the_part_is_opened_and_follows_what_is_set(seat: Seat) -> None:
     at = open_page(PAGE, source="sprinkler", records="200", seat=seat.value)
-    assert in_short(at) == "A suspicion of 10% about one person can never rise above 23.2%."
+    assert in_short(at) == "An attacker’s 10% belief about one person can rise to at most 23.2%."
     put(at, "box.epsilon", "2")
-    assert in_short(at) == "A suspicion of 10% about one person can never rise above 45.1%."
+    assert in_short(at) == "An attacker’s 10% belief about one person can rise to at most 45.1%."
     query = {"source": "sprinkler", "records": "200", "seat": seat.value}
     at = open_page(PAGE, **query, **{"release.suspicion": "0.5", "release.releases": "3"})
-    assert in_short(at) == "After 3 releases, a suspicion of 50% about one person can never rise above 95.3%."
+    assert in_short(at) == ("After 3 releases, an attacker’s 50% belief about one person can rise to at most 95.3%.")
 
 
 @pytest.mark.parametrize(
     ("promise", "told"),
     [
-        (NON_PRIVATE, "Nothing is promised to one person: a suspicion of 10% may become certainty."),
-        (Guarantee(1000.0), "A suspicion of 10% about one person may become as good as certain."),
+        (NON_PRIVATE, "An attacker’s 10% belief about one person can rise to certainty: there is no guarantee."),
+        (Guarantee(1000.0), "An attacker’s 10% belief about one person can rise to near certainty."),
         (
             Guarantee(1.0, 1e-6),
-            "A suspicion of 10% about one person rises to 23.2% at most by ε, and seldom further by δ.",
+            "An attacker’s 10% belief about one person can rise to at most 23.2%, apart from rare cases (δ).",
         ),
     ],
 )
@@ -74,7 +74,7 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown["Belief, at most"] == "95.3%"
-    assert "passes 75%" in everything(at)
+    assert "rises above 75%" in everything(at)
     mark = figures(at)["person"]["data"][-1]
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
 
@@ -83,6 +83,6 @@ def test_a_delta_is_told_by_how_often_a_belief_passes_what_epsilon_allows() -> N
     at = person(mechanism="GaussianUpdates", delta="0.001")
     prior = Dirichlets.symmetric(load_named("sprinkler")[0])
     told = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
-    assert "where ε alone would stop it" in told
+    assert "(the limit of ε alone)" in told
     assert told in [m.value for m in at.markdown]
     assert "Belief, at most by ε" in [metric.label for metric in at.metric]

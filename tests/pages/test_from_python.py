@@ -122,7 +122,7 @@ def test_the_least_noise_on_best_noise() -> None:
 
 def in_data(at: AppTest, values: list[Any]) -> None:
     n, columns = values
-    assert f"{n:,} records of {columns} columns" in headline(at)
+    assert f"{n:,} records with {columns} columns" in headline(at)
 
 
 def in_release(at: AppTest, values: list[Any]) -> None:
@@ -132,7 +132,7 @@ def in_release(at: AppTest, values: list[Any]) -> None:
 
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
-    assert f"lose {numeral(needed, 4)}" in headline(at) or f"lose at most {numeral(needed, 4)}" in headline(at)
+    assert metrics(at)["Measured"].split(",")[0] in (f"ε = {numeral(needed, 4)}", f"ε ≤ {numeral(needed, 4)}")
 
 
 def in_sampling(at: AppTest, values: list[Any]) -> None:
@@ -245,7 +245,7 @@ def test_the_ledger_and_the_check_of_a_file(tmp_path: Path, monkeypatch: pytest.
     holds, left = printed(at)
     assert holds
     assert left == {"garden": "3/2"}
-    assert "1.5 is left" in headline(at)
+    assert "1.5 of 2 left" in headline(at)
     recipient = open_page("pages/ledger.py", seat="recipient")
     assert printed(recipient) == [True]
     assert str(path) not in code(recipient)

@@ -133,7 +133,7 @@ def test_the_plane_shows_the_sensitivity_asked_for() -> None:
 )
 def test_too_many_posteriors_are_one_sentence_and_the_picture_is_of_the_most(query: dict[str, str], most: int) -> None:
     at = open_page(PAGE, **query)
-    said = f"at most {most} throws or fewer sides. Shown is the nearest that is possible: throws = {most}."
+    said = f"at most {most} throws or fewer sides. The page shows the nearest possible setting: throws = {most}."
     one_sentence(at, said)
     assert f"and {most} throws" in headline(at)
     assert at.select_slider(key="parameter.hellinger.n").options[-2] == str(most)

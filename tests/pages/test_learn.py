@@ -111,7 +111,7 @@ def test_too_few_records_for_the_columns_are_said_to_be(path: Path) -> None:
 
 def test_without_a_budget_it_leads_to_the_ledger(path: Path) -> None:
     at = learning()
-    assert any("No dataset has a budget yet" in info.value for info in at.info)
+    assert any("No dataset has a privacy budget yet" in info.value for info in at.info)
     assert not any(label.startswith("Learn it") for label in labels(at))
 
 
@@ -119,10 +119,10 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     opened(tmp_path, budget="3")
     at = put(learning(), "learn.epsilon", "0.25")
     before = settings_of(at).graph
-    assert [metric.value for metric in at.metric if metric.label == "It spends ε"] == ["0.25"]
+    assert [metric.value for metric in at.metric if metric.label == "Cost (ε)"] == ["0.25"]
     learn(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 4)
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     (learnt,) = learnt_graphs(path, "garden")
     assert settings_of(at).graph == before
     fine(at.run())
@@ -167,7 +167,7 @@ def test_a_learnt_graph_is_opened_on_the_ledger_page(path: Path, tmp_path: Path)
     (learnt,) = learnt_graphs(path, "garden")
     at = open_page("pages/ledger.py")
     fine(at.selectbox(key="ledger.row").set_value(learnt.row).run())
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     assert any("chosen privately from" in text.value for text in at.markdown)
 
 

@@ -63,11 +63,23 @@ def make_open(at: AppTest) -> AppTest:
 
 def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     at = open_page(PAGE)
-    assert "No dataset has a budget yet" in headline(at)
+    assert headline(at) == "No dataset has a privacy budget yet."
     assert not path.exists()
-    form(at, "Open the dataset", name="votes", budget="1.5", reason="decided by the board")
-    assert "Of the budget of votes, ε = 1.5, 0 is spent and 1.5 is left." in headline(at)
+    form(at, "Create dataset", name="votes", budget="1.5", reason="decided by the board")
+    assert headline(at) == "votes has ε = 1.5 of 1.5 left."
     assert ledger.account_of(path, "votes").budget == Fraction(3, 2)
+
+
+def test_the_form_begins_with_the_open_table_and_its_epsilon(path: Path) -> None:
+    at = open_page(PAGE, data="house_votes_84", epsilon="0.094")
+    assert at.text_input(key="ledger.name").value == "house-votes-84"
+    assert at.text_input(key="ledger.budget").value == "0.094"
+    assert at.text_input(key="ledger.reason").value == ""
+    form(at, "Create dataset", reason="decided by the board")
+    assert headline(at) == "house-votes-84 has ε = 0.094 of 0.094 left."
+    again = open_page(PAGE, data="house_votes_84")
+    assert again.text_input(key="ledger.name").value == "", "this name is taken"
+    assert open_page(PAGE, source="sprinkler").text_input(key="ledger.name").value == "sprinkler"
 
 
 @pytest.mark.parametrize(
@@ -80,16 +92,16 @@ def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
     ],
 )
 def test_a_budget_that_is_none_is_one_sentence(path: Path, texts: dict[str, str], part: str) -> None:
-    at = form(open_page(PAGE), "Open the dataset", **texts)
+    at = form(open_page(PAGE), "Create dataset", **texts)
     one_sentence(at, part)
     assert not path.exists()
 
 
 def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
-    at = form(open_page(PAGE), "Raise the budget", new="2.5", why="a second question")
-    assert "ε = 2.5" in headline(at)
-    form(at, "Raise the budget", new="2", why="less")
+    at = form(open_page(PAGE), "Raise budget", new="2.5", why="a second question")
+    assert "of 2.5 left" in headline(at)
+    form(at, "Raise budget", new="2", why="less")
     one_sentence(at, "can only be raised")
     assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
 
@@ -102,14 +114,14 @@ def test_the_bars_and_the_list_are_what_the_ledger_says(path: Path, tmp_path: Pa
     listed = at.dataframe[0].value
     assert listed["row"].tolist() == [published.row]
     assert listed["ε"].tolist() == ["0.5"]
-    assert listed["what became of it"].tolist() == ["released"]
+    assert listed["status"].tolist() == ["released"]
 
 
 def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> None:
     published = released(tmp_path)
     at = open_page(PAGE)
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     document = read_document(published.document)
     shown = "\n".join(text.value for text in at.markdown)
     assert "60 records of the dataset garden" in shown
@@ -165,7 +177,7 @@ def test_the_report_tells_of_the_suspicion_that_the_person_set(
     monkeypatch.setattr(st, "download_button", kept)
     at = open_page(PAGE, seat="recipient", **{"release.suspicion": "0.35"})
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
-    assert b"A suspicion of 35% can never rise above" in files["release.html"]()
+    assert b"35% belief can rise to at most" in files["release.html"]()
 
 
 def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:
@@ -182,12 +194,12 @@ def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: P
     for seat in ("curator", "recipient"):
         at = open_page(PAGE, seat=seat)
         fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
-        assert "checks hold" in at.success[0].value
+        assert "The release is valid" in at.success[0].value
         assert "file.rows" in figures(at)
         changed = data.replace(b'"n":60', b'"n":61')
         fine(at.file_uploader(key="ledger.file").set_value(("release.json", changed, "application/json")).run())
         assert not at.success
-        assert "not what it says" in at.error[0].value
+        assert "is not a valid release" in at.error[0].value
         assert "file.rows" not in figures(at)
 
 
@@ -221,15 +233,15 @@ def test_a_large_release_is_shown_by_a_few_of_its_rows(
     monkeypatch.setattr(opened_release, "verify", lambda data: checked.append(data) or verify(data))
     at = open_page(PAGE, seat="recipient")
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     assert len(figures(at)["file.rows"]["data"][0]["x"]) == opened_release.ROWS_AT_ONCE
     captions = "\n".join(caption.value for caption in at.caption)
     assert "first 40 of 32,783 rows" in captions
     assert "more than 20,000 cells" in captions
     assert "may refuse" in captions, "a name with a space"
     labels = [button.label for button in at.get("download_button")]
-    assert "Network, BIF" in labels
-    assert "take noisy counts as real" in captions, "the picture's rows alone are worked out with the noise in mind"
+    assert "Network (BIF)" in labels
+    assert "use the naive reading" in captions, "the picture's rows alone are worked out with the noise in mind"
     assert [trace["name"] for trace in figures(at)["file.rows"]["data"]] == [
         "private, noise-aware",
         "private, naive",
@@ -258,9 +270,9 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     at = open_page(PAGE)
     at.session_state["ledger.check"] = True
     fine(at.run())
-    kept = next(caption.value for caption in at.caption if "kept elsewhere" in caption.value).rpartition(" ")[2]
+    kept = next(caption.value for caption in at.caption if "hash of the last row" in caption.value).rpartition(" ")[2]
     fine(at.text_input(key="ledger.seen").set_value(kept).run())
-    assert "2 rows are as they were written" in at.success[0].value
+    assert "2 rows are unchanged" in at.success[0].value
     fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
     one_sentence(at, "rows were cut off")
     assert not at.success
@@ -272,12 +284,12 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="3")
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
-    assert [metric.value for metric in at.metric if metric.label == "It spends ε"] == ["0.5"]
+    assert [metric.value for metric in at.metric if metric.label == "Cost (ε)"] == ["0.5"]
     button = next(each for each in at.button if each.label.startswith("Make it"))
     assert button.disabled
     fine(at.checkbox(key="make.unseen").check().run())
     fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     assert "made.rows" in figures(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
     fine(at.run())
@@ -309,63 +321,63 @@ def test_noise_that_is_shared_out_is_asked_for_at_the_prices_of_the_tables_that_
 
 
 def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
-    at = form(open_page(PAGE), "Open the dataset", name="garden", budget="1", reason="Gaussian noise")
+    at = form(open_page(PAGE), "Create dataset", name="garden", budget="1", reason="Gaussian noise")
     assert "ε = 1" in headline(at)
     fine(at.radio(key="ledger.kind").set_value(BudgetKind.CONCENTRATED).run())
-    form(at, "Open the dataset", name="orchard", budget="0.5", reason="Gaussian noise")
+    form(at, "Create dataset", **{"name": "orchard", "budget.rho": "0.5", "reason": "Gaussian noise"})
     assert figures(at)["budgets.rho"]["data"][2]["x"] == [0.5]
     at = make_open(open_page("pages/explore.py", mechanism="GaussianUpdates", epsilon="0.5"))
     fine(at.selectbox(key="make.dataset").set_value("garden").run())
     assert any("is of pure ε" in sentence for sentence in sentences(at))
     fine(at.selectbox(key="make.dataset").set_value("orchard").run())
-    (spent,) = [metric.value for metric in at.metric if metric.label == "It spends ρ"]
+    (spent,) = [metric.value for metric in at.metric if metric.label == "Cost (ρ)"]
     assert 0 <= zcdp_rho(0.5, delta=1e-5) - float(spent) < 1e-5 * float(spent)
     at = confirmed(at)
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
     assert ledger.account_of(path, "orchard").spent == Fraction(spent)
     at = open_page(PAGE)
     assert at.dataframe[0].value["ρ"].tolist() == [spent]
     assert at.dataframe[0].value["ε"].tolist() == ["–"]
     at.session_state["ledger.together"] = True
     told = "\n".join(text.value for text in fine(at.run()).markdown)
-    assert f"orchard: ρ = {spent}, the exact sum, which decides; at most ε = " in told
-    form(at, "Raise the budget", new="2", why="a second question")
+    assert f"orchard: ρ = {spent} is charged. The privacy loss is at most ε = " in told
+    form(at, "Raise budget", new="2", why="a second question")
 
 
 def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Path, tmp_path: Path) -> None:
     at = open_page(PAGE)
     fine(at.radio(key="ledger.kind").set_value(BudgetKind.APPROXIMATE).run())
-    form(at, "Open the dataset", name="orchard", budget="1", reason="the board")
+    form(at, "Create dataset", name="orchard", budget="1", reason="the board")
     one_sentence(at, "delta")
     typed = {"name": "orchard", "budget": "1", "budget.delta": "0.000001", "reason": "the board"}
-    form(at, "Open the dataset", **typed)
+    form(at, "Create dataset", **typed)
     words = ["ledger", "--ledger", str(tmp_path / "other.sqlite"), "open", "orchard", "--reason", "the board"]
     assert main([*words, "--budget", "1", "--delta", "0.000001"]) == 0
     budget = ledger.account_of(path, "orchard").budget
     assert budget == ledger.account_of(tmp_path / "other.sqlite", "orchard").budget
-    assert f"Of the budget of orchard, ρ = {float(budget)}, 0 is spent" in headline(at)
+    assert f"orchard has ρ = {float(budget)} of {float(budget)} left." == headline(at)
     assert figures(at)["budgets.rho"]["data"][2]["x"] == [float(budget)]
 
     def left() -> str:
-        return next(text.value for text in at.markdown if "what is left" in text.value)
+        return next(text.value for text in at.markdown if "the remaining ρ" in text.value)
 
-    assert "keep ε = 1 at δ = 10⁻⁶; the whole budget keeps ε = 1 there" in left()
+    assert "is ε = 1 at δ = 10⁻⁶. The total budget is ε = 1 at δ = 10⁻⁶." in left()
     fine(at.text_input(key="ledger.at").set_value("0.001").run())
-    assert f"keep ε = {zcdp_epsilon(float(budget), delta=1e-3):.4g} at δ = 0.001" in left()
+    assert f"is ε = {zcdp_epsilon(float(budget), delta=1e-3):.4g} at δ = 0.001" in left()
     fine(at.text_input(key="ledger.at").set_value("0").run())
     one_sentence(at, "delta must be between")
     fine(at.text_input(key="ledger.at").set_value("0.001").run())
-    form(at, "Raise the budget", **{"new": "2", "new.delta": "0.000001", "why": "a second question"})
+    form(at, "Raise budget", **{"new": "2", "new.delta": "0.000001", "why": "a second question"})
     assert ledger.account_of(path, "orchard").budget == parsed_promise("2", "0.000001").rho
 
 
 def test_what_is_left_of_a_rho_is_told_as_an_epsilon() -> None:
     half = Account(dataset="*x*", n=None, budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
     told = left_told(half, 1e-5)
-    assert told.startswith("\\*x\\*: what is left, ρ = 0.5, ")
+    assert told.startswith("\\*x\\*: the remaining ρ = 0.5 is ε = ")
     assert f"ε = {zcdp_epsilon(0.5, delta=1e-5):.4g} at δ = 0.00001" in told
-    assert f"the whole budget keeps ε = {zcdp_epsilon(1.0, delta=1e-5):.4g} there" in told
-    assert "nothing is left" in left_told(replace(half, reserved=Fraction(1, 2)), 1e-5)
+    assert f"The total budget is ε = {zcdp_epsilon(1.0, delta=1e-5):.4g} at δ = 0.00001." in told
+    assert "no budget is left" in left_told(replace(half, reserved=Fraction(1, 2)), 1e-5)
 
 
 def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -388,7 +400,7 @@ def test_a_long_draw_shows_how_far_it_is(path: Path, tmp_path: Path, monkeypatch
     at = confirmed(make_open(open_page("pages/explore.py", epsilon="0.5")))
     assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
     assert not at.get("progress"), "the bar goes when the release is there"
-    assert "checks hold" in at.success[0].value
+    assert "The release is valid" in at.success[0].value
 
 
 def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
@@ -450,7 +462,7 @@ def test_the_same_records_under_another_name_are_doubted_before_anything_is_spen
 
 def test_without_a_budget_the_release_page_leads_to_the_ledger(path: Path) -> None:
     at = make_open(open_page("pages/explore.py"))
-    assert any("No dataset has a budget yet" in info.value for info in at.info)
+    assert any("No dataset has a privacy budget yet" in info.value for info in at.info)
 
 
 def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
         for ends in ends_of(options_in(page, context, at), place):
             shown(page, context | ends, at)
             assert not wrong_numbers(at)
-            assert all("nearest that is possible" in sentence for sentence in sentences(at)), (context, ends)
+            assert all("nearest possible setting" in sentence for sentence in sentences(at)), (context, ends)
 
 
 CUT: list[tuple[str, dict[str, str], str]] = [

@@ -225,7 +225,7 @@ def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(more: dict[str, str], part: str) -> None:
     at = open_page(PAGE, **(SMALL | more))
     one_sentence(at, part)
-    assert "Shown is the nearest that is possible: " in sentences(at)[0]
+    assert "The page shows the nearest possible setting: " in sentences(at)[0]
     assert set(figures(at)) == {ERRORS, EPSILONS}
     assert "nan" not in headline(at)
 
@@ -234,7 +234,7 @@ def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch
     stop_after_a_step(monkeypatch)
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
-    one_sentence(at, f"Shown is the nearest that is possible: repeats = {most:,}.")
+    one_sentence(at, f"The page shows the nearest possible setting: repeats = {most:,}.")
     assert set(figures(at)) == {ERRORS, EPSILONS}
     sliders = at.select_slider(key="parameter.regression.repeats").options
     assert int(sliders[-1]) == 10**9

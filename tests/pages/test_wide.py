@@ -342,16 +342,16 @@ def test_a_wide_graph_is_audited_and_its_attack_is_small(
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
     stop_after_a_step(monkeypatch)
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
-    one_sentence(at, "attackers who see 20 releases of")
+    one_sentence(at, "attackers who each see 20 releases of")
     assert {"audit.curve", "audit.odds"} <= set(figures(at))
     assert sum(released) <= audit_attack.MOST_NUMBERS
-    assert "Release and count" not in [button.label for button in at.button]
+    assert "Compute lower bound" not in [button.label for button in at.button]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
 
 
 def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
     at = open_page("pages/audit.py", source=star(18), **{"audit.subject": AuditSubject.LaplaceFourier.value}, **SMALL)
-    one_sentence(at, "One replaced record moves 262,144 Fourier coefficients of this network")
+    one_sentence(at, "One replaced record changes 262,144 Fourier coefficients of this network")
     fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LaplaceUpdates).run())
     assert "audit.curve" in figures(at)
 

@@ -108,7 +108,7 @@ def test_a_folder_with_a_link_that_leads_out_is_refused(root: Path) -> None:
 
 
 def test_other_kinds_of_files_are_refused(root: Path) -> None:
-    with pytest.raises(InputError, match="Load your own"):
+    with pytest.raises(InputError, match="Upload other tables"):
         Connections(root).address(FILES, "notes.csv")
 
 

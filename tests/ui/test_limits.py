@@ -47,7 +47,7 @@ def test_no_option_gives_way_by_more_than_it_must(records: int, training: int, r
 
 def test_the_sentence_says_what_is_too_much_and_what_is_shown() -> None:
     affordable_one = nearest(settings(records=20_000_00, training=40, repeats=10**9), GIVING, affordable)
-    assert affordable_one.why == "That is too much work. Shown is the nearest that is possible: repeats = 25."
+    assert affordable_one.why == "That is too much work. The page shows the nearest possible setting: repeats = 25."
 
 
 def test_an_option_may_give_way_upwards_and_by_stops() -> None:

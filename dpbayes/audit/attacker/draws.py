@@ -45,7 +45,7 @@ def epsilon_lower_bound(hits: ArrayLike, *, opposite: ArrayLike, doubt: float, d
 def _checked(sample: ArrayLike) -> BoolArray:
     values = np.asarray(sample)
     if values.ndim != 1 or values.dtype != np.bool_ or not values.size:
-        raise InputError("Each sample must be a list of true and false, one for every draw, and not empty.")
+        raise InputError("Each sample must be a non-empty list of true and false, one for each release.")
     return values
 
 
@@ -114,7 +114,7 @@ def audit_by_draws(
     each = released_numbers(mechanism.release(first, rng, (1,))).size
     if draws * each > MOST_NUMBERS:
         raise InputError(
-            f"{draws:,} releases of {each:,} numbers each are too many to draw; use at most "
+            f"{draws:,} releases of {each:,} numbers each are too many to simulate; use at most "
             f"{MOST_NUMBERS // each:,} draws."
         )
     samples = [
@@ -135,7 +135,7 @@ def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta:
     delta = finite_number("delta", delta, low=0, high=1)
     samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
     if samples[0].ndim != 2 or samples[0].shape != samples[1].shape or len(samples[0]) < _LEAST_DRAWS:
-        raise InputError(f"Two samples of equal shape are needed, of {_LEAST_DRAWS} draws or more.")
+        raise InputError(f"Two samples of equal shape are needed, with {_LEAST_DRAWS} draws or more.")
     if not all(np.isfinite(sample).all() for sample in samples):
         raise InputError("Released numbers must be finite.")
     half = len(samples[0]) // 2
@@ -155,7 +155,7 @@ def released_numbers(released: Any) -> FloatArray:
     try:
         return np.asarray(getattr(released, "numbers", released), dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("A release without numbers cannot be audited by draws.") from None
+        raise InputError("A release without numbers cannot be audited by simulation.") from None
 
 
 # The event

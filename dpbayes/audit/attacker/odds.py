@@ -147,5 +147,5 @@ def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArr
     """
     known = audit_of(mechanism)
     if known.log_ratios is None:
-        raise InputError(f"How probable a release of {described(mechanism)} is, is not known here.")
+        raise InputError(f"The probability of a release of {described(mechanism)} is not known.")
     return known.log_ratios(mechanism, released, first=first, second=second)

@@ -11,8 +11,8 @@ from dpbayes.base.text import many
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.posteriors.hellinger import Die
 
-TABLES = "A table is how often every side came up."
-"""What is told of tables."""
+TABLES = "A table is the number of throws on each side."
+"""How tables are described."""
 
 
 def die_of(numbers: Numbers) -> Die:
@@ -25,7 +25,7 @@ def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: s
     return Hypothetical(
         title=f"{label} (one die)",
         asked=("epsilon", "n", "sides", "prior", *more),
-        caption="A hypothetical die: no table is used.",
+        caption="This audits a hypothetical die; the open table is not used.",
         mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
         chosen=("first",),
@@ -47,11 +47,11 @@ def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first
     truth = np.concatenate([[first], rest])
     other = truth.copy()
     other[:2] += (-1, 1) if first else (1, -1)
-    told = f"Throws of every side: {counts_text(truth)} (true) against {counts_text(other)}."
+    told = f"The throws on each side are {counts_text(truth)} (true) against {counts_text(other)}."
     return TablePair(truth, other, told, "of the true throws", ("throws", first))
 
 
 def _drawn(mechanism: DieMechanism, *, n: int) -> TablePair:
     rest = [0] * (mechanism.die.sides - 2)
     one, none = (np.array([k, n - k, *rest]) for k in (1, 0))
-    return TablePair(one, none, f"Throws of every side: {counts_text(one)}, and {counts_text(none)}.")
+    return TablePair(one, none, f"The throws on each side are {counts_text(one)} and {counts_text(none)}.")

@@ -73,7 +73,7 @@ def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float]
             needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses).epsilon)
     labels = tuple(map(counts_text, die.candidates.tolist()))
     throws = many(die.n, "throw")
-    scope = f"All {len(labels):,} tables of {throws}, all their neighbours and all {len(labels):,} outputs."
+    scope = f"The maximum is over all {len(labels):,} tables of {throws}, all their neighbours and all outputs."
     report = pure_report(
         mechanism,
         exact=loss.epsilon,
@@ -156,8 +156,7 @@ def _audit(kind: type[Hellinger], *asked: str) -> Audit:
             are_needed=lambda mechanism: is_large(mechanism.die),
             steps=audit_die_steps,
             told=lambda mechanism: (
-                f"Auditing {mechanism.die.size:,} tables and all their neighbours, each over {mechanism.die.size:,} "
-                "outputs."
+                f"Auditing {mechanism.die.size:,} tables, all their neighbours and all {mechanism.die.size:,} outputs."
             ),
         ),
         hypothetical=throws(kind.label.removesuffix(" (not private)"), _mechanism_at(kind, *asked), *asked),
@@ -168,15 +167,15 @@ AUDITS = (
     _audit(HellingerGlobal),
     replace(
         _audit(HellingerLocal),
-        doubts=("The noise does not depend on the data: it does, and so tells of them itself.",),
+        doubts=("The noise does not depend on the data. It does here, so its size reveals something about the data.",),
         cases={
-            "Local sensitivity at prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1, "first": 2}
+            "Local sensitivity, prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1, "first": 2}
         },
     ),
     _audit(HellingerSmooth, "delta"),
     replace(
         _audit(HellingerEnumerated, "delta"),
         recalibration=None,
-        not_recalibrated="It is not recalibrated: its internal ε is the largest found at which its promise holds.",
+        not_recalibrated="There is no recalibration: the internal ε is the largest found at which the guarantee holds.",
     ),
 )

@@ -38,7 +38,7 @@ def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> 
     deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
     worst = WorstCase(counts_text((1, die.n - 1)), counts_text((0, die.n)), "a first count of 1 or more")
     exact = 1 / mechanism.noise_scale
-    scope = f"All tables of {many(die.n, 'throw')} and all their neighbours: every pair moves the count by one."
+    scope = f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours."
     return pure_report(
         mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
     )
@@ -57,8 +57,8 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
     b = mechanism.noise_scale
     deltas = laplace_cells_delta(grid, scale=b) + 0.0  # no negative zeros
     scope = (
-        f"All tables of {many(die.n, 'throw')} and all their neighbours, before the counts are rescaled; "
-        "rescaling can only lower the loss."
+        f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours, before the counts are "
+        "rescaled. Rescaling can only lower the loss."
     )
     least, first, share = rescaled_loss(n=die.n, scale=b)
     output = f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}"
@@ -93,7 +93,7 @@ def _log_ratios_cells(
     die = mechanism.die
     if die.sides > 2:
         raise InputError(
-            f"How probable rescaled counts of {die.sides} sides are, is not known here; choose a die with two sides."
+            f"The distribution of rescaled counts is not known for {die.sides} sides; choose a die with two sides."
         )
     updates = released.alpha - np.asarray(die.prior)
     # Shares of n: both numbers are exact where one count is zero, and equal where both were clipped to the same end.
@@ -110,7 +110,7 @@ def _picture(mechanism: LaplaceOne | LaplaceCells, worst: WorstCase, *, n: int) 
 def _not_attacked(mechanism: LaplaceCells) -> str:
     if mechanism.die.sides == 2:
         return ""
-    return "No attack is simulated: the law of rescaled counts is written down here for two sides. Choose two."
+    return "No attack is simulated, because the distribution of rescaled counts is known for two sides only."
 
 
 CELLS = Audit(

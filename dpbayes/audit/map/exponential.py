@@ -22,6 +22,7 @@ from dpbayes.audit.report.pictures import two_laws
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import (
     MOST_NAMED,
+    PROVED_FOR_ALL,
     all_tables_text,
     checked_records,
     dots,
@@ -64,7 +65,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
         shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
     places = np.nanargmax(_losses(laws, x, y), axis=-1)
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:MOST_NAMED]) + dots(len(places))
-    scope = all_tables_text(n) + ("" if listed else " The value is what is proved for every n.")
+    scope = all_tables_text(n) + ("" if listed else f" {PROVED_FOR_ALL}")
     tables = [suspects.whole(prior.network, suspects.counts[place]) for place in (x, y)]
     first, second = rows_texts(prior.network, *tables)
     worst = WorstCase(first, second, output, shown)
@@ -137,8 +138,8 @@ AUDIT = Audit(
     kind=MapExponential,
     report=audit_map,
     log_ratios=_log_ratios,
-    picture=lambda mechanism, worst, n: two_laws(worst, x="released cell"),
-    tables="Of each table, the counts of every state in those CPT rows where the two differ.",
+    picture=lambda mechanism, worst, n: two_laws(worst, x="released interval"),
+    tables="Each table is shown by its counts in the CPT rows where the two differ.",
     recalibration=Recalibration(
         needed=map_epsilon, is_quick=lambda mechanism, n: not tables_are_few(mechanism.prior.network, n=n)
     ),

@@ -79,7 +79,7 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
 
 def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> TablePair:
     if worst is None or worst.laws is None:
-        raise InputError("No record changes what is released: there is nothing to attack.")
+        raise InputError("No record changes the release, so there is nothing to attack.")
     told = f"The worst pair: {worst.first} against {worst.second}."
     return TablePair(worst.laws.first, worst.laws.second, told, key=("worst", worst.first, worst.second))
 
@@ -97,20 +97,20 @@ AUDIT = Audit(
     kind=PrintedMap,
     report=audit_printed_map,
     picture=_densities,
-    tables="A table is how many records are in the first state, and how many in the second.",
+    tables="A table is the number of records in the first state and in the second state.",
     numbers=lambda mechanism, n: 1,
     not_recalibrated=(
-        "It is not recalibrated: nothing bounds its loss for every n. The private MAP scores by mass instead, and "
-        "keeps to its ε."
+        "There is no recalibration, because no bound on the privacy loss holds for every n. Private MAP scores by mass "
+        "instead, and its ε holds."
     ),
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",
         asked=("epsilon", "n", "prior", "omega"),
-        caption="A hypothetical node: no table is used.",
+        caption="This audits a hypothetical node; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",
         attacked=_worst_laws,
         attack=_attack,
     ),
-    cases={"The density-scored MAP": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
+    cases={"Density-scored MAP": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
 )

@@ -74,7 +74,7 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
         x=x,
         y="probability",
         told=told_of_laws("probability", worst),
-        caption=f"{len(shown):,} of {len(laws.first):,} outputs, the most probable ones." if few else "",
+        caption=f"The chart shows the {len(shown):,} most probable of {len(laws.first):,} outputs." if few else "",
         columns=columns_of(laws),
     )
 
@@ -82,8 +82,8 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
 def told_of_laws(what: str, worst: WorstCase) -> str:
     """Return the picture of two laws over outputs in words."""
     return (
-        f"The {what} of every output under both tables, and the loss, the logarithm of their ratio. "
-        f"It is largest at {worst.output}."
+        f"The {what} of every output under both tables, and the privacy loss, the logarithm of their ratio. "
+        f"The loss is largest at {worst.output}."
     )
 
 
@@ -91,7 +91,7 @@ def columns_of(laws: Laws) -> dict[str, Any]:
     """Return all outputs of two laws as columns, with their losses."""
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(laws.first) - np.log(laws.second)
-    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "loss (nats)": loss}
+    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "privacy loss (nats)": loss}
 
 
 def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
@@ -120,16 +120,11 @@ def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
         places=[f"{int(k):,}" for k in value],
         first=first,
         second=second,
-        x=f"noisy value less the second table's ({what})",
+        x=f"noisy value minus the value in the second table ({what})",
         y="probability",
-        told=(
-            f"Two laws of whole numbers, Laplace of scale {numeral(scale, 4)}, {step} apart, and the loss between them."
-        ),
-        caption=(
-            f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all "
-            "add up."
-        )
-        + (f" Every {stride:,}th value is drawn." if stride > 1 else ""),
+        told=(f"Two integer Laplace distributions of scale {numeral(scale, 4)}, {step} apart, and their privacy loss."),
+        caption=(f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.")
+        + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
     )
 
 
@@ -141,15 +136,10 @@ def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
         places=value,
         first=first,
         second=second,
-        x=f"noisy value less the second table's ({what})",
+        x=f"noisy value minus the value in the second table ({what})",
         y="density",
-        told=(
-            f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and the loss between them."
-        ),
-        caption=(
-            f"One of the numbers that move, before clipping: it loses {numeral(step / scale, 4)} at most, and all "
-            "add up."
-        ),
+        told=(f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss."),
+        caption=f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.",
     )
 
 
@@ -161,13 +151,13 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         places=value,
         first=first,
         second=second,
-        x="noisy numbers along the line between both tables (standard deviations)",
+        x="position between the two tables (standard deviations of the noise)",
         y="density",
-        told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and the loss between them.",
-        caption="All numbers together: across this line they say nothing of the tables.",
+        told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
+        caption="All released values together. Only their position along this line depends on the table.",
     )
 
 
 def loss_of_more(draws: int) -> str:
-    """Return what more draws than the one in the picture lose, as a sentence to add."""
-    return "" if draws == 1 else f" {draws:,} draws lose {draws:,} times as much."
+    """Return the loss of several samples as a sentence to add."""
+    return "" if draws == 1 else f" {draws:,} samples lose {draws:,} times as much."

@@ -26,17 +26,17 @@ class Exactness(enum.Enum):
     """What a reported number is."""
 
     EXACT = "exact"
-    UPPER = "upper value"
+    UPPER = "upper bound"
 
 
 class AuditVerdict(enum.Enum):
     """What the audit says of the claim."""
 
-    PROVED_AND_TIGHT = "proved, and no smaller epsilon would hold"
-    HOLDS = "holds, and a smaller epsilon would hold too"
-    CLAIM_REFUTED = "refuted: two neighbouring tables break it"
-    UNDECIDED = "neither proved nor refuted here"
-    NO_PROMISE = "nothing is promised"
+    PROVED_AND_TIGHT = "holds and is tight"
+    HOLDS = "holds with room to spare"
+    CLAIM_REFUTED = "refuted by two neighbouring tables"
+    UNDECIDED = "neither proved nor refuted"
+    NO_PROMISE = "no guarantee stated"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,8 @@ from dpbayes.model.network import Network
 
 MOST_RECORDS = 2**53
 
+PROVED_FOR_ALL = "The value is the bound that is proved for every n."
+
 MOST_NAMED = 6
 """Most nodes or rows that a label names."""
 
@@ -25,19 +27,19 @@ def checked_records(n: int) -> int:
 def require_size(own: int, n: int) -> None:
     """Refuse to audit what was made for tables of its `own` size for another one. Errors: InputError."""
     if own != n:
-        raise InputError(f"This mechanism is for tables of {own:,} records; audit it for that many, not for {n}.")
+        raise InputError(f"This mechanism is for tables of {own:,} records, not of {n:,}; audit it for {own:,}.")
 
 
 def nothing_to_lose(mechanism: Promising, grid: FloatArray) -> AuditReport:
     """Return the report on tables without records: they have no neighbours."""
     flat = DeltaCurve(grid, np.zeros(len(grid)), np.zeros(len(grid)))
-    scope = "A table without records has no neighbours."
+    scope = "A table without records has no neighbouring tables."
     return pure_report(mechanism, exact=0.0, at_least=0.0, curve=flat, worst=None, scope=scope)
 
 
 def all_tables_text(n: int) -> str:
     """Return over which tables of a network the maximum was taken."""
-    return f"All tables of {many(n, 'record')} and all their neighbours."
+    return f"The maximum is over all tables of {many(n, 'record')} and all their neighbours."
 
 
 def dots(length: int) -> str:

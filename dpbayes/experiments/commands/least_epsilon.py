@@ -182,9 +182,9 @@ def lines(least: LeastEpsilon) -> list[str]:
     return [
         f"Least epsilon: {'at most ' if floor else ''}{numeral(least.epsilon, 3)}; 95% interval: {low} to {high}; "
         f"certified: {least.mechanism.certified}.",
-        f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, answered with "
+        f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, read by "
         f"{wish.answer.label}; mechanism: {least.mechanism.named}; {table}.",
-        f"Simulated: {wish.draws:,} releases, at every epsilon with the same luck.",
+        f"Simulated: {wish.draws:,} releases, with the same random numbers at every epsilon.",
     ]
 
 

@@ -113,7 +113,7 @@ Widths = Callable[[Release[Outcome], Question, np.random.Generator], FloatArray]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A way of answering from what was released alone; `label` ends the sentence "answered with ...".
+    """A way of answering from what was released alone; `label` ends the phrase "read by ...".
 
     `draws` is how many simulated releases are read so in a moment or two.
     """
@@ -149,7 +149,7 @@ def _drawn_widths(
     return np.asarray(high - low)
 
 
-AS_REAL = Answer(label="noisy counts taken as real", answers=_answers_as_real, widths=_widths_as_real)
+AS_REAL = Answer(label="a naive recipient", answers=_answers_as_real, widths=_widths_as_real)
 """The paper's: the posterior after the released counts, or the released probabilities themselves."""
 
 
@@ -183,5 +183,7 @@ def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.r
     return widths
 
 
-NOISE_AWARE = Answer(label="the noise in mind", answers=_answers_noise_aware, widths=_widths_noise_aware, draws=1000)
+NOISE_AWARE = Answer(
+    label="a noise-aware recipient", answers=_answers_noise_aware, widths=_widths_noise_aware, draws=1000
+)
 """The posterior given what was released; of a mechanism that does not tell its noise it raises InputError."""

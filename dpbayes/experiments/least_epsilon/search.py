@@ -250,9 +250,9 @@ def _ends(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float
         yield 0.25
     if trials.share(high) < wish.confidence:
         raise InputError(
-            f"No epsilon up to {EPSILON.high:,.0f} suffices: even there {share_text(trials.share(high))} of the "
-            f"releases keep to {numeral(wish.tolerance, 6)}, and {numeral(100 * wish.confidence, 12)}% are wanted; "
-            "allow more, or ask for it less often."
+            f"No epsilon up to {EPSILON.high:,.0f} is enough: at {EPSILON.high:,.0f}, {share_text(trials.share(high))} "
+            f"of the releases are within {numeral(wish.tolerance, 6)}, and {numeral(100 * wish.confidence, 12)}% are "
+            "required. Choose a larger tolerance or a smaller share of releases."
         )
     yield 0.5
     while trials.share(low) >= least and low > EPSILON.low:

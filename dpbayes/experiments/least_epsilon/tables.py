@@ -72,13 +72,13 @@ def planned_tables_steps(
     draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
     cpts, network = checked_cpts(source, probabilities), fitted or source
     if not has_columns(source, network):
-        raise InputError("The records cannot be planned: a node of the fitted network is no column of their source.")
+        raise InputError("A node of the fitted network is no column of their source, so the records cannot be planned.")
     if draws * network.cell_count > MOST_COUNTS:
-        raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; draw fewer.")
+        raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; choose fewer.")
     if are_drawn_together(source):
         return Counts(network, _of_joint_states(source, cpts, n, draws, rng, network), n)
     if draws * n > MOST_DRAWN:
-        raise InputError(f"{draws:,} tables of {n:,} records are too many to draw here; use fewer draws or records.")
+        raise InputError(f"{draws:,} tables of {n:,} records are too many to sample; choose fewer of them.")
     records = _of_records(source, cpts, n, draws, rng, network)
     return (yield from mapped(records, lambda values: Counts(network, values, n)))
 

@@ -45,20 +45,22 @@ class Wish:
 
     def __post_init__(self) -> None:
         if not finite_number("The tolerance", self.tolerance, low=0, high=1):
-            raise InputError("The tolerance must be above 0: no private answer is exact.")
+            raise InputError("The tolerance must be above 0, because no private answer is exact.")
         finite_number("The confidence", self.confidence, low=0.01, high=0.999)
         whole_number("The number of draws", self.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
         require_own_counts(self.mechanism.prior, self.tables)
         if self.question.network != self.mechanism.prior.network:
-            raise InputError("The question is about another network than the prior; ask about a node of this one.")
+            raise InputError(
+                "The question is about another network than the prior; choose a node of the prior’s network."
+            )
         if self.tables.values.shape[:-1] not in ((), (self.draws,)):
-            raise InputError(f"Planning needs a table for each of {self.draws:,} draws.")
+            raise InputError(f"Planning needs one table for each of the {self.draws:,} simulated releases.")
         if self.draws * self.numbers > MOST_NUMBERS:
             raise InputError(
-                f"{self.draws:,} releases of {self.numbers:,} numbers each are too many to simulate; use fewer draws."
+                f"{self.draws:,} releases of {self.numbers:,} numbers each are too many to simulate; choose fewer."
             )
         if not isinstance(parameters_of(type(self.mechanism)).get("epsilon"), Parameter):
-            raise InputError(f"{self.mechanism.label} has no epsilon, so there is no least one.")
+            raise InputError(f"{self.mechanism.label} has no epsilon, so there is no least epsilon to find.")
 
     @property
     def numbers(self) -> int:

@@ -85,8 +85,8 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
     total = composed.after(request.cost)
     return (
         f"{told} With the {many(composed.releases, 'release')} of this dataset before it, "
-        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)} together, a suspicion of "
-        f"{percent(suspicion)} {_raised(total, suspicion)}."
+        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)} together, the "
+        f"attacker’s {percent(suspicion)} belief {_raised(total, suspicion)}."
     )
 
 
@@ -99,12 +99,12 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
     beyond = " by ε" if promise.delta else ""
     after = ceiling(suspicion, promise)
     shares = [
-        (f"a suspicion of {percent(suspicion)}", suspicion),
+        (f"a {percent(suspicion)} belief", suspicion),
         (f"at most {in_hundred(after)}%{beyond} after this release", after),
     ]
     if composed.releases:
         total = composed.after(request.cost)
-        most, seldom = _most(total, suspicion), ", but for one in a million" if isinstance(total, Rho) else ""
+        most, seldom = _most(total, suspicion), ", except in one of a million cases" if isinstance(total, Rho) else ""
         shares.append((f"at most {in_hundred(most)}% after all so far{seldom}", most))
     return nested(shares, "; ".join(label for label, _ in shares))
 
@@ -119,10 +119,10 @@ def _raised(total: Amount, suspicion: float) -> str:
     """Say how far all releases raise a suspicion."""
     most = in_hundred(_most(total, suspicion))
     if most == "100":
-        return "may become as good as certain"
+        return "can rise to near certainty"
     if isinstance(total, Rho):
-        return f"rises above {most}% in at most one of a million cases, even if it is right"
-    return f"can never rise above {most}%"
+        return f"rises above {most}% in at most one of a million cases, even if it is true"
+    return f"can rise to at most {most}%"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ FILES = "files"
 """The public name of what lies below the folder."""
 
 HOW = (
-    "Whoever starts the server names what may be connected: python -m dpbayes --data-root FOLDER for files below a "
-    "folder, --connect NAME=ADDRESS for a database."
+    "The owner of the server names its connections: python -m dpbayes --data-root FOLDER for files below a folder, "
+    "--connect NAME=ADDRESS for a database."
 )
 
 MOST_LISTED, MOST_LOOKED_AT = 200, 5_000
@@ -116,7 +116,7 @@ def _address_below(root: Path, path: str) -> str:
     elif place.suffix.lower() not in PARQUET:
         raise InputError(
             f"{brief(path)} is not a file that can be connected: these end in {', '.join((*PARQUET, *DUCKDB))}, or are "
-            "folders of Parquet files. Other tables can be loaded under Load your own."
+            "folders of Parquet files. Upload other tables instead."
         )
     return f"parquet:{place}"
 

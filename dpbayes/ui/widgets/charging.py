@@ -1,4 +1,4 @@
-"""What every part of a page has that charges a dataset's budget: whose it is, its cost, what must be declared."""
+"""The parts of a page that charges a dataset's budget: the dataset, the cost, the declarations."""
 
 from pathlib import Path
 
@@ -19,15 +19,15 @@ def whose_budget(path: Path, *, key: str) -> str | None:
     """Let the person choose a dataset with a budget; where there is none, lead to the ledger."""
     datasets = [account.dataset for account in ledger.accounts(path)] if path.exists() else []
     if not datasets:
-        st.info("No dataset has a budget yet: open one in the ledger.")
+        st.info("No dataset has a privacy budget yet. Create one on Ledger.")
         ledger_link()
         return None
     only = 0 if len(datasets) == 1 else None
-    return st.selectbox("Whose budget", datasets, index=only, placeholder="Choose a dataset", key=key)
+    return st.selectbox("Dataset to charge", datasets, index=only, placeholder="Choose a dataset", key=key)
 
 
 def charge(path: Path, dataset: str, amount: Amount) -> None:
-    """Say what will be spent of a budget, in its own terms, and what is left then.
+    """Show the cost of a release in the measure of the budget, and what is left.
 
     Errors: InputError for a rho and a budget of pure epsilon.
     """
@@ -36,10 +36,10 @@ def charge(path: Path, dataset: str, amount: Amount) -> None:
     after = account.left - cost
     left, middle, right = st.columns(3)
     left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
-    middle.metric(f"It spends {symbol}", amount_text(cost))
-    right.metric("Left after it", amount_text(after) if after >= 0 else "too little")
+    middle.metric(f"Cost ({symbol})", amount_text(cost))
+    right.metric("Left after the release", amount_text(after) if after >= 0 else "not enough")
     if measure_of(amount) is not account.measure:
-        st.caption(f"The budget is kept in {symbol}, of which {amount_told(amount)} costs {amount_text(cost)}.")
+        st.caption(f"The budget is tracked in {symbol}: {amount_told(amount)} costs {symbol} = {amount_text(cost)}.")
 
 
 def ledger_link() -> None:
@@ -53,7 +53,7 @@ def domain_choice(chosen: Chosen) -> DomainChoice:
 
 
 def require_releasable(chosen: Chosen) -> None:
-    """Refuse a table whose domains betray records. Errors: InputError."""
+    """Refuse a table whose domains are read off the records. Errors: InputError."""
     if chosen.is_connected:
         require_declared(DeclaredColumn(column.name, column) for column in chosen.connected.in_use)
     mine = upload()

@@ -1,4 +1,4 @@
-"""What a page shows where more is asked for than can be done: the nearest setting that can be, and a sentence."""
+"""The nearest possible settings, and a sentence, for a page whose settings exceed what can be computed."""
 
 import bisect
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +73,7 @@ def nearest(asked: Settings, giving: Mapping[str, float], attempt: Attempt) -> P
         settings = settings.with_parameter(name, _kept(asked, settings, name, end, attempt))
     changed = [name for name in giving if settings.parameter(name) != asked.parameter(name)]
     shown = ", ".join(f"{called(name)} = {_number(settings.parameter(name))}" for name in changed)
-    return Possible(settings, giving, attempt, f"{refused} Shown is the nearest that is possible: {shown}.")
+    return Possible(settings, giving, attempt, f"{refused} The page shows the nearest possible setting: {shown}.")
 
 
 def _given_way(settings: Settings, giving: Mapping[str, float]) -> Settings:

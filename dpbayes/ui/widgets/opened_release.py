@@ -1,4 +1,4 @@
-"""A release as its recipient has it: what was checked, four sentences, its tables, and everything made from them."""
+"""An opened release file: its checks, its sentences, its tables, and the files made from them."""
 
 import secrets
 
@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.risk import SUSPICION
+from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
@@ -41,7 +42,7 @@ MOST_RECORDS = 1_000_000
 
 
 def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> None:
-    """Show a release file: what was checked first, then, if all of it holds, what the release says.
+    """Show a release file: its checks first, then, if all pass, the release itself.
 
     `key` keeps the controls of two releases on one page apart; the report tells what becomes of a `suspicion`. Errors:
     InputError where it cannot be used.
@@ -60,7 +61,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     reading = _reading(release, key=key)
     _rows(document, release, reading, key=key)
     _views(document, release, reading, data, key=key, suspicion=suspicion)
-    with st.expander("The certificate"):
+    with st.expander("Certificate"):
         for name, text in document.told["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
@@ -76,12 +77,12 @@ def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None
             "graph.json", data, "graph.json", "application/json", key=f"{key}.graph.json", on_click="ignore"
         )
         st.download_button(
-            "List of arrows", write_edges(document.network), "network.txt", key=f"{key}.arrows", on_click="ignore"
+            "Arrows (TXT)", write_edges(document.network), "network.txt", key=f"{key}.arrows", on_click="ignore"
         )
 
 
 def arrow_list(network: Network) -> None:
-    """Say which arrows a graph has, the first of them where there are many."""
+    """List the arrows of a graph, the first of them where there are many."""
     arrows = [f"{parent} → {child}" for parent, child in network.edges]
     more = len(arrows) - ARROWS_AT_ONCE
     st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE]) or "No arrows.") + (f" … and {more:,} more" * (more > 0)))
@@ -95,10 +96,10 @@ def _verified(data: bytes, key: str) -> Verification:
 def _checks(verification: Verification) -> None:
     failing = sum(not check.holds for check in verification.checks)
     if failing:
-        st.error(f"This release is not what it says: {failing} of {len(verification.checks)} checks fail.")
+        st.error(f"This file is not a valid release: {failing} of {len(verification.checks)} checks fail.")
     else:
-        st.success(f"All {len(verification.checks)} checks hold. None of them needed the records.")
-    with st.expander("What was checked", expanded=bool(failing)):
+        st.success(f"The release is valid: all {len(verification.checks)} checks pass.")
+    with st.expander("Checks", expanded=bool(failing)):
         for check in verification.checks:
             assumption(escaped(check.sentence), holds=check.holds)
         for sentence in verification.left_out:
@@ -106,18 +107,18 @@ def _checks(verification: Verification) -> None:
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
-    """Offer both ways of reading the release, where its noise is told; files follow."""
+    """Offer both ways of reading the release, where it states its noise; files follow."""
     if not release.tells_noise:
         return Reading.AS_REAL
     reading: Reading = st.segmented_control(
-        "The recipient",
+        "Recipient",
         list(Reading),
         default=Reading.NOISE_AWARE,
-        format_func=lambda reading: reading.value,
+        format_func=label_of,
         key=f"{key}.reading",
         required=True,
-        help="What was added is public, and only its draw is not. The picture and all files below follow; both cost no "
-        "privacy.",
+        help="A noise-aware recipient models the added noise, whose distribution is public. A naive recipient takes "
+        "noisy counts as real. The chart and all files below use this choice, which costs no privacy.",
     )
     return reading
 
@@ -141,11 +142,11 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
     chart(
         rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),
         key=f"{key}.rows",
-        alt="The released probability of one state of every row, with its 95% interval where there is a posterior.",
+        alt="The released probability of one state in each row, with its 95% interval if there is a posterior.",
         release=_told_of(document.request, mechanism.label),
     )
     if network.row_count > len(rows):
-        said.insert(0, f"The first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
+        said.insert(0, f"The chart shows the first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
     st.caption(" ".join(said))
 
 
@@ -157,11 +158,11 @@ def _told_of(request: ReleaseRequest, label: str) -> dict[str, str]:
 
 
 def _of_files(network: Network, reading: Reading) -> Reading:
-    """Return how files are read: of a network too large to be worked out whole, with counts taken as real."""
+    """Return how files are read: naively for a network too large for the noise-aware posterior."""
     if reading is Reading.NOISE_AWARE and network.cell_count > MOST_CELLS:
         st.caption(
-            f"The files below take noisy counts as real: whole networks of more than {MOST_CELLS:,} probabilities are "
-            "not worked out with the noise in mind."
+            f"The files below use the naive reading, because the noise-aware posterior is computed for at most "
+            f"{MOST_CELLS:,} probabilities."
         )
         return Reading.AS_REAL
     return reading
@@ -178,19 +179,19 @@ def _views(
 
     with st.container(horizontal=True):
         offer("release.json", "release.json", data, "application/json")
-        offer("Network, BIF", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
+        offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
         offer(
-            "Report, HTML",
+            "Report (HTML)",
             "release.html",
             lambda: html_report(document, reading, suspicion=suspicion).encode(),
             "text/html",
         )
         offer(
-            "Script, Python", "release.py", lambda: python_script(document, reading=reading).encode(), "text/x-python"
+            "Script (Python)", "release.py", lambda: python_script(document, reading=reading).encode(), "text/x-python"
         )
         if isinstance(release.outcome, ReleasedPosterior) and document.request.network.cell_count <= MOST_COLUMNS:
             offer(
-                f"{DRAWS:,} posterior draws, Parquet",
+                f"{DRAWS:,} posterior samples (Parquet)",
                 "draws.parquet",
                 lambda: draws_parquet(law_of(release, reading), DRAWS, _generator()),
                 "application/vnd.apache.parquet",
@@ -206,9 +207,9 @@ def _views(
             cpts = cpts_for(release, DrawnFrom.MEAN, rng, reading)
             return sample_dataset(document.request.network, cpts, n, rng)
 
-        offer("Records, CSV", "records.csv", lambda: records_csv(records()), "text/csv")  # type: ignore[arg-type]
+        offer("Records (CSV)", "records.csv", lambda: records_csv(records()), "text/csv")  # type: ignore[arg-type]
         offer(
-            "Records, Parquet",
+            "Records (Parquet)",
             "records.parquet",
             lambda: records_parquet(records()),  # type: ignore[arg-type]
             "application/vnd.apache.parquet",

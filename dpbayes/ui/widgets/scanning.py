@@ -1,4 +1,4 @@
-"""What is asked of a table where it lies: asked for once, watched, stopped, and kept with what it brought."""
+"""Scans of a connected table: started by a button, watched, stopped, and kept with their result."""
 
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
@@ -27,12 +27,12 @@ def scan_once_asked(
 ) -> bool:
     """Offer a scan by a button; once it is asked for, go on with it and `keep` what it brings; whether it goes on.
 
-    `told` is what it is for; it says besides that nothing happens to the table.
+    `told` is what it is for; a sentence after it says that the table stays unchanged.
     """
     if st.session_state.get(_asked(kind)) != key:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, type="primary", key=f"{kind}.scan", on_click=_ask, args=(kind, key))
-            st.caption(f"{told} Nothing is written there, and no record leaves it.")
+            st.caption(f"{told} Nothing is written to the source, and no record leaves it.")
         return False
     work = running_elsewhere(kind, key, start)
     scan = _after_a_moment(work)

@@ -1,4 +1,4 @@
-"""The tables that matter more, for every page on which noise may be shared out among them."""
+"""The tables with more weight, for every page on which mechanisms divide their noise among tables."""
 
 import streamlit as st
 
@@ -11,16 +11,16 @@ from dpbayes.ui.widgets import controls
 
 
 def weights_control(chosen: Chosen, network: Network) -> None:
-    """Offer the tables that matter more, and by how much once there are some."""
+    """Offer the tables with more weight, and the weight once there are some."""
     matters = [name for name in network.names if name in chosen.settings.matters]
     controls.mirror("matters", matters)
     st.multiselect(
-        "Tables that matter more",
+        "Tables with more weight",
         network.names,
         key="matters",
-        placeholder="all alike",
-        help="Where noise is shared out among the tables, these get less, and the others more. The promise is the "
-        "same. Explore, Best noise and Accuracy go by it.",
+        placeholder="equal weights",
+        help="Mechanisms that divide their noise among tables give these tables less noise. The privacy guarantee "
+        "stays the same. Explore, Compare mechanisms and Accuracy use these weights.",
         on_change=lambda: change(matters=tuple(st.session_state["matters"])),
     )
     if matters:
@@ -28,7 +28,7 @@ def weights_control(chosen: Chosen, network: Network) -> None:
 
 
 def weights_said(network: Network, weights: tuple[float, ...]) -> str:
-    """Return whose errors count how often, as a sentence to go on with: "… in the table of dysp counts 10 times"."""
+    """Return the weights as the start of a sentence: "The squared error in the table of dysp counts 10 times"."""
     named = [text.rpartition("=")[0] for text in weights_told(network, weights)]
     tables = f"the table of {escaped(named[0])}" if len(named) == 1 else f"the tables of {escaped(', '.join(named))}"
     times = sorted({weight for weight in weights if weight != 1})

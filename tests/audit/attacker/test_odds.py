@@ -231,7 +231,7 @@ def test_tables_of_another_size_or_network_are_refused():
 
 def test_mechanisms_whose_law_is_not_known_are_refused_in_a_sentence():
     three = LaplaceCells(die=Die((1.0, 1.0, 1.0), 30), epsilon=1.0)
-    with pytest.raises(InputError, match="rescaled counts of 3 sides are, is not known"):
+    with pytest.raises(InputError, match="rescaled counts is not known for 3 sides"):
         attack_die(three, truth=[30, 0, 0], other=[29, 1, 0], prior=0.5, rng=rng(), size=(1, 1))
     with pytest.raises(InputError, match="not known"):
         attack(Exact(prior=Dirichlets.symmetric(V_STRUCTURE)), neighbours(V_STRUCTURE))

@@ -21,11 +21,11 @@ def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
     assert "95% interval: " in lines[0]
     assert "certified: ε = " in lines[0]
     assert lines[1] == (
-        "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, answered "
-        "with noisy counts taken as real; mechanism: Laplace; a new table of 1,000 records for each draw."
+        "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, read by "
+        "a naive recipient; mechanism: Laplace; a new table of 1,000 records for each draw."
     )
     assert lines[2].startswith("Simulated: 100 releases")
-    assert "After 5 releases: at best " in lines[3]
+    assert "After 5 releases, the attacker guesses right at most " in lines[3]
     assert said(capsys, *ASIA, "--draws", "100", "--seed", "2") != text
 
 
@@ -50,7 +50,7 @@ def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
 def test_the_noise_may_be_kept_in_mind(capsys):
     words = ["epsilon", "--network", "asia", "--target", "asia=yes", "--draws", "20", "--within", "0.1"]
     text = said(capsys, *words, "--answer", "noise-aware")
-    assert "answered with the noise in mind" in text
+    assert "read by a noise-aware recipient" in text
 
 
 def test_parameters_of_a_mechanism(capsys):
@@ -92,7 +92,7 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--confidence", "1"], "--confidence must be between 0.01 and 0.999"),
         (["--records", "-1"], "--records must be between 0 and"),
         (["--prior", "0"], "--prior must be between 0.001 and"),
-        (["--within", "0.0000001", "--draws", "50"], "No epsilon up to 1,000 suffices"),
+        (["--within", "0.0000001", "--draws", "50"], "No epsilon up to 1,000 is enough"),
         (["--draws", "2"], "--draws must be between"),
         (["--measure", "luck"], "--measure must be one of: error, width"),
         (["--answer", "luck"], "--answer must be one of: as-real, noise-aware"),

@@ -331,7 +331,7 @@ def test_a_table_without_records_needs_no_epsilon():
         ({"confidence": 1}, "confidence must be between"),
         ({"confidence": 0}, "confidence must be between"),
         ({"draws": 3}, "number of draws"),
-        ({"tables": Counts(COIN.network, np.zeros((7, 2), dtype=np.int64), 0)}, "a table for each"),
+        ({"tables": Counts(COIN.network, np.zeros((7, 2), dtype=np.int64), 0)}, "one table for each"),
         ({"tables": V_TABLE}, "another network"),
         ({"mechanism": PosteriorSampler(prior=COIN, epsilon=1.0, draws=10_000), "draws": 5000}, "too many to simulate"),
         ({"mechanism": Exact(prior=COIN)}, "has no epsilon"),
@@ -344,6 +344,6 @@ def test_bad_wishes_are_refused(wrong, message):
 
 
 def test_what_no_epsilon_grants_is_said():
-    with pytest.raises(InputError, match=r"No epsilon up to 1,000 suffices: even there .*% of the releases"):
+    with pytest.raises(InputError, match=r"No epsilon up to 1,000 is enough: at 1,000, .*% of the releases"):
         least_epsilon(replace(wish(tolerance=1e-9), draws=100), rng())
-    assert AS_REAL.label == "noisy counts taken as real"
+    assert AS_REAL.label == "a naive recipient"

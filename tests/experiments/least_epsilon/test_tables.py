@@ -111,9 +111,9 @@ def test_records_are_counted_as_any_table_is(monkeypatch):
 
 def test_no_records_and_too_many_of_anything(monkeypatch):
     assert not planned_tables(ASIA, CPTS, 0, 5, np.random.default_rng(1)).values.any()
-    with pytest.raises(InputError, match="draw fewer"):
+    with pytest.raises(InputError, match="choose fewer"):
         planned_tables(ASIA, CPTS, 10, 10**7, np.random.default_rng(1))
     monkeypatch.setattr(planning, "MOST_JOINT", 0)
     assert not planned_tables(ASIA, CPTS, 0, 5, np.random.default_rng(1)).values.any()
-    with pytest.raises(InputError, match="fewer draws or records"):
+    with pytest.raises(InputError, match="choose fewer of them"):
         planned_tables(ASIA, CPTS, 10**6, 1000, np.random.default_rng(1))

@@ -235,7 +235,7 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
 def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, capsys):
     words = ["view", str(file), "--out", str(tmp_path / "view.html"), "--suspicion"]
     assert main([*words, "0.35"]) == HOLDS
-    assert "A suspicion of 35% can never rise above" in (tmp_path / "view.html").read_text()
+    assert "The attacker’s 35% belief can rise to at most" in (tmp_path / "view.html").read_text()
     assert main([*words, "1"]) == REFUSED
     assert "--suspicion must be" in capsys.readouterr().err
 

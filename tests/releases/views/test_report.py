@@ -135,7 +135,7 @@ def test_a_small_drawing_shows_the_suspicion_and_what_becomes_of_it(tmp_path, su
         assert drawn_beliefs(page) == pytest.approx(beliefs, abs=1e-3)
         for belief in beliefs[1:]:
             assert f"{math.ceil(1000 * belief) / 10}%" in page.text
-        assert f"A suspicion of {100 * suspicion:g}% can never rise above" in page.text
+        assert f"The attacker’s {100 * suspicion:g}% belief can rise to at most" in page.text
         (told,) = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
         assert f"{100 * suspicion:g}%" in str(told)
     with pytest.raises(InputError, match="suspicion"):
@@ -149,7 +149,7 @@ def test_the_drawing_of_releases_with_a_delta_says_so(tmp_path):
     page = seen(html_report(later))
     assert len(drawn_beliefs(page)) == 3
     assert "% by ε after this release" in page.text
-    assert "but for one in a million" in page.text
+    assert "except in one of a million cases" in page.text
 
 
 def test_it_says_what_all_releases_so_far_allow(tmp_path):
@@ -158,7 +158,9 @@ def test_it_says_what_all_releases_so_far_allow(tmp_path):
     total = float(first.request.epsilon) + 3
     odds = math.exp(total) / 9
     most = math.ceil(1000 * odds / (1 + odds)) / 10
-    told = f"2 releases of this dataset before it, ε = {total:g} together, a suspicion of 10% can never rise above"
+    told = (
+        f"2 releases of this dataset before it, ε = {total:g} together, the attacker’s 10% belief can rise to at most"
+    )
     assert f"{told} {most}%." in seen(html_report(later)).text
 
 
@@ -174,11 +176,11 @@ def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(
         odds = math.exp(float(rho) + 2 * math.sqrt(float(rho) * math.log(1e6))) / 9
         most = math.ceil(1000 * odds / (1 + odds)) / 10
         assert (
-            f"With the 2 releases of this dataset before it, ρ = {numeral(float(rho), 4)} together, a suspicion of "
-            f"10% rises above {most}% in at most one of a million cases, even if it is right."
+            f"With the 2 releases of this dataset before it, ρ = {numeral(float(rho), 4)} together, the attacker’s "
+            f"10% belief rises above {most}% in at most one of a million cases, even if it is true."
         ) in seen(html_report(later)).text
         weak = replace(first, composed=Composed(2, Rho(Fraction(20))))
-        assert "may become as good as certain" in seen(html_report(weak)).text
+        assert "can rise to near certainty" in seen(html_report(weak)).text
 
 
 def test_an_estimate_has_no_intervals(tmp_path):

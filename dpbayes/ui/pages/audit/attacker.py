@@ -1,4 +1,4 @@
-"""The attacker's seat on the Audit page: one record, two tables, and the odds after release after release."""
+"""The simulated attack on the Audit page: one record, two tables, and the attacker's odds after each release."""
 
 from collections.abc import Hashable
 
@@ -43,7 +43,7 @@ NAMED = 8
 
 def attack_section(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     """Offer the two tables and the attacker's beginning, and show where the odds go."""
-    st.subheader("The attacker's seat")
+    st.subheader("Simulated attack on one record")
     why_not = _why_not(subject)
     if why_not:
         st.caption(why_not)
@@ -65,7 +65,7 @@ def _why_not(subject: Audited) -> str:
     known, tables = subject.known, subject.hypothetical
     if known.log_ratios or (tables and tables.attack):
         return known.not_attacked(subject.mechanism)
-    return "No attack is simulated: how probable a release is under either table, is not known."
+    return "No attack is simulated, because the probability of a release under either table is not known."
 
 
 def possible(chosen: Chosen, subject: Audited) -> Possible:
@@ -89,15 +89,15 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
     options, n = settings.options("audit"), subject.n
     if "audit.first" in _choosing(subject) and options.first > n:
         raise InputError(
-            f"Side 1 cannot have come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
+            f"Side 1 cannot come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
     if _is_of_a_record(chosen, options) and 0 < n < options.record:
-        raise InputError(f"There is no record number {options.record:,}: the table has {n:,}. Choose a smaller number.")
+        raise InputError(f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller one.")
     attackers, each = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         seen = many(options.releases, "release")
         raise InputError(
-            f"{attackers:,} attackers who see {seen} of {each:,} numbers each are too many to simulate at once."
+            f"{attackers:,} attackers who each see {seen} of {each:,} numbers are too many to simulate at once."
         )
 
 
@@ -119,12 +119,11 @@ def _worked_on(subject: Audited) -> int:
 
 def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
     st.markdown(
-        "The attacker knows every record but one and decides between two tables. Each release is weighed by its "
-        "likelihood under both."
+        "The attacker knows all records but one and decides between two tables by the likelihood of each release."
     )
     if network_kind(chosen.settings) is not None:
         if chosen.is_connected:
-            st.caption("The records of a connected table stay where they are, so the two tables are made up.")
+            st.caption("The records of a connected table are not read, so the attack uses an example table.")
         elif chosen.is_curator:
             controls.parameter_control("audit.tables")
             if chosen.options("audit").tables is AttackedTables.REAL:
@@ -135,7 +134,7 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
     controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))
     controls.parameter_control("audit.odds")
     if chosen.is_curator:
-        controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
+        controls.text_field("Seed", "seed", help=terms.SEED)
 
 
 # Two tables
@@ -144,7 +143,7 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
 def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> TablePair:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     if subject.n == 0:
-        raise InputError("A table without records has no neighbours: there is nothing to attack.")
+        raise InputError("A table without records has no neighbouring tables, so there is nothing to attack.")
     tables = subject.hypothetical
     if tables is not None:
         numbers = {name: settings.parameter(setting_of(name)) for name in tables.chosen}
@@ -159,7 +158,7 @@ def _record(chosen: Chosen, k: int) -> TablePair:
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
     replaced = _opposite(record, net)
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
-    told = f"Record {k:,}: {_record_text(net, record)}; in the other table it is {_record_text(net, replaced)}."
+    told = f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
     key = ("record", k, truth.values.tobytes(), record.tobytes())
     return TablePair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
 
@@ -171,10 +170,10 @@ def made_up_tables(subject: Audited) -> TablePair:
     shared = (n - 1) * _one(net, common)
     truth, other = (Counts(net, shared + _one(net, record), n) for record in (odd, common))
     told = (
-        f"A made-up table: {n - 1:,} records {_record_text(net, common)}, and one {_record_text(net, odd)}; "
-        "in the other table it is like the rest."
+        f"An example table has {n - 1:,} records {_record_text(net, common)} and one record "
+        f"{_record_text(net, odd)}. In the other table all records are the same."
     )
-    return TablePair(truth, other, told, "that the odd record is there", "made up")
+    return TablePair(truth, other, told, "that the different record is there", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
@@ -206,7 +205,7 @@ def simulated(subject: Audited, tables: TablePair, options: AuditOptions, *, see
 @st.cache_data(
     scope="session",
     max_entries=16,
-    show_spinner="Releasing again and again …",
+    show_spinner="Simulating releases …",
     show_time=True,
     hash_funcs={Network: hash},
 )
@@ -217,13 +216,13 @@ def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables:
 
 def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
     """Return what bounds the odds: the claim, what is proved where that is another number, else the exact loss."""
-    ceilings = [(report.claimed, "claimed")] if report.claimed.is_private else []
+    ceilings = [(report.claimed, "stated")] if report.claimed.is_private else []
     proved = report.certified
     if not proved.is_private and np.isfinite(report.exact):
         proved = Guarantee(report.exact, reference=proved.reference)
-        ceilings.append((proved, "exact for this n and prior"))
+        ceilings.append((proved, "measured"))
     elif proved.is_private and (proved.epsilon, proved.delta) != (report.claimed.epsilon, report.claimed.delta):
-        ceilings.append((proved, "certified"))
+        ceilings.append((proved, "proved"))
     return ceilings
 
 
@@ -234,42 +233,42 @@ def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Set
     ceilings, sentences = [], []
     for promise, name in ceilings_of(report):
         most = log_odds(np.full(releases, promise.epsilon), prior=attack.prior)
-        passed = name == "claimed" and bool(np.any(seen > most + 1e-9 * (1 + np.abs(most))))
+        passed = name == "stated" and bool(np.any(seen > most + 1e-9 * (1 + np.abs(most))))
         ceilings.append(
             Ceiling(
                 most,
-                f"allowed by ε = {digits(promise.epsilon)} ({name})",
+                f"limit at ε = {digits(promise.epsilon)} ({name})",
                 passed,
-                "dash" if name == "claimed" else "dot",
+                "dash" if name == "stated" else "dot",
             )
         )
-        sentences.append(f"{name} ε = {digits(promise.epsilon)} for each allows {_allowed(float(most[-1]))}")
+        sentences.append(f"The limit at the {name} ε = {digits(promise.epsilon)} is {_allowed(float(most[-1]))}.")
     count = many(releases, "release")
     told = probability_text(float(seen[0, -1]))
-    st.markdown(f"**After {count} this attacker is {told} sure {tables.question}; {'; '.join(sentences)}.**")
+    st.markdown(f"**After {count} this attacker is {told} sure {tables.question}.**")
     chart(
         odds_figure(seen, ceilings),
         key="audit.odds",
         simulates=True,
-        alt=f"The attackers' probability of the true table after 0 to {count}; this one ends at {told}.",
+        alt=f"Probability of the true table for each attacker, after 0 to {count}. The marked attacker ends at {told}.",
     )
-    st.caption(escaped(tables.told) + (" Curator only: not private." if tables.private else ""))
-    _caption(seen, ceilings, report)
+    st.caption(escaped(tables.told) + (" Not private (curator view)." if tables.private else ""))
+    _caption(seen, ceilings, report, sentences)
     data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private, simulates=True)
 
 
 def _allowed(log_odds: float) -> str:
-    return f"at most {probability_text(log_odds)}" if np.isfinite(log_odds) else "certainty"
+    return probability_text(log_odds) if np.isfinite(log_odds) else "certainty"
 
 
-def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport) -> None:
+def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport, limits: list[str]) -> None:
     middle = probability_text(float(np.median(seen[:, -1])))
-    text = f"{len(seen)} simulated attackers; half of them are more than {middle} sure at the end."
+    text = f"Half of the {len(seen)} simulated attackers end more than {middle} sure. {' '.join(limits)}"
     past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
     if past:
-        text += f" :red[{whole_percent(float(past[0]))} of them get past what was claimed.]"
+        text += f" :red[{whole_percent(float(past[0]))} of the attackers pass the stated limit.]"
     if report.claimed.delta:
-        text += " A promise with δ may fail with that probability at every release."
+        text += " A guarantee with δ may fail with probability δ at each release."
     st.caption(text)
 
 

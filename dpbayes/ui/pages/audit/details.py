@@ -1,12 +1,13 @@
 """What the Audit page shows at its end: recalibration, and the formulas, assumptions and sources of an audit."""
 
+import enum
 from typing import Any
 
 import streamlit as st
 
 from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.report.types import AuditReport, Exactness
-from dpbayes.base.parameters import parameters_of
+from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
 from dpbayes.mechanisms.known import formula
@@ -22,11 +23,11 @@ from dpbayes.ui.widgets.show import assumption, sentence_instead, source
 
 
 def recalibration(chosen: Chosen, subject: Audited, report: AuditReport) -> Running[Any] | None:
-    """Find the internal epsilon at which the worst neighbours lose no more than what is asked for, and offer it.
+    """Find the internal epsilon whose worst-case privacy loss is at most the target, and offer it.
 
     Returns the work on it where that is still going on.
     """
-    st.subheader("Recalibrate to what I asked for")
+    st.subheader("Recalibration to a target")
     left, right = st.columns([1, 2], gap="medium")
     with left:
         controls.parameter_control("audit.target")
@@ -43,8 +44,8 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
         return None
     wanted = hash((subject.key, target))
     if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
-        st.caption("Every ε that is tried is an audit of its own: this may take a while, and can be stopped.")
-        st.button("Find it", key="audit.find", on_click=_search, args=(wanted,))
+        st.caption("The search audits one ε after the other. It may take a while, and you can stop it.")
+        st.button("Find ε", key="audit.find", on_click=_search, args=(wanted,))
         return None
     search = recalibration_work(subject, how, target)
     if isinstance(search, Running):
@@ -58,14 +59,20 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
 def _offer_knob(subject: Audited, how: Recalibration, asked: str, value: float) -> None:
     """Offer the setting of the knob that was found for what is asked."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
-    also = "".join(f", with the {getattr(option, 'value', option)} {name}," for name, option in turned.items())
-    st.markdown(f"Run at **{symbol} = {numeral(value, 6)}**{also} it loses no more than {asked} at this setting.")
+    also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
+    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {asked}.")
     in_use = not turned and how.knob.read(subject.mechanism) == value
     knob = setting_of(how.knob.setting) if subject.hypothetical else how.knob.setting
-    st.button("Use it", key="audit.use", on_click=_use, args=({knob: value, **turned},), disabled=in_use)
-    note = "n, the parameters and the target decide, never the data: it costs no privacy."
+    st.button(
+        f"Use {symbol} = {numeral(value, 6)}",
+        key="audit.use",
+        on_click=_use,
+        args=({knob: value, **turned},),
+        disabled=in_use,
+    )
+    note = "This depends only on public settings and costs no privacy."
     if not subject.certified.is_private:
-        note += " What is found so holds for this n and prior alone; it is an audit's finding, no proof for others."
+        note += " It holds for this n and prior only."
     st.caption(note)
 
 
@@ -74,6 +81,10 @@ def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
     mechanism, start = subject.mechanism, how.start(subject.mechanism)
     names = [name for name in parameters_of(type(mechanism)) if name != how.knob.setting]
     return {name: getattr(start, name) for name in names if getattr(start, name) != getattr(mechanism, name)}
+
+
+def _shown(option: object) -> str:
+    return label_of(option) if isinstance(option, enum.Enum) else str(option)
 
 
 def _search(wanted: int) -> None:
@@ -89,7 +100,7 @@ def _use(settings: dict[str, object]) -> None:
 
 
 def details(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
-    """Show what was computed, with its numbers, what it assumes, and where the statements come from."""
+    """Show the formulas with their numbers, the assumptions and the sources."""
     with st.expander("Formula, assumptions and sources"):
         _formulas(subject, report)
         _assumptions(chosen, subject, report)
@@ -97,7 +108,7 @@ def details(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
 
 
 def unaudited_details(subject: Audited) -> None:
-    """Show what a mechanism without an audit does, and where its promises come from."""
+    """Show the formula and the sources of a mechanism without an audit."""
     with st.expander("Formula, assumptions and sources"):
         st.markdown(formula(subject.mechanism))
         assumption(f"Neighbours x ~ y are {subject.certified.neighbours.value}; n is public.", holds=True)
@@ -120,41 +131,39 @@ def _formulas(subject: Audited, report: AuditReport) -> None:
     st.markdown(formula(subject.mechanism))
     st.markdown(
         f"""
-The loss of neighbours $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}}$, and its largest value is the exact
-pure $\\varepsilon$: $\\max_{{x \\sim y}}\\max_r \\ln\\frac{{P[r|x]}}{{P[r|y]}} {relation} {lost}$.
+The privacy loss of neighbouring tables $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}}$. The worst case is
+$\\max_{{x \\sim y}}\\max_r \\ln\\frac{{P[r|x]}}{{P[r|y]}} {relation} {lost}$.
 
 The privacy curve is $\\delta(\\varepsilon) = \\max_{{x \\sim y}}\\sum_r \\left(P[r|x] - e^\\varepsilon
 P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(value), 3)}$.
 
 An attacker's odds after $j$ releases are the first odds times $\\prod_k P[r_k|x]/P[r_k|y]$, at most
-$e^{{j\\varepsilon}}$ times the first odds: the ε of releases from one table add up.
+$e^{{j\\varepsilon}}$ times the first odds. The ε of several releases of one table add up.
 """
     )
 
 
 def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     assumption(f"Neighbours x ~ y are {report.certified.neighbours.value}; n is public.", holds=True)
-    assumption(
-        "The audit uses n, the network or die, the prior and the parameters: public things, never data.", holds=True
-    )
+    assumption("The audit uses public settings only: n, the network or die, the prior and the parameters.", holds=True)
     if network_kind(chosen.settings) is not None:
-        assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
+        assumption("The domains of all columns are public, not taken from the data.", holds=not chosen.leaking_columns)
     if report.exactness is Exactness.EXACT:
-        assumption("The maximum is over all neighbours and all outputs: exact.", holds=True)
+        assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
     else:
         assumption(
-            f"The maximum is exact: no, it lies between {numeral(report.at_least, 4)}, which two tables reach, and "
-            f"{numeral(report.exact, 4)}, which none exceed.",
+            f"The worst case is exact. Here it is only known to lie between {numeral(report.at_least, 4)} and "
+            f"{numeral(report.exact, 4)}.",
             holds=False,
         )
     if not report.certified.is_private:
         assumption(
-            "A proof for every n and prior: there is none. The exact number belongs to this setting alone.", holds=False
+            "The guarantee is proved for every n and prior. The worst case is known for this setting only.", holds=False
         )
     for doubt in subject.known.doubts:
         assumption(doubt, holds=False)
     assumption(
-        "The mechanism is sampled exactly. Samplers in floating point are not exact: the last digits of Laplace noise "
-        "can betray a table (Mironov, CCS 2012). The audit is of the ideal law.",
+        "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise can "
+        "reveal a table (Mironov, CCS 2012). The audit is of the ideal distribution.",
         holds=False,
     )

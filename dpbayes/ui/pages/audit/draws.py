@@ -1,4 +1,4 @@
-"""What releases alone prove, on the Audit page: for mechanisms whose exact loss nobody has written down."""
+"""The lower bound from simulated releases on the Audit page, for mechanisms whose exact loss is not known."""
 
 from collections.abc import Hashable
 
@@ -21,21 +21,21 @@ to LEAST_DRAWS, and the largest are not drawn."""
 
 
 def draws_section(subject: Audited, *, seed: int) -> None:
-    """Show what releases of two neighbours prove, with its confidence."""
-    st.subheader("What releases alone prove")
+    """Show the lower bound that releases of two neighbouring tables prove, with its confidence."""
+    st.subheader("Lower bound from simulated releases")
     wanted, each = hash(subject.key), subject.numbers
     if LEAST_DRAWS * each > MOST_NUMBERS:
         st.caption(
-            f"Nothing is counted here: {LEAST_DRAWS:,} releases of {each:,} numbers each are too many to draw; up to "
-            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers are. The audit above has a lower value all the same."
+            f"The bound needs {LEAST_DRAWS:,} releases, and each has {each:,} numbers. The limit is "
+            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above has another lower bound."
         )
         return
     if subject.hypothetical is None and st.session_state.get("audit.released") != wanted:
         st.caption(
-            "A lower bound needs no formula, only many releases of two neighbouring tables. Of a network with many "
-            "cells they are slow to draw, and seldom show the rare outputs that tell most."
+            "Many simulated releases of two neighbouring tables prove a lower bound without any formula. On a network "
+            "with many cells this is slow, and the bound is often loose."
         )
-        st.button("Release and count", key="audit.release", on_click=_ask, args=(wanted,))
+        st.button("Compute lower bound", key="audit.release", on_click=_ask, args=(wanted,))
         return
     with sentence_instead():
         drawn = subject.hypothetical.drawn if subject.hypothetical else None
@@ -50,25 +50,24 @@ def _ask(wanted: int) -> None:
 
 def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
     confidence = f"confidence 1 − {power_of_ten(round(np.log10(loss.doubt)))}"
-    releases = f"{2 * loss.counted:,} simulated releases of each of two neighbouring tables"
     if loss.epsilon > 0:
         at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
-        broken = " :red[That is above the claim.]" if loss.refutes(subject.promised) else ""
-        st.markdown(f"**{releases} prove a loss of at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
+        broken = " :red[This is above the claim.]" if loss.refutes(subject.promised) else ""
+        st.markdown(f"**The privacy loss is at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
     else:
-        st.markdown(f"**{releases} prove no loss, with {confidence}: what tells most is too rare for them.**")
+        st.markdown(f"**The simulated releases prove no privacy loss, with {confidence}.** The outputs are too rare.")
     st.caption(
-        f"{escaped(told)} No formula of the mechanism is used. An event is fixed on the first half of the releases; of "
-        f"the second half it met {loss.hits[0]:,} of {loss.counted:,} under the table it speaks for and "
-        f"{loss.hits[1]:,} under the other one. Bounds of Clopper and Pearson make that a lower bound; the loss "
-        "itself may be larger."
+        f"{escaped(told)} This uses {2 * loss.counted:,} simulated releases of each table and no formula. An event is "
+        f"chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
+        f"{loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. Clopper-Pearson intervals turn "
+        "these counts into a lower bound."
     )
 
 
 @st.cache_data(
     scope="session",
     max_entries=16,
-    show_spinner="Releasing again and again …",
+    show_spinner="Simulating releases …",
     show_time=True,
     hash_funcs={Network: hash},
 )

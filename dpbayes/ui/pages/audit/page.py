@@ -1,4 +1,4 @@
-"""The Audit page: claimed, certified and exact side by side, the privacy curve, the worst pair, the attacker's seat.
+"""The Audit page: stated, proved and measured privacy loss, the privacy curve, the worst pair, and an attack.
 
 An audit depends on public things only, so both seats see it; an attack on a record of the table is the curator's.
 """
@@ -45,6 +45,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way
@@ -60,6 +61,13 @@ KNOWN_CASES: dict[str, dict[str, object]] = {
 
 GIVING = {"audit.sides": lowest("audit.sides"), "audit.n": lowest("audit.n")}
 """What gives way where a die has too many posteriors to audit, or too many sides for a mechanism."""
+
+STATED = "The guarantee as stated in the source below."
+PROVED = "The guarantee that is proved for every table, every n and every prior."
+MEASURED = (
+    f"The worst-case privacy loss: the largest over all neighbouring tables and all outputs, at the stated δ. "
+    f"{terms.NEIGHBOURS}"
+)
 
 SLOTS = 40
 """More than the elements that follow the curve."""
@@ -83,7 +91,7 @@ def audit_page(chosen: Chosen) -> bool:
     if isinstance(report, Running):
         with page.picture:
             searched = hasattr(subject.mechanism, "design_steps")
-            show_progress(report, "the search for the best noise" if searched else "the audit", key="audit.stop")
+            show_progress(report, "the search for the noise" if searched else "the audit", key="audit.stop")
             blank(SLOTS)
         blank(SLOTS)
         return _goes_on(report)
@@ -98,6 +106,7 @@ def audit_page(chosen: Chosen) -> bool:
         attack_section(chosen, subject, report)
         details(chosen, subject, report)
     same_from_python(python_of(subject), name="audit")
+    next_page("ledger", "pages/ledger.py")
     return searching is not None and _goes_on(searching)
 
 
@@ -128,13 +137,14 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
     page.say(without_audit(subject))
     with page.picture:
         left, middle, right = st.columns(3)
-        _promise(left, "Claimed", subject.claimed, "Nothing is claimed.")
-        _promise(middle, "Certified", subject.certified, "Nothing is proved.")
-        right.metric("Exact worst case", "unknown")
-        right.caption("Nobody has written down what the worst neighbours lose.")
+        _promise(left, "Stated", subject.claimed, "No guarantee is stated.", help=STATED)
+        _promise(middle, "Proved", subject.certified, "No guarantee is proved.", help=PROVED)
+        right.metric("Measured", "unknown", help=MEASURED)
+        right.caption("The distribution of the releases is not known, so the worst case cannot be computed.")
     if subject.n:
         draws_section(subject, seed=chosen.seed)
     unaudited_details(subject)
+    next_page("ledger", "pages/ledger.py")
 
 
 def _goes_on(work: Running[Any]) -> bool:
@@ -147,7 +157,7 @@ def _goes_on(work: Running[Any]) -> bool:
 
 def _known_cases() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Known cases:", width="content")
+        st.markdown("Examples:", width="content")
         for title, case in KNOWN_CASES.items():
             st.button(title, key=f"audit.case.{title}", on_click=_open, args=(case,))
 
@@ -175,14 +185,14 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     controls.parameter_control("audit.subject")
     options, kind = chosen.options("audit"), network_kind(chosen.settings)
     if kind is not None and options.subject is AuditSubject["RELEASE"]:
-        st.caption(f"Now: {escaped(kind.label)}.")
+        st.caption(f"Explore uses {escaped(kind.label)}.")
     for name in _asked(chosen)[1:]:
         controls.parameter_control(name, **_control(chosen, nearby, name))
     if kind is None:
         st.caption(hypothetical_of(chosen.settings).caption)
         return
-    controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
-    st.caption("The network is that of the Network page; of the table, only its number of records is used.")
+    controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
+    st.caption("The audit uses the open network and the number of records, never the records themselves.")
 
 
 # The curve
@@ -205,11 +215,11 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
     What cannot be audited gets its sentence.
     """
     if subject.known is UNKNOWN:
-        st.caption("There is no curve: it takes the law of the releases, and nobody has written down what that loses.")
+        st.caption("There is no privacy curve, because the distribution of the releases is not known.")
         return None
     try:
         if (search := search_under_way(subject.mechanism)) is not None:
-            st.markdown("The best noise on this network is searched for first: it is what is audited.")
+            st.markdown("The audit starts once the search for this network’s noise has ended.")
             return search
         report = audit_work(subject)
     except InputError as error:
@@ -220,7 +230,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
         st.markdown(subject.known.steps.told(subject.mechanism))
         return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
-    claimed = Mark(promise.epsilon, promise.delta, "claimed" if report.claimed.is_private else "run at")
+    claimed = Mark(promise.epsilon, promise.delta, "stated" if report.claimed.is_private else "ε setting")
     proved = report.certified
     figure = privacy_curve_figure(
         report.curve.epsilons,
@@ -228,25 +238,25 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
         report.curve.lower,
         broken=broken,
         claimed=claimed,
-        certified=Mark(proved.epsilon, proved.delta, "certified") if proved.is_private else None,
+        certified=Mark(proved.epsilon, proved.delta, "proved") if proved.is_private else None,
     )
-    above = " It passes above the claim." if broken.any() else ""
+    above = " It is above the stated guarantee." if broken.any() else ""
     chart(figure, key="audit.curve", alt=f"Privacy curve: delta against epsilon; {claimed.name} at {promise}.{above}")
     return report
 
 
 def _data(report: AuditReport) -> None:
-    known = "the curve is exact" if curve_is_exact(report) else "dashed: an upper value, dotted: a lower one"
+    drawn = "This curve is exact." if curve_is_exact(report) else "Dashed is an upper bound, dotted a lower bound."
     st.caption(
-        "δ(ε) is how far the probability of an event under one table can exceed e^ε times that under its neighbour; "
-        f"{known}. A claim with δ = 0 holds if δ(ε) is zero at its ε: the curve must have left the picture."
+        "δ(ε) is the largest amount by which the probability of an event under one table exceeds e^ε times its "
+        f"probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the stated ε."
     )
     data_and_download(
         lambda: pd.DataFrame(
             {
                 "epsilon": report.curve.epsilons,
-                "delta (exact or upper value)": report.curve.deltas,
-                "delta (lower value)": report.curve.lower,
+                "delta (exact or upper bound)": report.curve.deltas,
+                "delta (lower bound)": report.curve.lower,
             }
         ),
         name="privacy-curve",
@@ -257,42 +267,44 @@ def _data(report: AuditReport) -> None:
 # The numbers
 
 
-def _pure_loss(report: AuditReport) -> str:
-    """Return the loss at delta = 0 in words; Gaussian noise has a promise at any other, and none there."""
-    if math.isinf(report.exact):
-        return "no finite ε" if report.certified.is_private else "everything"
-    return f"ε {'=' if report.exactness is Exactness.EXACT else '≤'} {digits(report.exact)}"
-
-
 def _numbers(subject: Audited, report: AuditReport) -> None:
     """Show the three numbers; the last is red where it breaks the claim."""
     left, middle, right = st.columns(3)
-    _promise(left, "Claimed", report.claimed, "Nothing is claimed.")
-    _promise(middle, "Certified", report.certified, "Nothing is proved.")
+    _promise(left, "Stated", report.claimed, "No guarantee is stated.", help=STATED)
+    _promise(middle, "Proved", report.certified, "No guarantee is proved.", help=PROVED)
     over = report.needed_at_least - subject.promised.epsilon
     violated = over > 1e-9 * subject.promised.epsilon
-    than = "above the claim" if report.claimed.is_private else "above the ε it is run at"
-    exact = report.exactness is Exactness.EXACT
+    than = "above the claim" if report.claimed.is_private else "above the ε setting"
     right.metric(
-        "Exact worst case" if exact else "Worst case, upper value",
-        _pure_loss(report),
+        "Measured",
+        _measured(report),
         delta=f"{digits(over)} {than}" if violated else None,
         delta_color="inverse",
-        help=f"The largest loss over neighbours and outputs, at δ = 0. {terms.NEIGHBOURS}",
+        help=MEASURED,
     )
-    right.caption(f"{escaped(report.scope)} {_loss_text(report)}")
+    right.caption(f"Worst-case privacy loss of {subject.where}.")
+    st.caption(f"{escaped(report.scope)} {_loss_told(report)}")
 
 
-def _loss_text(report: AuditReport) -> str:
-    text = (
-        "" if report.exactness is Exactness.EXACT else f"Two neighbours were found that lose {digits(report.at_least)}."
-    )
-    if report.claimed.delta:
-        text += f" At δ = {numeral(report.claimed.delta)} the loss is {digits(report.needed)}."
-    return escaped(text)
+def _measured(report: AuditReport) -> str:
+    """Return the worst-case privacy loss at the stated delta."""
+    if math.isinf(report.needed):
+        return "unbounded"
+    is_exact = report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed)
+    delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
+    return f"ε {'=' if is_exact else '≤'} {digits(report.needed)}{delta}"
 
 
-def _promise(place: DeltaGenerator, title: str, guarantee: Guarantee, nothing: str) -> None:
-    place.metric(title, str(guarantee) if guarantee.is_private else "none")
-    told = f"{guarantee.in_full}. {guarantee.reference}" if math.isfinite(guarantee.rho) else str(guarantee.reference)
-    place.caption(escaped(told) if guarantee.is_private else nothing)
+def _loss_told(report: AuditReport) -> str:
+    if report.exactness is not Exactness.EXACT:
+        return escaped(f"One pair of neighbouring tables has a privacy loss of {digits(report.at_least)}.")
+    if not report.claimed.delta:
+        return ""
+    pure = "unbounded" if math.isinf(report.exact) else f"ε = {digits(report.exact)}"
+    return escaped(f"At δ = 0 the worst-case privacy loss is {pure}.")
+
+
+def _promise(place: DeltaGenerator, title: str, guarantee: Guarantee, nothing: str, *, help: str) -> None:
+    place.metric(title, str(guarantee) if guarantee.is_private else "none", help=help)
+    text = f"{guarantee.in_full}. {guarantee.reference}" if math.isfinite(guarantee.rho) else str(guarantee.reference)
+    place.caption(escaped(text) if guarantee.is_private else nothing)

@@ -112,8 +112,8 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     n = settings.records if settings.data == "synthetic" else chosen.records
     mechanism = chosen.mechanism_called(kind.__name__)
     key = settings.published
-    over = escaped(NAMED[key].title) if key else f"a network of {many(len(net.names), 'node')}"
-    where = f"tables of {many(n, 'record')} over {over}"
+    over = f"the {escaped(NAMED[key].title)} network" if key else f"a network of {many(len(net.names), 'node')}"
+    where = f"tables of {many(n, 'record')} for {over}"
     values: tuple[tuple[str, Any], ...] = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
     values += (("weights", chosen.weights),)
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
@@ -149,7 +149,7 @@ def report_of(subject: Audited) -> AuditReport:
 @st.cache_data(
     scope="session",
     max_entries=32,
-    show_spinner="Auditing every pair of neighbouring tables …",
+    show_spinner="Auditing all pairs of neighbouring tables …",
     show_time=True,
     hash_funcs={Network: hash},
 )

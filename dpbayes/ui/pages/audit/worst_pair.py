@@ -17,7 +17,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
-"""An axis of laws that are of many magnitudes."""
+"""An axis of probabilities that span many magnitudes."""
 
 
 def worst_section(subject: Audited, report: AuditReport) -> None:
@@ -25,12 +25,12 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
     st.subheader("The worst pair of neighbouring tables")
     worst = report.worst
     if worst is None:
-        st.markdown("There is none: no record changes what is released.")
+        st.markdown("There is none, because no record changes the release.")
         return
     st.markdown(
         f"{subject.known.tables}\n\n"
         f"- **First table:** {escaped(worst.first)}\n- **Second table:** {escaped(worst.second)}\n"
-        f"- **Output that tells most:** {escaped(worst.output)}"
+        f"- **Output with the largest privacy loss:** {escaped(worst.output)}"
     )
     with sentence_instead():
         picture = _picture(subject.key, subject, worst)
@@ -39,13 +39,13 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
         elif isinstance(picture, Shares):
             _shares(picture)
         else:
-            st.caption("Its outputs are too many to be drawn.")
+            st.caption("There are too many outputs to draw.")
 
 
 @st.cache_data(
     scope="session",
     max_entries=16,
-    show_spinner="Taking the loss apart …",
+    show_spinner="Computing the privacy loss …",
     hash_funcs={Network: hash},
 )
 def _picture(key: Hashable, _subject: Audited, _worst: WorstCase) -> Picture | None:
@@ -74,7 +74,7 @@ def _shares(picture: Shares) -> None:
     chart(shares_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.told)
     st.caption(picture.caption)
     data_and_download(
-        lambda: pd.DataFrame({"row": picture.rows, "loss (nats)": picture.losses}),
+        lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),
         name="worst-pair",
         curator_only=False,
     )

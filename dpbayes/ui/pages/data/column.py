@@ -1,4 +1,4 @@
-"""How often each state of a column occurs; for the curator alone."""
+"""The distribution of a column; for the curator alone."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from dpbayes.ui.widgets.show import data_and_download
 
 
 def column_chart(name: str, states: Sequence[str], records: IntArray) -> None:
-    """Draw how many records each state of a column has, and offer the numbers."""
+    """Draw the number of records in each state of a column, and offer the numbers."""
     chart(
         column_figure(states, records.astype(float), name=name),
         key="column.chart",
-        alt=f"Bars: how many records each state of {name} has.",
+        alt=f"Bars: the number of records in each state of {name}.",
     )
     data_and_download(lambda: pd.DataFrame({"state": states, "records": records}), name="column", curator_only=True)

@@ -1,4 +1,4 @@
-"""Which table is connected: a connection that the server's owner named, and a table that it has."""
+"""The choice of a connection that the server's owner named, and of one of its tables."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import done_as_asked
 from dpbayes.ui.widgets.show import sentence_instead
 
-OTHER = "Another path …"
+OTHER = "Other path …"
 LISTING, OPENING = "connected.listing", "connected.opening"
 
 
@@ -23,7 +23,7 @@ def connector(chosen: Chosen) -> None:
     with sentence_instead():
         server = connections()
         if not server.names:
-            st.info(f"Nothing can be connected on this server. {HOW}")
+            st.info(f"This server has no connections. {HOW}")
             return
         name = _connection(chosen, server)
         if name:
@@ -42,7 +42,7 @@ def _connection(chosen: Chosen, server: Connections) -> str:
         format_func=lambda each: "Files below the data root" if each == FILES else each,
         key="connect.name",
         placeholder="Choose a connection",
-        help="What whoever started this server named. No link carries an address.",
+        help="Connections that the owner of this server named. Links never contain an address.",
         on_change=_set_connection,
     )
     return name if name in server.names else ""
@@ -75,7 +75,7 @@ def _choose_table(name: str, server: Connections) -> None:
         "Open",
         type=kind,
         disabled=name == FILES and not path,
-        help="Reads its columns and a few records.",
+        help="Reads the columns and a few records.",
         on_click=_ask_for_tables,
         args=(name, path),
     )

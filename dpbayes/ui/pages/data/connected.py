@@ -1,4 +1,4 @@
-"""A connected table: what its columns can be, what one scan of it counted, and records of it or in its place."""
+"""A connected table: its domains, its counts from one scan, and a sample or synthetic records of it."""
 
 from dataclasses import replace
 
@@ -30,10 +30,10 @@ def show_connected(name: str) -> None:
     """Show what a table's columns can be, count it, and offer records instead; nothing of one before it is open."""
     mine = connected(name)
     if mine is None:
-        st.caption("Nothing is read before you open it; then its columns and a few records are shown to you alone.")
+        st.caption("Opening a table reads its columns and a few records, for the curator only.")
         return
-    st.caption(escaped(f"Connected: {mine.title}. It stays where it is, and nothing is written there."))
-    with st.expander("First records (curator only: not private)"):
+    st.caption(escaped(f"Connected: {mine.title}. The records stay at the source, and nothing is written to it."))
+    with st.expander("First records: not private (curator view)"):
         st.dataframe(mine.head, hide_index=True)
     mine, refused = declare_columns(mine, keep_connected, aside=lambda _: live(_propose, key="propose"))
     if refused:
@@ -45,19 +45,19 @@ def show_connected(name: str) -> None:
 
 def _records_instead(mine: Connected) -> None:
     """Offer records for pages that look at some: synthetic ones, or a random sample as a table of its own."""
-    st.caption("Pages that look at records, such as Accuracy, need a table of their own:")
+    st.caption("Pages that need records, such as Accuracy, use synthetic records or a sample instead.")
     left, right = st.columns(2)
     if left.button(
-        "Draw synthetic records from the network",
+        "Generate synthetic records",
         width="stretch",
-        help="From the drawn network with random probabilities: nothing of the table's records is in them.",
+        help="Records from the open network with random probabilities. They contain nothing of the table.",
     ):
         Chosen.now().adopt_as_source()
         st.rerun()
     right.button(
-        f"Draw a random sample of {MOST_RECORDS:,} records",
+        f"Take a random sample of {MOST_RECORDS:,} records",
         width="stretch",
-        help="One scan; a table of its own. Not private, for the curator alone.",
+        help="Reads the table once and opens the sample as an upload. Not private (curator view).",
         on_click=_ask_for_sample,
         args=(mine.key,),
     )
@@ -85,8 +85,8 @@ def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
     said = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:
         said = (
-            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, drawn without replacement "
-            f"with the seed {seed}. Real records: for the curator alone."
+            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement, with seed "
+            f"{seed}. These are real records: not private (curator view)."
         )
     declared = {column.name: column for column in mine.columns if column.domain or not column.use}
     take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
@@ -102,8 +102,8 @@ def _propose(chosen: Chosen) -> bool:
     key = mine.number, tuple(lacking)
     if st.session_state.get(PROPOSING) != key:
         st.button(
-            f"Propose domains for {many(len(lacking), 'column')} from the values (a leak)",
-            help="Reads each column once. What is read off the records tells which values occur.",
+            f"Propose domains for {many(len(lacking), 'column')} from the data (leaks information)",
+            help="Reads each column once. The proposals reveal which values occur.",
             on_click=_ask_for_proposals,
             args=(key,),
         )
@@ -134,15 +134,10 @@ def about_connected(chosen: Chosen) -> str:
     except InputError:
         if not chosen.is_curator:
             raise
-        return "Connect a table that stays where it is, then state what each of its columns can be."
-    n, leaks = chosen.n, len(mine.leaks)
-    told = "Their possible values are public; everything else is what a release must protect."
-    if leaks:
-        leaking = many(leaks, "column")
-        told = f"The possible values of {leaking} are not declared public: what is read off the data leaks."
-    wide = many(len(columns), "column")
-    size = f"{many(n, 'record')} of {wide}" if n is not None else f"{wide}, not counted yet"
-    return f"{escaped(mine.title)}: {size}. {told}"
+        return "Connect a table to begin."
+    n, wide = chosen.n, many(len(columns), "column")
+    size = f"{many(n, 'record')} with {wide}" if n is not None else f"{wide}, not counted yet"
+    return f"{escaped(mine.title)}: {size}."
 
 
 def look_counted(chosen: Chosen) -> None:
@@ -154,9 +149,9 @@ def look_counted(chosen: Chosen) -> None:
     if scan is None or scan.result is None:
         return
     counts, network = scan.result, scan.result.network
-    st.subheader("Distribution of a column")
+    st.subheader("Distribution: not private (curator view)")
     name = st.selectbox(
-        "Column", network.names, key="column", help="Columns that are nodes of the network are counted."
+        "Column", network.names, key="column", help="Only columns that are nodes of the network are counted."
     )
     node = network.index(name)
     records = network.table(counts.values, node).reshape(-1, int(network.cards[node])).sum(axis=0)

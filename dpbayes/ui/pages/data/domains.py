@@ -1,4 +1,4 @@
-"""The table in which a person states each column's public domain: a view of what her upload holds as declared."""
+"""The table in which a person states the public domain of each column: a view of what the upload holds."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -88,10 +88,10 @@ def declare_columns(
 
     Returns the table as it is now, and what is wrong with a line of it.
     """
-    st.subheader("Columns and their public domains")
+    st.subheader("Columns and domains")
     st.caption(
-        "Proposals are taken from the data, and that is a leak: correct each domain to what is publicly known, then "
-        "tick *public*. Categories and cut points are separated by semicolons."
+        "Proposed domains are read from the data, which leaks information. Correct each domain to public knowledge, "
+        "then tick *public*. Separate values with semicolons."
     )
     mine, refused = _typed(mine, keep)
     st.data_editor(
@@ -156,13 +156,13 @@ def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
             "Mark all as public",
             key="all.public",
             disabled=all(domains[place].public for place in in_use),  # type: ignore[union-attr]
-            help="Says that the states of every column in use are known without looking at the table.",
+            help="States that the domains of all columns in use are known without the table.",
             on_click=declare,
             args=(in_use,),
             kwargs={"public": True},
         )
         st.button(
-            "Missing values as a state, in all columns",
+            "Count missing values as a state",
             disabled=not dropped,
             on_click=declare,
             args=(dropped,),
@@ -170,13 +170,13 @@ def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
         )
     if dropped:
         st.caption(
-            f"{many(len(dropped), 'column')} in use would drop records without a value, so that the number of records "
-            "depends on the data: a real release refuses that."
+            f"{many(len(dropped), 'column')} in use would drop records with missing values. The number of records "
+            "would then depend on the data, so a real release is refused until missing values count as a state."
         )
 
 
 def _warn_of_cuts(mine: Described) -> None:
-    """Warn where cut points that were read off the data are marked as public."""
+    """Warn where cut points that were read from the data are marked public."""
     doubtful = [
         escaped(column.name)
         for column, proposal in zip(mine.columns, mine.proposals, strict=True)
@@ -188,13 +188,13 @@ def _warn_of_cuts(mine: Described) -> None:
     ]
     if doubtful:
         st.warning(
-            f"The cut points of {', '.join(doubtful)} were read off the data, and are marked as public. Replace them "
-            "by points that you would have chosen without the table."
+            f"The cut points of {', '.join(doubtful)} are marked public but were read from the data. Choose cut points "
+            "from public knowledge instead."
         )
 
 
 def _set_aside(mine: Described) -> None:
-    """Say of each column that is proposed not to be used why: a cell of the table would cut the sentence off."""
+    """List the reason for each unused column: a cell of the table would cut the sentence off."""
     reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
     if not reasons:
         return
@@ -202,7 +202,7 @@ def _set_aside(mine: Described) -> None:
     if len(reasons) <= FEW_REASONS:
         st.markdown(f"Not in use:\n\n{listed}")
         return
-    with st.expander(f"Not in use: {many(len(reasons), 'column')}, and why"):
+    with st.expander(f"Not in use: {many(len(reasons), 'column')}"):
         st.markdown(listed)
 
 
@@ -237,15 +237,15 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
 
 
 def _cut_by_quantiles(mine: Upload) -> None:
-    """Offer cuts at quantiles of one column; marked as the leak that they are."""
+    """Offer cuts at quantiles of one column; marked as a leak."""
     names = [each.name for each in mine.proposals if _holds_numbers(each)]
     if not names:
         return
-    with st.expander("Cut a column of numbers at its quantiles (a leak: for demonstrations)"):
+    with st.expander("Quantile bins (leak information; for demonstrations only)"):
         left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-        name = left.selectbox("Column of numbers", names, key="quantile.column")
-        bins = middle.text_input("Bins", "4", key="quantile.bins")
-        if right.button("Cut"):
+        name = left.selectbox("Numeric column", names, key="quantile.column")
+        bins = middle.text_input("Number of bins", "4", key="quantile.bins")
+        if right.button("Apply bins"):
             with sentence_instead():
                 keep_upload(_cut(mine, [column.name for column in mine.columns].index(name), bins))
                 st.rerun()
@@ -275,17 +275,17 @@ def _cut(mine: Upload, place: int, bins: str) -> Upload:
 
 def _description(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer the declared domains as a file, and take such a file."""
-    with st.expander("Save or load what you declared"):
+    with st.expander("Save or load domains"):
         left, right = st.columns(2)
         with left:
             st.caption(
-                "The description holds the domains that you declared and the names of all columns. Proposals are not "
-                "in it: they are read off the data."
+                "The file holds the domains that you declared and the names of all columns. It omits proposals, "
+                "because they are read from the data."
             )
             open_ones = [brief(c.name) for c in mine.columns if c.domain and not c.domain.public]
             if open_ones:
                 more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
-                st.caption(escaped(f"Declared, but not marked public: {', '.join(open_ones[:5])}{more}."))
+                st.caption(escaped(f"Declared but not public: {', '.join(open_ones[:5])}{more}."))
             st.download_button(
                 "Download domain description",
                 write_domains(mine.columns),
@@ -312,7 +312,7 @@ def _encode(mine: Upload) -> None:
         raise InputError("No column is in use; tick at least one.")
     columns = tuple(_in_use(mine, place) for place in places)
     if mine.dataset is None or mine.encoded != columns:
-        with shown_progress("Putting every value into its state …", len(mine.frame) * len(columns)) as progress:
+        with shown_progress("Encoding the records …", len(mine.frame) * len(columns)) as progress:
             data = encode(mine.frame, columns, progress)
         mine = replace(mine, dataset=data, encoded=columns)
         keep_upload(mine)

@@ -1,4 +1,4 @@
-"""The parts of the Data page: where the table comes from, and what it looks like."""
+"""The parts of the Data page: the source of the table, its domains and its distributions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +20,7 @@ from dpbayes.ui.pages.data.connected import about_connected, look_counted
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.connections import connections
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import given_cpts, upload
@@ -33,36 +34,46 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     table_in_python,
 )
+from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
-ORIGINS = {"table": "A ready table", "synthetic": "Synthesise", "upload": "Load your own", CONNECTED: "Connect"}
+ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
         "win95pts", "andes")  # fmt: skip
 MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
+WIDTHS = {"column": 180, "meaning": 250, "states": 60, "values": 130}
+"""Pixels of the columns in the table of domains."""
+
 FACTS: Facts = TABLE | N
 
 
 def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
-    """Say in its place what the table is, and show what it looks like."""
+    """Show the headline in its place, then the domains and the distributions, and lead to the next page."""
     pictures_tell(FACTS)
     if chosen.is_connected:
         with place:
             headline(about_connected(chosen))
+            if chosen.domains:
+                st.caption(_protected(chosen))
         if chosen.domains:
             _domains(chosen.domains, chosen)
             if chosen.is_curator:
                 look_counted(chosen)
             same_from_python(python_of(chosen), name="data", chosen=chosen)
+            next_page("network", "pages/network.py")
         return
     data = shown_table(chosen)
     with place:
         headline(about(data, chosen))
+        if data is not None:
+            st.caption(_protected(chosen))
     if data is not None:
         look(data, chosen)
         same_from_python(python_of(chosen), name="data", chosen=chosen)
+        next_page("network", "pages/network.py")
 
 
 def python_of(chosen: Chosen) -> str:
@@ -76,7 +87,7 @@ def python_of(chosen: Chosen) -> str:
 
 
 def shown_table(chosen: Chosen) -> Dataset | None:
-    """Return the table to look at; None where the loader, or the table of its columns, has said what is missing."""
+    """Return the table to show; None where the loader, or the table of its columns, states what is missing."""
     mine = upload()
     if chosen.settings.data == "upload" and chosen.is_curator and (mine is None or mine.dataset is None):
         return None
@@ -86,19 +97,20 @@ def shown_table(chosen: Chosen) -> Dataset | None:
 def about(data: Dataset | None, chosen: Chosen) -> str:
     """Return the page's sentence."""
     if data is None:
-        return "Load a table of your own, then state what each of its columns can be."
-    leaks = len(chosen.leaking_columns)
-    told = "Their number and their possible values are public; everything else is what a release must protect."
-    if leaks:
-        columns = many(leaks, "column")
-        told = (
-            f"Their number is public. The possible values of {columns} are not declared public: what is read off the "
-            "data leaks."
-        )
+        return "Upload a table to begin."
     columns = many(len(data.names), "column")
-    if chosen.settings.data == "synthetic":  # whose title has their number
-        return f"{escaped(chosen.data_title)}, {columns}. {told}"
-    return f"{escaped(chosen.data_title)}: {many(data.n, 'record')} of {columns}. {told}"
+    if chosen.settings.data == "synthetic":  # whose title has the number of records
+        return f"{escaped(chosen.data_title)} with {columns}."
+    return f"{escaped(chosen.data_title)}: {many(data.n, 'record')} with {columns}."
+
+
+def _protected(chosen: Chosen) -> str:
+    """Return which facts about the table are public."""
+    leaks = len(chosen.leaking_columns)
+    if leaks:
+        domains = "The domain of 1 column is" if leaks == 1 else f"The domains of {leaks:,} columns are"
+        return f"The number of records is public. {domains} read from the data, which leaks information."
+    return "The number of records and the domains are public. A release protects everything else."
 
 
 # Where the table comes from
@@ -110,8 +122,8 @@ def choose(chosen: Chosen) -> None:
     origin = data if data in ORIGINS else "table"
     st.session_state["origin"] = origin
     st.segmented_control(
-        "Where does the table come from?",
-        list(ORIGINS),
+        "Source",
+        [name for name in ORIGINS if name != CONNECTED or origin == CONNECTED or _connects()],
         format_func=ORIGINS.__getitem__,
         key="origin",
         required=True,
@@ -122,12 +134,20 @@ def choose(chosen: Chosen) -> None:
     elif origin == "synthetic":
         _synthesise(chosen)
     elif not chosen.is_curator:
-        st.info("The recipient does not see the curator's table.")
+        st.info("The recipient does not see the curator’s table.")
     elif origin == CONNECTED:
         connector(chosen)
     else:
         loader()
         domain_table()
+
+
+def _connects() -> bool:
+    """Return whether the server offers connections; where their list is wrong, the part that shows them says so."""
+    try:
+        return bool(connections().names)
+    except InputError:
+        return True
 
 
 def _set_origin() -> None:
@@ -139,8 +159,9 @@ def _set_origin() -> None:
 def _ready(chosen: Chosen) -> None:
     keys = list(SHIPPED)
     st.session_state["ready"] = chosen.settings.data
-    st.selectbox(
-        "Table",
+    left, right = st.columns(2, vertical_alignment="bottom")
+    left.selectbox(
+        "Sample table",
         keys,
         format_func=lambda key: SHIPPED[key].title,
         key="ready",
@@ -149,7 +170,8 @@ def _ready(chosen: Chosen) -> None:
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
     if chosen.n is not None:  # else the page says below why the table cannot be read
-        _offer(chosen.settings.data, chosen)
+        with right:
+            _offer(chosen.settings.data, chosen)
 
 
 def _offer(key: str, chosen: Chosen) -> None:
@@ -160,13 +182,11 @@ def _offer(key: str, chosen: Chosen) -> None:
             lambda: write_domains(shipped_domains(key)),
             f"{key}-domains.json",
             mime="application/json",
-            help="What its columns can be, from the codebook: to save, or to load with the same table of your own.",
+            help="The domains of all columns, from the codebook, as a JSON file.",
             key="domains.shipped",
             on_click="ignore",
         )
-        differently = chosen.is_curator and st.button(
-            "Bin its columns differently", help="Opens the raw table as if you had loaded it."
-        )
+        differently = chosen.is_curator and st.button("Change the domains", help="Opens the raw table as an upload.")
     if differently:
         take(SHIPPED[key].title, TableFile(shipped_frame(key), ""))
         change(data="upload", graph="", row="", target="", evidence=())
@@ -174,26 +194,24 @@ def _offer(key: str, chosen: Chosen) -> None:
 
 
 def _synthesise(chosen: Chosen) -> None:
-    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([3, 2, 2, 1], vertical_alignment="top")
     settings, source = chosen.settings, chosen.settings.source
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
-    with left:
-        controls.choice("Network to draw records from", "source", options, format_func=_source_title)
-        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
-        controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+    with first:
+        controls.choice("Source network", "source", options, format_func=_source_title)
         if source.startswith("bayes:"):
             controls.text_field("Number of features", "source", prefix="bayes:")
-    with middle:
-        controls.text_field("Number of records, up to 10,000,000", "records")
-    with right:
-        controls.text_field("Seed", "data_seed", help="The same seed draws the same table.")
-    if settings.graph and st.button("Draw from the network on the Network page"):
+    with second:
+        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
+        controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+    with third:
+        controls.text_field("Number of records", "records", help="At most 10,000,000.")
+    with fourth:
+        controls.text_field("Seed", "data_seed", help="The same seed gives the same table.")
+    if settings.graph and st.button("Sample from the edited network"):
         change(source=settings.graph, cpts=Cpts.RANDOM, graph="")
-        st.toast(f"Records now come from the drawn network of {len(chosen.graph.names)} nodes.")
+        st.toast(f"Records are now sampled from the edited network of {len(chosen.graph.names)} nodes.")
         st.rerun()
-    if chosen.is_curator:
-        with st.expander("See or type its probabilities"), sentence_instead():
-            _probabilities(chosen)
 
 
 def _available(kind: Cpts, source: str) -> bool:
@@ -206,7 +224,7 @@ def _source_title(spec: str) -> str:
     if spec in NAMED:
         return f"{NAMED[spec].title}: {NAMED[spec].description}"
     head, _, size = spec.partition(":")
-    return f"Naive Bayes with {size} features" if head == "bayes" else "The drawn network" if head == "g" else spec
+    return f"Naive Bayes with {size} features" if head == "bayes" else "The edited network" if head == "g" else spec
 
 
 def _probabilities(chosen: Chosen) -> None:
@@ -217,8 +235,8 @@ def _probabilities(chosen: Chosen) -> None:
         return
     if net.cell_count > MOST_EDITABLE:
         st.caption(
-            f"This network has {net.cell_count:,} cells; up to {MOST_EDITABLE} can be typed here. "
-            "Import a BIF file on the Network page."
+            f"This network has {net.cell_count:,} probabilities, and at most {MOST_EDITABLE} can be edited here. "
+            "Import a BIF file on Network instead."
         )
         return
     labels = net.row_labels()
@@ -250,12 +268,20 @@ def _probabilities(chosen: Chosen) -> None:
 
 
 def look(data: Dataset, chosen: Chosen) -> None:
-    """Show the public domains to everybody; records and distributions to the curator."""
-    _domains(dict(zip(data.names, data.states, strict=True)), chosen)
+    """Show the public domains to both seats; records and distributions to the curator."""
+    domains = dict(zip(data.names, data.states, strict=True))
     if not chosen.is_curator:
+        _domains(domains, chosen)
         return
-    _distribution(data)
-    with st.expander("First records (curator only: not private)"):
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        _distribution(data)
+    with left:
+        _domains(domains, chosen)
+    if chosen.settings.data == "synthetic":
+        with st.expander("Probabilities of the source network"), sentence_instead():
+            _probabilities(chosen)
+    with st.expander("First records: not private (curator view)"):
         shown = data.codes[:10]
         st.dataframe(
             pd.DataFrame(
@@ -272,25 +298,22 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
         {
             "column": list(domains),
             "states": [len(states) for states in domains.values()],
-            "possible values": [", ".join(states) for states in domains.values()],
-            "declared": ["taken from the data: a leak" if name in leaks else "public" for name in domains],
+            "values": [", ".join(states) for states in domains.values()],
+            "domain": ["read from the data: a leak" if name in leaks else "public" for name in domains],
         }
     )
     if readable:
-        frame.insert(1, "what it says", [readable[name].told if name in readable else "" for name in domains])
+        frame.insert(1, "meaning", [readable[name].told if name in readable else "" for name in domains])
     with st.container(key="domains"):
-        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320))
+        widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
+        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)
     if leaks:
-        domains_were = "1 domain was" if len(leaks) == 1 else f"{len(leaks)} domains were"
-        st.warning(
-            f"{domains_were} taken from the data. Fine in a demonstration; in earnest they tell which "
-            "values occur. State them yourself, then mark them public."
-        )
+        st.warning("These domains are read from the data. Before a real release, state each from public knowledge.")
 
 
 def _distribution(data: Dataset) -> None:
     with st.container(key="distribution"):
-        st.subheader("Distribution of a column")
+        st.subheader("Distribution: not private (curator view)")
         name = st.selectbox("Column", data.names, key="column")
         states = data.domain(name)
         column_chart(name, states, np.bincount(data.column(name), minlength=len(states)))

@@ -1,4 +1,4 @@
-"""A domain as it stands in the table of columns: told in text, and read from the text that a person typed."""
+"""A domain as text in the table of columns, and read from the text that a person typed."""
 
 import csv
 import io
@@ -72,7 +72,7 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
         return Cuts(name, _points(name, _values(name, text)), public=public, missing=missing)
     if isinstance(shown, Groups) and text == text_of(shown):
         return replace(shown, public=public, missing=missing)
-    raise InputError(f"The groups of {brief(name)} cannot be typed here; load them with a domain description.")
+    raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
 
 
 def _values(name: str, text: str) -> list[str]:
@@ -99,5 +99,5 @@ def _missing(name: str, text: str) -> Missing:
     if text.strip() == DROP:
         return DropRecord()
     raise InputError(
-        f"Missing values of {brief(name)}: write “{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and one of its states."
+        f"For missing values of {brief(name)}, type “{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and one of its states."
     )

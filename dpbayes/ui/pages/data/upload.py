@@ -17,14 +17,14 @@ from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.show import shown_progress
 
 SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
-RECOGNISE = "recognise"
-"""What a choice says that is left to the program."""
+RECOGNISE = "automatic"
+"""The option that leaves a choice to the program."""
 
 
 def loader() -> None:
     """Read a file into the session; whatever was loaded before stays until the new file can be used."""
     left, *others = st.columns([3, 1, 1, 1])
-    file = left.file_uploader("CSV, Excel or Parquet file; it stays in this session", type=None, key="table.file")
+    file = left.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file")
     dialect = Dialect(
         _choice(others[0], "Separator", SIGNS, key="separator"),
         _choice(others[1], "Encoding", ENCODINGS, key="encoding"),
@@ -33,8 +33,8 @@ def loader() -> None:
     if file is None:
         if upload() is None:
             st.info(
-                "No file yet. Uploads never leave their session, so no link brings one along. The first row of a file "
-                "names its columns."
+                "The first row of the file must hold the column names. The table stays in this session and is never "
+                "part of a link."
             )
     elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
         st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
@@ -44,7 +44,7 @@ def loader() -> None:
     mine = upload()
     if mine is not None and not refused:
         # The box above forgets the file when another page is opened.
-        st.caption(escaped(f"{mine.name} is the table in use."))
+        st.caption(escaped(f"Table in use: {mine.name}."))
         if mine.said:
             st.caption(escaped(mine.said))
 
@@ -79,7 +79,7 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
             proposals.append(_proposal(str(column), file.frame[column]))
             progress(len(proposals) / len(file.frame.columns))
     if all(each.domain is None for each in proposals):
-        raise InputError(f"The file has no column that can be used. {proposals[0].reason}")
+        raise InputError(f"The file has no usable column. {proposals[0].reason}")
     before = upload()
     known = _declared(before) if before and source == before.source != "" else declared or {}
     only_identifiers = all(each.reason for each in proposals)  # which are used then

@@ -1,6 +1,7 @@
-"""The Ledger page: what was spent of each dataset, each release as it was made, and the check of a release file."""
+"""The Ledger page: privacy budgets, releases and what they cost, and the check of a release file."""
 
 import enum
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,15 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral, numeral_above
+from dpbayes.base.text import escaped, numeral, numeral_above, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.figures.ledger import budget_figure
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import amount_in, cost_in, measure_of, number_of
+from dpbayes.releases.amounts import cost_in, measure_of, number_of
 from dpbayes.releases.canonical import decimal
-from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text, amount_told
+from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text
 from dpbayes.releases.promises import parsed_promise
+from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
@@ -24,31 +26,43 @@ from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import data_and_download, headline, sentence_instead
 
 DELTA = "0.000001"
-"""At which delta an epsilon is read off what is kept in rho, or off many releases, unless the person types another."""
+"""The delta at which a budget in rho, or many releases together, are shown as an epsilon, unless another is typed."""
 
 
 class BudgetKind(enum.Enum):
-    """As what a budget is stated; the last two are kept in rho."""
+    """How a budget is stated; the last two are kept in rho."""
 
-    PURE = "ε, of pure privacy"
-    APPROXIMATE = "ε at a δ, kept in a ρ that gives both"
-    CONCENTRATED = "ρ, of zero-concentrated privacy"
+    PURE = "ε (pure)"
+    APPROXIMATE = "(ε, δ), tracked as zCDP"
+    CONCENTRATED = "ρ (zCDP)"
+
+
+NONE_YET = "No dataset has a privacy budget yet."
 
 
 def ledger_page(chosen: Chosen) -> None:
-    """Show the curator her accounts; whoever has a release file may open and check it."""
+    """Show the curator the accounts; anyone with a release file can open and check it."""
     path, suspicion = ledger.ledger_path(), chosen.options("release").suspicion
     if not chosen.is_curator:
-        headline("A release file can be checked and used by anybody, without the records.")
+        headline("Anyone can check and use a release file without the records.")
+        _from_file(suspicion)
     elif not path.exists():
-        headline("No dataset has a budget yet: open one, and the Explore page can make a release of it.")
-        with st.container(key="ledger.shown"):
-            _open_dataset(path)
+        headline(NONE_YET)
+        _begin(path, chosen, suspicion)
     else:
-        _accounts(path, suspicion)
-    st.divider()
-    _from_file(suspicion)
+        _accounts(path, chosen, suspicion)
     same_from_python(python_of(path if chosen.is_curator and path.exists() else None), name="ledger")
+
+
+def _begin(path: Path, chosen: Chosen, suspicion: float) -> None:
+    """Offer the first dataset, and beside it the check of a file."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key="ledger.shown"):
+        st.subheader("New dataset")
+        st.caption("The budget limits the total privacy loss of all releases of a dataset. Each release is charged.")
+        _create_dataset(path, chosen, ())
+    with right:
+        _from_file(suspicion)
 
 
 def python_of(path: Path | None) -> str:
@@ -62,25 +76,29 @@ def python_of(path: Path | None) -> str:
     return program(*check, "from dpbayes.releases import ledger", accounts, left)
 
 
-def _accounts(path: Path, suspicion: float) -> None:
+def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
     accounts = ledger.accounts(path)
     headline(_sentence(accounts))
-    if accounts:
+    if not accounts:
+        _begin(path, chosen, suspicion)
+    else:
         with st.container(key="ledger.shown"):
             for measure in PrivacyMeasure:
                 _budgets([account for account in accounts if account.measure is measure], measure)
             _left_in_rho([account for account in accounts if account.measure is PrivacyMeasure.RHO])
         _releases(path, accounts, suspicion)
-    left, right = st.columns(2)
-    with left.expander("Open a dataset", expanded=not accounts):
-        _open_dataset(path)
-    with right.expander("Raise a budget"):
-        _raise_budget(path, accounts)
-    with st.expander("Check the ledger", on_change="rerun", key="ledger.check") as checking:
+        left, right = st.columns(2)
+        with left.expander("New dataset"):
+            _create_dataset(path, chosen, accounts)
+        with right.expander("Higher budget"):
+            _raise_budget(path, accounts)
+        st.divider()
+        _from_file(suspicion)
+    with st.expander("Integrity of the ledger", on_change="rerun", key="ledger.check") as checking:
         if checking.open:
             with sentence_instead():
                 _checked(path)
-    st.caption(f"The ledger is the file {escaped(str(path))}. Curator only: not private.")
+    st.caption(f"The ledger is the file {escaped(str(path))}. Not private (curator view).")
 
 
 def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
@@ -96,7 +114,7 @@ def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
 
 
 def _left_in_rho(accounts: list[Account]) -> None:
-    """Say what what is left of budgets in rho gives as an epsilon, at a delta that the person may change."""
+    """Show what is left of budgets in rho as an epsilon, at a delta that the person may change."""
     if not accounts:
         return
     with sentence_instead():
@@ -109,77 +127,85 @@ def left_told(account: Account, delta: float) -> str:
     left, whole = (numeral(zcdp_epsilon(float(rho), delta=delta), 4) for rho in (account.left, account.budget))
     name, at = escaped(account.dataset), f"at δ = {numeral(delta)}"
     if not account.left:
-        return f"{name}: nothing is left; all that was spent is ε = {whole} {at}."
+        return f"{name}: no budget is left. The total spent is ε = {whole} {at}."
     return (
-        f"{name}: what is left, ρ = {amount_text(account.left)}, pays for releases that together keep ε = "
-        f"{left} {at}; the whole budget keeps ε = {whole} there."
+        f"{name}: the remaining ρ = {amount_text(account.left)} is ε = {left} {at}. "
+        f"The total budget is ε = {whole} {at}."
     )
 
 
 def _delta(key: str) -> float:
-    """Let the person type at which delta an epsilon is read. Errors: InputError."""
-    typed = st.text_input("ε is read at this δ", value=DELTA, key=key, width=240)
-    return finite_number("delta", typed, low=ledger.LEAST_DELTA, high=0.1)
+    """Let the person type the delta at which an epsilon is shown. Errors: InputError."""
+    delta = st.text_input("δ", value=DELTA, key=key, width=240)
+    return finite_number("delta", delta, low=ledger.LEAST_DELTA, high=0.1)
 
 
 def _sentence(accounts: tuple[Account, ...]) -> str:
     if not accounts:
-        return "No dataset has a budget yet: open one, and the Explore page can make a release of it."
+        return NONE_YET
     if len(accounts) == 1:
-        account = accounts[0]
-        return (
-            f"Of the budget of {escaped(account.dataset)}, {_budget_told(account)}, "
-            f"{amount_text(account.spent)} is spent and {amount_text(account.left)} is left."
-        )
+        return f"{escaped(accounts[0].dataset)} has {_left_told(accounts[0])} left."
     if len({account.measure for account in accounts}) > 1:  # what is left of an epsilon and of a rho does not compare
         least = min(accounts, key=lambda account: account.left / account.budget)
-        how = "has the least share of it left"
-    else:
-        least = min(accounts, key=lambda account: account.left)
-        how = "has the least left of it"
-    return (
-        f"{len(accounts):,} datasets have a budget; {escaped(least.dataset)} {how}, "
-        f"{least.measure.symbol} = {amount_text(least.left)} of {amount_text(least.budget)}."
-    )
+        return f"{escaped(least.dataset)} has the smallest share of its budget left: {_left_told(least)}."
+    least = min(accounts, key=lambda account: account.left)
+    return f"{escaped(least.dataset)} has the least budget left: {_left_told(least)}."
 
 
-def _budget_told(account: Account) -> str:
-    return amount_told(amount_in(account.measure, account.budget))
+def _left_told(account: Account) -> str:
+    return f"{account.measure.symbol} = {amount_text(account.left)} of {amount_text(account.budget)}"
 
 
 # Budgets
 
 
-def _open_dataset(path: Path) -> None:
+def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -> None:
+    """Offer a dataset with a budget; the form begins with the open table and its epsilon."""
     kind = _kind("ledger.kind", list(BudgetKind))
+    name, taken = suggested_name(chosen), {account.dataset for account in accounts}
     with st.form("open", clear_on_submit=True, border=False):
-        name = st.text_input("Name of the dataset", placeholder="votes-1984", key="ledger.name")
-        budget, delta = _typed_budget(kind, "Its budget, in all", key="ledger.budget")
-        reason = st.text_input("Why so much", placeholder="decided by the board in March", key="ledger.reason")
-        if st.form_submit_button("Open the dataset"):
+        name = st.text_input("Dataset name", "" if name in taken else name, placeholder="votes-1984", key="ledger.name")
+        budget, delta = _typed_budget(kind, "Total budget", typed(chosen.epsilon), key="ledger.budget")
+        reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.reason")
+        if st.form_submit_button("Create dataset", type="primary"):
             with sentence_instead():
                 ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
                 st.rerun()
 
 
+def suggested_name(chosen: Chosen) -> str:
+    """Return a name for the open table: that of its file or of its network, in small letters."""
+    settings = chosen.settings
+    name = settings.data
+    if name == "synthetic":
+        name = settings.published or "synthetic"
+    elif name not in SHIPPED:
+        name = Path(chosen.data_title).stem
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+
+
 def _kind(key: str, kinds: list[BudgetKind]) -> BudgetKind:
-    """Let the person choose as what a budget is stated."""
+    """Let the person choose how a budget is stated."""
     chosen = st.radio(
-        "The budget is",
+        "Budget type",
         kinds,
         format_func=lambda kind: kind.value,
         key=key,
-        help="A budget in ε refuses Gaussian noise. One kept in ρ pays it, and pure releases by the ρ that they imply.",
+        horizontal=True,
+        help="A budget in pure ε cannot pay for Gaussian noise. A zCDP budget pays for Gaussian noise, and for pure "
+        "releases by the ρ that they imply.",
     )
     return kinds[0] if chosen is None else chosen
 
 
-def _typed_budget(kind: BudgetKind, label: str, *, key: str) -> tuple[str, str]:
-    """Let the person type a budget, and the delta that belongs to it, if one does."""
-    budget = st.text_input(label, placeholder="0.1" if kind is BudgetKind.CONCENTRATED else "1.0", key=key)
-    if kind is not BudgetKind.APPROXIMATE:
+def _typed_budget(kind: BudgetKind, label: str, epsilon: str, *, key: str) -> tuple[str, str]:
+    """Let the person type a budget, an `epsilon` at first, and the delta that belongs to it, if one does."""
+    if kind is BudgetKind.CONCENTRATED:
+        return st.text_input(f"{label} (ρ)", placeholder="0.1", key=f"{key}.rho"), ""
+    budget = st.text_input(f"{label} (ε)", epsilon, placeholder="1.0", key=key)
+    if kind is BudgetKind.PURE:
         return budget, ""
-    return budget, st.text_input("and its δ", placeholder=DELTA, key=f"{key}.delta")
+    return budget, st.text_input("δ of the budget", placeholder=DELTA, key=f"{key}.delta")
 
 
 def _amount(kind: BudgetKind, budget: str, delta: str) -> Amount:
@@ -198,19 +224,19 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
     if place is not None and accounts[place].measure is PrivacyMeasure.RHO:
         kind = _kind("ledger.raised.kind", [BudgetKind.APPROXIMATE, BudgetKind.CONCENTRATED])
     with st.form("raise", border=False):
-        budget, delta = _typed_budget(kind, "Its new budget, in all", key="ledger.new")
-        reason = st.text_input("Why more", key="ledger.why")
-        if st.form_submit_button("Raise the budget", disabled=place is None) and place is not None:
+        budget, delta = _typed_budget(kind, "New total budget", "", key="ledger.new")
+        reason = st.text_input("Justification", key="ledger.why")
+        if st.form_submit_button("Raise budget", disabled=place is None) and place is not None:
             with sentence_instead():
                 ledger.raise_budget(path, accounts[place].dataset, _amount(kind, budget, delta), reason=reason)
                 st.rerun()
 
 
 def _checked(path: Path) -> None:
-    kept = st.text_input("A hash that you kept elsewhere, if any", key="ledger.seen").strip()
+    kept = st.text_input("Hash that you kept elsewhere (optional)", key="ledger.seen").strip()
     checked = ledger.check(path, seen=[kept] if kept else ())
-    st.success(f"{'The 1 row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} as they were written.")
-    st.caption(f"The last row's hash, to be kept elsewhere: {checked.head}")
+    st.success(f"{'The only row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} unchanged.")
+    st.caption(f"Keep the hash of the last row elsewhere: {checked.head}")
     for note in checked.notes:
         st.info(escaped(note))
 
@@ -222,7 +248,7 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
     st.subheader("Releases")
     spendings = [spending for account in accounts for spending in ledger.spendings(path, account.dataset)]
     if not spendings:
-        st.info("Nothing was released yet. The Explore page makes a release of what is shown there.")
+        st.info("There are no releases yet. Make one on Explore.")
         st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
         return
     frame = pd.DataFrame(
@@ -230,8 +256,8 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
             "row": [spending.row for spending in spendings],
             "dataset": [spending.reservation.dataset for spending in spendings],
             "ε": [_stated(spending, PrivacyMeasure.EPSILON) for spending in spendings],
-            "what became of it": [spending.state for spending in spendings],
-            "time, UTC": [spending.reservation.time[:19].replace("T", " ") for spending in spendings],
+            "status": [spending.state for spending in spendings],
+            "time (UTC)": [spending.reservation.time[:19].replace("T", " ") for spending in spendings],
         }
     )
     if any(account.measure is PrivacyMeasure.RHO for account in accounts):
@@ -240,7 +266,7 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
     data_and_download(lambda: frame, name="ledger", curator_only=True)
     _together(path, accounts)
     released = [spending.row for spending in spendings if spending.release]
-    row = st.selectbox("Open a release, by its row", released[::-1], index=None, key="ledger.row")
+    row = st.selectbox("Release (row)", released[::-1], index=None, placeholder="Choose a release", key="ledger.row")
     if row is not None:
         with sentence_instead():
             opened_release(ledger.outcome(path, row), key="ledger", suspicion=suspicion)
@@ -254,8 +280,8 @@ def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
 
 
 def _together(path: Path, accounts: tuple[Account, ...]) -> None:
-    """Say what many releases lose together at a small delta, which is less than their sum."""
-    with st.expander("What all releases of a dataset lose together", on_change="rerun", key="ledger.together") as part:
+    """Show the privacy loss of all releases together at a small delta, which is less than their sum."""
+    with st.expander("Total privacy loss", on_change="rerun", key="ledger.together") as part:
         if not part.open:
             return
         with sentence_instead():
@@ -268,21 +294,24 @@ def _together(path: Path, accounts: tuple[Account, ...]) -> None:
 def _composed(account: Account, amounts: list[Amount], delta: float) -> str:
     bound, at = ledger.composed(amounts, delta), f"at δ = {numeral(delta)}"
     if account.measure is PrivacyMeasure.RHO:
-        spent = f"ρ = {amount_text(account.spent)}, the exact sum, which decides"
-        return f"{spent}; at most ε = {numeral_above(bound, 4)} {at}."
-    spent = f"ε = {amount_text(account.spent)} at δ = 0, the exact sum, which decides"
+        spent = f"ρ = {amount_text(account.spent)} is charged"
+        return f"{spent}. The privacy loss is at most ε = {numeral_above(bound, 4)} {at}."
+    spent = f"ε = {amount_text(account.spent)} at δ = 0 is charged"
     rho = sum((cost_in(PrivacyMeasure.RHO, amount) or Fraction(0) for amount in amounts), start=Fraction(0))
-    return f"{spent}; at most {numeral_above(bound, 4)} {at}. In a budget kept in ρ it would be {amount_text(rho)}."
+    return (
+        f"{spent}. The privacy loss is at most ε = {numeral_above(bound, 4)} {at}. "
+        f"A zCDP budget would be charged ρ = {amount_text(rho)}."
+    )
 
 
 # A file
 
 
 def _from_file(suspicion: float) -> None:
-    st.subheader("Check and use a release file")
-    file = st.file_uploader("release.json", type="json", key="ledger.file")
+    st.subheader("Release file")
+    file = st.file_uploader("Release to check (release.json)", type="json", key="ledger.file")
     if file is None:
-        st.caption("The file is read here and kept nowhere. Checking it needs no records.")
+        st.caption("The check needs no records, and the file is not stored.")
         return
     try:
         opened_release(file.getvalue(), key="file", suspicion=suspicion)

@@ -1,4 +1,4 @@
-"""What is asked on Which epsilon: the question, with an example until a person asks one, and the wish it makes."""
+"""The question of Which epsilon, an example until a person chooses one, and the search problem that it defines."""
 
 from dataclasses import dataclass, replace
 
@@ -18,10 +18,11 @@ from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.best_noise.answers import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.options.which_epsilon import AskedTables, Recipient, WhichEpsilonOptions
+from dpbayes.ui.session.options.which_epsilon import AskedTables, WhichEpsilonOptions
 from dpbayes.ui.session.scans import records_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
@@ -30,7 +31,7 @@ from dpbayes.ui.widgets.readable import called
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
 
-ANSWERS: dict[Recipient, Answer] = {Recipient.AS_REAL: AS_REAL, Recipient.NOISE_AWARE: NOISE_AWARE}
+ANSWERS: dict[Reading, Answer] = {Reading.NOISE_AWARE: NOISE_AWARE, Reading.AS_REAL: AS_REAL}
 
 EXAMPLE, EXAMPLE_GIVEN = "dysp", ("smoke", "yes")
 """The question on a network that has these, until a person asks one."""
@@ -64,9 +65,9 @@ def asked_of(chosen: Chosen) -> Question:
 
 
 def ask(chosen: Chosen) -> None:
-    """Offer what is asked for, and what is given."""
+    """Offer the target and the evidence of the question."""
     network, (target, evidence) = chosen.network, question(chosen)
-    controls.choice("What is the probability of", "target", network.names, default=target)
+    controls.choice("Target", "target", network.names, default=target)
     known = {
         assignment(name, state): (name, state)
         for name, states in zip(network.names, network.states, strict=True)
@@ -80,7 +81,7 @@ def ask(chosen: Chosen) -> None:
         picked = dict(known[text] for text in st.session_state["which_epsilon.given"])
         change(target=target, evidence=tuple(picked.items()))
 
-    st.multiselect("given", list(known), key="which_epsilon.given", placeholder="nothing", on_change=give)
+    st.multiselect("Evidence", list(known), key="which_epsilon.given", placeholder="none", on_change=give)
     called(chosen, (target, *evidence))
 
 
@@ -140,8 +141,8 @@ class Asking:
 
     @property
     def tables_of(self) -> str:
-        """What the planned tables are drawn from, in words."""
-        return "the network’s published probabilities" if self.is_published else "probabilities drawn at random"
+        """The public distribution of planned records, in words."""
+        return "the network’s published probabilities" if self.is_published else "randomly chosen probabilities"
 
     @property
     def share_of_tables(self) -> float:
@@ -152,6 +153,10 @@ class Asking:
         """Return a mechanism at the epsilon that is asked about. Errors: InputError where it cannot be run."""
         return self.chosen.mechanism_called(name)
 
+    def answer(self, name: str) -> Answer:
+        """Return how releases of a mechanism are read: naively where they do not state their noise."""
+        return ANSWERS[self.options.recipient if states_noise(name) else Reading.AS_REAL]
+
     def key(self, name: str, *others: object) -> tuple[object, ...]:
         """Return what work on a mechanism depends on besides `others`: neither epsilon nor the tolerance."""
         settings, options = self.chosen.settings, replace(self.options, tolerance=0.05)
@@ -161,24 +166,16 @@ class Asking:
         return (self.network, name, parameters, settings.prior, settings.seed, *asked, *others)
 
     def draws(self, name: str, most: int = MOST_DRAWS) -> int:
-        """Return how many releases of a mechanism are simulated.
-
-        Errors: InputError where they are too few to tell, or do not tell their noise to whoever is to know of it.
-        """
-        answer, n, kind = ANSWERS[self.options.recipient], self.n, kind_called(name)
-        if self.options.recipient is Recipient.NOISE_AWARE and not hasattr(kind, "noise_model"):
-            raise InputError(
-                f"A release of {kind.label} does not tell what was added to which numbers; let the recipient take what "
-                "is released as real, or choose another mechanism."
-            )
-        draws = min(most, answer.draws if hasattr(kind, "noise_model") else SLOW_DRAWS)
+        """Return how many releases of a mechanism are simulated. Errors: InputError where they are too few."""
+        n = self.n
+        draws = min(most, self.answer(name).draws if states_noise(name) else SLOW_DRAWS)
         draws = min(draws, MOST_VALUES // self.network.cell_count)
         if self.counts is None and not are_drawn_together(self.network):
             draws = min(draws, MOST_RECORDS // n)
         if draws < LEAST_DRAWS:
             raise InputError(
-                f"Releases of a network of {self.network.cell_count:,} probabilities from {n:,} records take too long "
-                "to simulate here; plan with fewer records, or ask about a smaller network."
+                f"Releases of a network with {self.network.cell_count:,} probabilities and {n:,} records take too long "
+                "to simulate. Choose fewer records or a smaller network."
             )
         return draws
 
@@ -195,7 +192,7 @@ class Asking:
             tolerance=self.options.tolerance,
             confidence=self.options.confidence,
             draws=draws,
-            answer=ANSWERS[self.options.recipient],
+            answer=self.answer(name),
         )
 
     def luck(self, *words: str) -> np.random.Generator:
@@ -203,7 +200,12 @@ class Asking:
         return stream(self.chosen.seed, "which_epsilon", *words)
 
 
+def states_noise(name: str) -> bool:
+    """Return whether releases of a mechanism state their noise, so that a recipient can take it into account."""
+    return hasattr(kind_called(name), "noise_model")
+
+
 def others(chosen: Chosen) -> list[str]:
     """Return the other mechanisms' names, those that take a moment first."""
     rest = [name for name in MECHANISM_NAMES if name != chosen.settings.mechanism]
-    return sorted(rest, key=lambda name: not hasattr(kind_called(name), "noise_model"))
+    return sorted(rest, key=lambda name: not states_noise(name))

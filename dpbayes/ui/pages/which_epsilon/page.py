@@ -1,7 +1,7 @@
-"""The Which epsilon page: the least epsilon at which one answer is near enough, often enough, and what else it takes.
+"""The Which epsilon page: the least epsilon at which one released probability is accurate enough.
 
-Releases of planned tables are simulated, which are drawn from public probabilities: both seats see everything. The
-curator may ask about the table itself instead, which is marked.
+The page simulates releases of planned tables, which are sampled from public probabilities, so both seats see
+everything. The curator may choose the table itself instead, which is marked.
 """
 
 import math
@@ -26,7 +26,6 @@ from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.which_epsilon.asking import (
-    ANSWERS,
     MOST_DRAWS,
     Asking,
     ask,
@@ -34,6 +33,7 @@ from dpbayes.ui.pages.which_epsilon.asking import (
     others,
     planned_records,
     records_of_table,
+    states_noise,
 )
 from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.session.chosen import Chosen, kind_called
@@ -42,6 +42,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.counting import count_connected
+from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
@@ -50,10 +51,10 @@ EPSILONS = np.geomspace(0.01, 1000, 21)
 """Where the picture has the error."""
 
 CURVE_DRAWS, OTHER_DRAWS, RECORDS_DRAWS = 400, 500, 400
-"""Simulated releases behind every point of the picture, the other mechanisms' answers, and the number of records."""
+"""Simulated releases for each point of the picture, each other mechanism, and the number of records."""
 
 AWARE_SHARE = 4
-"""How many times fewer these are where they are read with the noise in mind."""
+"""How many times fewer these are for a noise-aware recipient."""
 
 Answered = LeastEpsilon | str
 """The least epsilon, or the sentence that says why there is none."""
@@ -81,7 +82,8 @@ def which_epsilon_page(chosen: Chosen) -> bool:
             controls.parameter_control(f"which_epsilon.{name}")
         if not is_of_the_table(chosen):
             controls.parameter_control("which_epsilon.records", default=records_of_table(chosen))
-        controls.parameter_control("which_epsilon.recipient")
+        if states_noise(chosen.settings.mechanism):
+            controls.parameter_control("which_epsilon.recipient")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
     with page.top:  # a connected table is counted where it lies, once it is asked about
@@ -92,7 +94,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     asking, least, errors = first
     with page.picture:
         st.caption(_tables_told(asking))  # what is always there comes first: what comes and goes would move it
-        _told(asking, least)
+        _details(asking, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
     works: list[Running[Any]] = [least, errors]
     if least.done and errors.done:
@@ -105,7 +107,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     private = asking.counts is not None
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
     recipes(asking)
-    st.page_link("pages/explore.py", label="Explore, at an ε of your own", icon=":material/arrow_forward:")
+    _next(least)
     return any(each.going for each in works)
 
 
@@ -125,6 +127,15 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Ru
     page.lead("which_epsilon.tolerance")
     page.say(verdict(asking, least))
     return asking, least, errors
+
+
+def _next(least: Running[Answered]) -> None:
+    """Lead to the audit, at the least epsilon where there is one."""
+    if not least.done or isinstance(least.so_far, str):
+        next_page("audit", "pages/audit.py")
+        return
+    epsilon = rounded_up(least.so_far.epsilon)
+    next_page(f"audit ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
 def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
@@ -149,28 +160,19 @@ def errors_of(asking: Asking, name: str) -> Work[ErrorCurve]:
 
 
 def _fewer(asking: Asking, draws: int) -> int:
-    return draws // (1 if ANSWERS[asking.options.recipient].draws >= 2000 else AWARE_SHARE)
+    return draws // (1 if asking.answer(asking.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
 
 
 def verdict(asking: Asking, least: Running[Answered]) -> str:
-    """Return the page's sentence: the least epsilon, rounded up, and what it keeps to how often."""
-    what = escaped(asking.question.text)
+    """Return the page's sentence: the least epsilon, rounded up, for the tolerance."""
+    what = f"{escaped(asking.question.text)} within {numeral(asking.options.tolerance, 6)}"
     if not least.done:
-        return f"Searching for the least ε that keeps {what} within {numeral(asking.options.tolerance, 6)} …"
+        return f"Searching for the least ε that keeps {what} …"
     known = least.so_far
     if isinstance(known, str):
-        return f"No ε is known to keep {what} within {numeral(asking.options.tolerance, 6)} {often(asking)}."
+        return f"No ε was found that keeps {what}."
     floor = " or less" if known.epsilon <= known.epsilons[0] else ""
-    return (
-        f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what} within {numeral(asking.options.tolerance, 6)} "
-        f"{often(asking)}."
-    )
-
-
-def often(asking: Asking) -> str:
-    """Return the wanted share of releases as words, and of which table, if it is one."""
-    table = "" if asking.counts is None else " of this table"
-    return f"in {numeral(100 * asking.options.confidence)} of 100 releases{table}"
+    return f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what}."
 
 
 def rounded_up(epsilon: float) -> float:
@@ -181,9 +183,9 @@ def rounded_up(epsilon: float) -> float:
 
 def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> None:
     known = least.so_far if least.done else ""
-    share = f"{numeral(100 * asking.options.confidence)} of 100"
+    share = f"{numeral(100 * asking.options.confidence)}%"
     needed = needed_of(asking.chosen.settings.mechanism, known)
-    keeps = f"{share} releases within {numeral(asking.options.tolerance, 6)}"
+    keeps = f"{share} of releases within {numeral(asking.options.tolerance, 6)}"
     said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
         error_figure(
@@ -196,8 +198,8 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
         ),
         key="which_epsilon.errors",
         simulates=True,
-        alt=f"Two falling curves: how far the answer to {asking.question.text} is from that of the exact posterior in "
-        f"half and in {share} releases, against ε.{said}",
+        alt=f"Two falling curves against ε: the error of {asking.question.text} that {share} of the releases and half "
+        f"of the releases stay within.{said}",
     )
 
 
@@ -214,46 +216,46 @@ def _waiting(work: Running[Any], said: str, *, key: str) -> None:
         progress(work, f"{done(work.share)} {said}", key=key)
 
 
-def _told(asking: Asking, least: Running[Answered]) -> None:
-    """Say how well the answer is known, and what it is made of."""
+def _details(asking: Asking, least: Running[Answered]) -> None:
+    """Show the interval of the least epsilon, and the simulation that it comes from."""
     known = least.so_far if least.done else None
     if isinstance(known, str):
         st.warning(escaped(known))
     elif known is not None:
-        high = numeral(known.high) if math.isfinite(known.high) else "no end that so few draws tell"
+        interval = f"{numeral(known.low)} to {numeral(known.high)}"
+        if not math.isfinite(known.high):
+            interval = f"from {numeral(known.low)}, with no upper end known from so few releases"
+        delta = known.mechanism.certified.delta
         st.caption(
-            f"The least ε is {numeral(known.epsilon)}, and its 95% interval goes from {numeral(known.low)} to {high}: "
-            f"{known.wish.draws:,} releases were simulated of {known.mechanism.named}"
-            f"{up_to_delta(known.mechanism.certified.delta)}. Answered with {known.wish.answer.label}."
+            f"The least ε is {numeral(known.epsilon)} (95% interval: {interval}). This comes from "
+            f"{known.wish.draws:,} simulated releases of {known.mechanism.named}, read by {known.wish.answer.label}."
+            + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
 
 
 def _tables_told(asking: Asking) -> str:
-    """Say whose releases were simulated, and what a choice of ε by them costs."""
+    """Return the share of releases that the answer is for, their tables, and the privacy cost of the choice."""
+    share = (
+        f"The least ε keeps the error of {numeral(100 * asking.options.confidence)}% of releases within the tolerance."
+    )
     if asking.counts is None:
         return (
-            f"Planned: each release is of a table of its own, {many(asking.n, 'record')} drawn from "
-            f"{asking.tables_of}. No record of yours is looked at, so that this choice of ε costs no privacy."
+            f"{share} Each release is of a new table: {many(asking.n, 'record')} sampled from {asking.tables_of}. "
+            "Your records are not used, so this choice of ε costs no privacy."
         )
     return (
-        "**Curator only: the choice of ε from a true table is outside the guarantee.** Every release is of the "
-        f"{many(asking.n, 'record')} of the table: this ε tells of them, and what is released at it does not account "
-        "for that. Planned tables cost nothing."
+        f"**Not private (curator view): no guarantee covers an ε that is chosen from the records.** {share} Each "
+        f"release is of the table’s {many(asking.n, 'record')}. A choice of ε from planned tables costs no privacy."
     )
-
-
-def up_to_delta(delta: float) -> str:
-    """Return what a promise allows to fail, as the end of a sentence: nothing where it holds for certain."""
-    return f", whose promise may fail with δ = {numeral(delta)}" if delta > 0 else ""
 
 
 # How many records
 
 
 def _records(asking: Asking) -> Running[LeastRecords]:
-    """Say from how many records on the ε that is asked about would do, and return the work on it."""
+    """Show how many records another ε needs, and return the work on it."""
     name, options = asking.chosen.settings.mechanism, asking.options
-    st.subheader("How many records would another ε need?")
+    st.subheader("Records needed at another ε")
     controls.parameter_control("epsilon")
     draws = _fewer(asking, RECORDS_DRAWS)
 
@@ -268,20 +270,21 @@ def _records(asking: Asking) -> Running[LeastRecords]:
         _waiting(work, "of the tables", key="which_epsilon.records.stop")
         return work
     st.markdown(f"**{records_told(asking, work.so_far, most_records(asking.network, asking.draws(name, draws)))}**")
-    st.caption("A table of other records is planned each time; the number of records counts as public.")
     return work
 
 
 def records_told(asking: Asking, needed: LeastRecords, most: int) -> str:
-    """Return from how many records on an epsilon would do, as a sentence."""
-    what, epsilon = escaped(asking.question.text), numeral(asking.chosen.epsilon)
-    tolerance = numeral(asking.options.tolerance, 6)
+    """Return the number of records that an epsilon needs, as a sentence."""
+    epsilon = numeral(asking.chosen.epsilon)
     if not math.isfinite(needed.records):
-        return f"ε = {epsilon} does not keep {what} within {tolerance} with up to {most:,} records."
+        return f"At ε = {epsilon}, even {most:,} records are too few."
     if needed.records <= 1:
-        return f"ε = {epsilon} keeps {what} within {tolerance} with any number of records."
+        return f"At ε = {epsilon}, one record is enough."
     high = _about(needed.high) if math.isfinite(needed.high) else "more"
-    return f"ε = {epsilon} would do from about {_about(needed.records)} records on ({_about(needed.low)} to {high})."
+    return (
+        f"At ε = {epsilon} you need about {_about(needed.records)} records "
+        f"(95% interval: {_about(needed.low)} to {high})."
+    )
 
 
 def _about(number: float) -> str:
@@ -295,7 +298,7 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
     """Show the least epsilon of every mechanism, and return the work on it."""
     name = asking.chosen.settings.mechanism
     rest = others(asking.chosen)
-    st.subheader("Which mechanism needs the least ε?")
+    st.subheader("Least ε by mechanism")
 
     def start() -> Work[tuple[NeededEpsilon, ...]]:
         needs: tuple[NeededEpsilon, ...] = ()
@@ -316,14 +319,14 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
             needed_figure(shown),
             key="which_epsilon.mechanisms",
             simulates=True,
-            alt=f"Dots: the least ε by mechanism. {'; '.join(f'{n.label} {numeral(n.epsilon)}' for n in shown)}.",
+            alt=f"Dots: the least ε of each mechanism. {'; '.join(f'{n.label} {numeral(n.epsilon)}' for n in shown)}.",
         )
     if missing := [need.label for need in needs if not math.isfinite(need.epsilon)]:
-        st.caption(f"None is known of: {', '.join(missing)}.")
+        st.caption(f"No ε was found for {', '.join(missing)}.")
     _waiting(work, "of the other mechanisms", key="which_epsilon.mechanisms.stop")
     st.caption(
-        f"From at most {OTHER_DRAWS} simulated releases each, but for the chosen mechanism; lines are 95% intervals. "
-        "Gaussian noise promises its ε up to a δ, which the others do without."
+        f"Lines are 95% intervals. Each other mechanism has at most {OTHER_DRAWS} simulated releases. Mechanisms with "
+        "Gaussian noise have a δ above 0. Mechanisms that do not state their noise are read naively."
     )
     return work
 
@@ -331,5 +334,5 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
 def frame_of(errors: ErrorCurve) -> pd.DataFrame:
     """Return one record per epsilon of the picture."""
     return pd.DataFrame(
-        {"epsilon": errors.epsilons, "median error": errors.median, "error of the wanted share": errors.wanted}
+        {"epsilon": errors.epsilons, "median error": errors.median, "error of the share of releases": errors.wanted}
     )

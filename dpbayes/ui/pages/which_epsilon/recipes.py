@@ -11,7 +11,7 @@ from dpbayes.experiments.commands.least_epsilon import NAMES
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
-from dpbayes.ui.pages.which_epsilon.asking import ANSWERS, Asking
+from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.session.chosen import kind_called
 from dpbayes.ui.widgets.from_python import (
     DESCRIPTION,
@@ -25,12 +25,12 @@ from dpbayes.ui.widgets.from_python import (
 
 
 def recipes(asking: Asking) -> None:
-    """Show how the same is asked without the page."""
-    with st.expander("The same from Python and from the command line"):
+    """Show how the same question is answered without the page."""
+    with st.expander("Python and command line"):
         try:
             python = python_of(asking)
         except InputError:
-            st.caption("Nothing can be simulated at this setting, from Python as little as here.")
+            st.caption("These settings cannot be simulated, neither here nor in Python.")
             return
         st.code(python, language="python", wrap_lines=True)
         if DESCRIPTION in python:
@@ -50,13 +50,13 @@ def _command_told(asking: Asking) -> str:
     """Return how the command differs from the page, or why there is none."""
     if not _has_command(asking):
         return (
-            "The command plans with published networks, or takes a table: `python -m dpbayes.experiments epsilon "
-            "--help` says how."
+            "The command takes a published network or a file with a table: see `python -m dpbayes.experiments epsilon "
+            "--help`."
         )
-    told = "The command’s draws are others than the page’s, so that the last digits may differ."
+    told = "The command uses other random numbers than this page, so the last digits may differ."
     chosen = asking.chosen
     if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
-        told += " To it all tables matter alike."
+        told += " It gives all tables the same weight."
     return told
 
 
@@ -65,7 +65,7 @@ def command_of(asking: Asking) -> str:
     question, options, settings = asking.question, asking.options, asking.chosen.settings
     kind, draws = kind_called(settings.mechanism), asking.draws(settings.mechanism)
     name = next(word for word, each in NAMES.items() if each is kind)
-    answer = next(word for word, each in WORDS.items() if each is ANSWERS[options.recipient])
+    answer = next(word for word, each in WORDS.items() if each is asking.answer(settings.mechanism))
     given = " ".join(shlex.quote(f"{node}={state}") for node, state in question.evidence.items())
     mechanism = asking.mechanism(kind.__name__)
     values = {each: getattr(mechanism, each) for each in parameters_of(kind) if each != "epsilon"}
@@ -79,7 +79,7 @@ def command_of(asking: Asking) -> str:
         f"--records {options.records}" if asking.counts is None else "",
         f"--mechanism {name}" + (f" --set {turned}" if turned else ""),
         f"--prior {settings.prior!r} --answer {answer}",
-        f"--draws {draws}" if draws != ANSWERS[options.recipient].draws else "",
+        f"--draws {draws}" if draws != asking.answer(settings.mechanism).draws else "",
         f"--seed {settings.seed}",
     ]
     return " ".join(part for part in parts if part)
@@ -88,7 +88,7 @@ def command_of(asking: Asking) -> str:
 def python_of(asking: Asking) -> str:
     """Return the Python that gives the page's answer, of the same draws. Errors: InputError as of `draws`."""
     question, options, name = asking.question, asking.options, asking.chosen.settings.mechanism
-    answer = "AS_REAL" if WORDS["as-real"] is ANSWERS[options.recipient] else "NOISE_AWARE"
+    answer = "AS_REAL" if WORDS["as-real"] is asking.answer(name) else "NOISE_AWARE"
     seed, draws = asking.chosen.seed, asking.draws(name)
     evidence = dict(question.evidence)
     return program(

@@ -10,7 +10,20 @@ from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 
-AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from the registries
+LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+"""What the page calls an option that links have another text for."""
+
+
+class _Subject(enum.Enum):
+    """The options of `AuditSubject` have labels."""
+
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return LABELS.get(self.name, str(self.value))
+
+
+AuditSubject: type[enum.Enum] = _Subject(  # type: ignore[assignment, call-arg]  # members come from registries
     "AuditSubject",
     {"RELEASE": "the Explore page's mechanism"}
     | {kind.__name__: kind.label for kind in PRIVATE}
@@ -25,12 +38,17 @@ class AttackedTables(enum.Enum):
     REAL = "one record of the table"
     MADE_UP = "a made-up table"
 
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return "open table" if self is AttackedTables.REAL else "example table"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
 
-    subject: Annotated[enum.Enum, Choice(AuditSubject, title="what is audited")]
+    subject: Annotated[enum.Enum, Choice(AuditSubject, title="mechanism")]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
     sides: Annotated[int, SIDES]
     prior: Annotated[float, PRIOR]
@@ -46,15 +64,11 @@ class AuditOptions:
     variance: Annotated[float, NOISE_VARIANCE]
     norm: Annotated[float, NORM_BOUND]
     draws: Annotated[int, DRAWS]
-    target: Annotated[
-        float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="epsilon that is asked for")
-    ]
-    tables: Annotated[AttackedTables, Choice(AttackedTables, title="the attacker looks at")]
+    target: Annotated[float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="target epsilon")]
+    tables: Annotated[AttackedTables, Choice(AttackedTables, title="attacked table")]
     record: Annotated[
-        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="record in question")
+        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="attacked record")
     ]
     first: Annotated[int, Parameter("", low=0, high=3000, typical=2, whole=True, title="throws on side 1")]
-    odds: Annotated[
-        float, Parameter("", low=1e-6, high=1e6, typical=1, log=True, title="attacker's odds before any release")
-    ]
+    odds: Annotated[float, Parameter("", low=1e-6, high=1e6, typical=1, log=True, title="attacker's prior odds")]
     releases: Annotated[int, Parameter("j", low=1, high=50, typical=20, whole=True, title="releases")]

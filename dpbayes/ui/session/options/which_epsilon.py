@@ -1,21 +1,15 @@
-"""What the page Which epsilon lets a person set: how near, how often, of how many records, and how it is read."""
+"""What the page Which epsilon lets a person set: tolerance, share of releases, records, and how releases are read."""
 
 import enum
 from dataclasses import dataclass
 from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter
-
-
-class Recipient(enum.Enum):
-    """How whoever gets the release answers from it; the first answers while a slider moves, and needs the larger ε."""
-
-    AS_REAL = "takes counts as real"
-    NOISE_AWARE = "knows of the noise"
+from dpbayes.posteriors.noise_model import Reading
 
 
 class AskedTables(enum.Enum):
-    """Whose releases are simulated: of tables that are planned, or of the one that is loaded, for the curator alone."""
+    """Whose releases are simulated: of planned tables, or of the open table, for the curator alone."""
 
     PLANNED = "planned tables"
     LOADED = "the table itself"
@@ -23,7 +17,7 @@ class AskedTables(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class WhichEpsilonOptions:
-    """What is wished for."""
+    """The accuracy that is required, and the tables and the reader that it is required for."""
 
     tolerance: Annotated[
         float,
@@ -33,8 +27,9 @@ class WhichEpsilonOptions:
             high=0.5,
             typical=0.05,
             log=True,
-            title="within",
-            description="How far a released answer may be from that of the exact posterior.",
+            title="tolerance",
+            description="The largest acceptable error: the distance between the released probability and that of the "
+            "exact posterior.",
         ),
     ]
     confidence: Annotated[
@@ -45,16 +40,16 @@ class WhichEpsilonOptions:
             high=0.99,
             typical=0.95,
             title="share of releases",
-            description="In how large a share of releases the answer is to be as near as that.",
+            description="The share of releases whose error must stay within the tolerance.",
         ),
     ]
     tables: Annotated[
         AskedTables,
         Choice(
             AskedTables,
-            title="worked out on",
-            description="Planned tables are drawn from public probabilities, and cost no privacy. What is worked out "
-            "on the table itself is for the curator alone: an ε that is chosen by it tells of the records.",
+            title="tables",
+            description="Planned tables are sampled from public probabilities, so the choice of ε costs no privacy. "
+            "An ε chosen from the table itself depends on its records, and no guarantee covers that choice.",
         ),
     ]
     records: Annotated[
@@ -66,16 +61,16 @@ class WhichEpsilonOptions:
             typical=1000,
             log=True,
             whole=True,
-            title="planned records",
-            description="As many as the open table has, unless you choose another number.",
+            title="records",
+            description="The number of records in each planned table. The default is that of the open table.",
         ),
     ]
     recipient: Annotated[
-        Recipient,
+        Reading,
         Choice(
-            Recipient,
-            title="the recipient",
-            description="Whoever reckons with the noise needs less epsilon for the same error, and waits longer for "
-            "the answer. The papers take noisy counts as real.",
+            Reading,
+            title="recipient",
+            description="A noise-aware recipient models the added noise and needs a smaller ε for the same error. "
+            "A naive recipient takes noisy counts as real, as the papers do. Both cost no privacy.",
         ),
     ]
