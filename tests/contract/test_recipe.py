@@ -296,6 +296,7 @@ ABOUT = {
     "ui/pages/sampling/details.py": "the page is about the sampler",
     "ui/pages/stealth/details.py": "what is drawn are Fourier releases",
     "ui/pages/stealth/simulations.py": "the page is about Fourier releases, with Laplace beside them",
+    "ui/session/options/audit.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "ui/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",

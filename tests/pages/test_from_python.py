@@ -226,7 +226,7 @@ def test_a_recipient_reads_the_pictures_number_off_the_file(
     at = open_page("pages/explore.py", seat="recipient", **SMALL | query)
     (name,) = [each for each in files if each.endswith(".json")]
     assert name in code(at)
-    assert name.startswith("release-simulation-")
+    assert name.startswith("explore-release-simulation-")
     (tmp_path / name).write_bytes(files[name]())
     monkeypatch.chdir(tmp_path)
     (value,) = printed(at)

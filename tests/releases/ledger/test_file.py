@@ -70,10 +70,9 @@ def test_it_is_for_its_owner_and_survives_a_power_cut(path: Path) -> None:
 
 def test_a_folder_or_a_file_as_its_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused(tmp_path, "The ledger PATH cannot be opened; allow reading and writing the file and its folder.")
-    for path in (tmp_path, tmp_path / "file" / "ledger"):
-        with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened"):
-            ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+    refused(tmp_path, "PATH is a folder; name a file in it for the ledger.")
+    with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened"):
+        ledger.open_dataset(tmp_path / "file" / "ledger", "votes", Fraction(1), reason="None.")
 
 
 # What kind of file it is
