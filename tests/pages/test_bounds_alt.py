@@ -15,7 +15,7 @@ from dpbayes.base.privacy import worst_chain
 from dpbayes.base.text import numeral
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import answers, draws, neighbours, robustness
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.ui.session.link import settings_from
@@ -195,7 +195,7 @@ def test_the_worst_chain_of_three_is_the_counterexample() -> None:
 def measured(claim: BoundClaim, **knobs: float) -> float:
     """Return the truth beside a claim, as its picture shows it."""
     subject, options = Subject(load_named("asia")[0], 1.0, None, None, 1), Settings().options("bounds")
-    at = At((1.0,), 1, type(options)(**{**vars(options), **knobs}))
+    at = EvaluationPoint((1.0,), 1, type(options)(**{**vars(options), **knobs}))
     exhibit = ALT_EXHIBITS[claim]
     return float(exhibit.measure(subject, at, exhibit.bound(subject, at)).exact[0])
 

@@ -15,7 +15,7 @@ from dpbayes.base.steps import in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.setting import At, Subject, moved, place
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation
 from dpbayes.ui.pages.bounds.headline import verdict
@@ -41,7 +41,7 @@ def evaluated(name: str, **values: Any) -> Evaluation:
     options: Any = Settings().options("bounds")
     own = {knob.removeprefix("bounds."): value for knob, value in values.items() if knob.startswith("bounds.")}
     subject = Subject(NETWORK, values.get("prior", 1.0), None, None, 1)
-    at = At((values.get("epsilon", 1.0),), 1, replace(options, **own))
+    at = EvaluationPoint((values.get("epsilon", 1.0),), 1, replace(options, **own))
     exhibit = EXHIBITS[name]
     bound = exhibit.bound(subject, at)
     measured = exhibit.measure(subject, at, bound)

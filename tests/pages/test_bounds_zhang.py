@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.setting import At, Axis, Subject, moved
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, moved
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import regression
 from dpbayes.ui.pages.bounds.headline import verdict
@@ -64,11 +64,11 @@ def traces(at: AppTest) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
 
 
-def setting(**knobs: float) -> At:
+def setting(**knobs: float) -> EvaluationPoint:
     options = Settings()
     for name, value in knobs.items():
         options = options.with_parameter(f"bounds.{name}", value)
-    return At((1.0,), 1, options.options("bounds"))
+    return EvaluationPoint((1.0,), 1, options.options("bounds"))
 
 
 def kind(at: AppTest) -> None:

@@ -38,7 +38,7 @@ LEMMA_99 = Claim(
 CLAIMS += (LEMMA_99,)
 
 
-def made_up(subject: Subject, at: At) -> Bound:
+def made_up(subject: Subject, at: EvaluationPoint) -> Bound:
     '''It is 9 and 11 times what it is drawn against, or 9. [Zhang16] Lemma 99.'''
     x = at.epsilons
     return Bound(LEMMA_99, 9 * x, 11 * x, "records")
@@ -52,7 +52,7 @@ def counterexample_lemma_99() -> Counterexample:
 EXHIBITS["LEMMA_99"] = Exhibit(
     "Lemma 99: a claim nobody made",
     LEMMA_99,
-    Says.CERTAIN,
+    BoundKind.CERTAIN,
     made_up,
     lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
     lambda subject, at, bound: f"$9 = {float(bound.printed[0]):g}$",
@@ -75,7 +75,7 @@ CLAIMS += (LEMMA_99, LEMMA_100)
 EXHIBITS["LEMMA_100"] = Exhibit(
     "Lemma 100: another claim",
     LEMMA_100,
-    Says.CERTAIN,
+    BoundKind.CERTAIN,
     lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
     unmeasured,
     lambda subject, at, bound: "$9$",

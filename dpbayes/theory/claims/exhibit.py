@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.truth import Measured
 
-Evaluate = Callable[[Subject, At], Bound]
-Fill = Callable[[Subject, At, Bound], str]
+Evaluate = Callable[[Subject, EvaluationPoint], Bound]
+Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 
 
 def _all_of_it(subject: Subject) -> str:
     return ""
 
 
-def _everything(subject: Subject, at: At) -> None:
+def _everything(subject: Subject, at: EvaluationPoint) -> None:
     return None
 
 
-class Says(enum.Enum):
+class BoundKind(enum.Enum):
     """What kind of statement a bound is."""
 
     QUANTILE = "what is exceeded with probability delta at most"
@@ -61,9 +61,9 @@ class Exhibit:
 
     title: str
     claim: Claim
-    says: Says
+    says: BoundKind
     bound: Evaluate
-    measure: Callable[[Subject, At, Bound], Measured]
+    measure: Callable[[Subject, EvaluationPoint, Bound], Measured]
     formula: Fill
     axes: tuple[Axis, ...]
     amount: str
@@ -74,5 +74,5 @@ class Exhibit:
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = _all_of_it
-    limit: Callable[[Subject, At], object] = _everything
+    limit: Callable[[Subject, EvaluationPoint], object] = _everything
     gives: tuple[str, ...] = ()

@@ -15,8 +15,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
@@ -68,7 +68,7 @@ def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
     return Bound(THEOREM_3, printed, certified, ANSWERS, 1 - error, ())
 
 
-def _theorem_3_here(subject: Subject, at: At) -> Bound:
+def _theorem_3_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Theorem 3 (4.3), for a trimmed coin, in whole answers."""
     bound = theorem_3(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return _whole(given(bound, TRIMMED))
@@ -89,13 +89,13 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
     return np.maximum(exact, necessary_answers(log_ratio, error=error))
 
 
-def least_needed(subject: Subject, at: At, bound: Bound) -> Measured:
+def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find how many answers any adversary needs, from below."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any adversary needs")
 
 
-def _coin_pair(at: At) -> BetaPair:
+def _coin_pair(at: EvaluationPoint) -> BetaPair:
     return BetaPair(np.array([2.0]), np.ones(1), 1, at.knobs.log_ratio)
 
 
@@ -134,7 +134,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     )
 
 
-def theorem_3_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 3 (4.3)."""
     moved, d = at.knobs.log_ratio, at.knobs.error
     affinity = float(BetaPair(np.asarray(2.0), np.asarray(1.0), 1, moved).affinity)
@@ -177,14 +177,14 @@ def theorem_3_tail(pair: Pair, *, concentration: float, distance: float, error: 
     return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, ())
 
 
-def _theorem_3_tail_here(subject: Subject, at: At) -> Bound:
+def _theorem_3_tail_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Theorem 3 (4.4), for one exponential record, in whole answers."""
     apart, error = at.knobs.apart, at.knobs.error
     bound = theorem_3_tail(_record_pair(at), concentration=C, distance=apart, error=error)
     return _whole(given(bound, EXPONENTIAL))
 
 
-def needed_exactly(subject: Subject, at: At, bound: Bound) -> Measured:
+def needed_exactly(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the answers after which the likelier of the two tables is right often enough.
 
     All that N draws from Gamma(2, .) tell is their sum's, which is Gamma(2 N, .).
@@ -198,7 +198,7 @@ def needed_exactly(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(np.array([float(low)]), printed=bound.printed, name="exact number")
 
 
-def _record_pair(at: At) -> GammaPair:
+def _record_pair(at: EvaluationPoint) -> GammaPair:
     return GammaPair(np.array([2.0]), np.ones(1), at.knobs.apart)
 
 
@@ -219,7 +219,7 @@ def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -
     )
 
 
-def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 3 (4.4)."""
     apart, d = at.knobs.apart, at.knobs.error
     affinity = float(GammaPair(np.asarray(2.0), np.asarray(1.0), apart).affinity)
@@ -240,7 +240,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
         "ALT-14 Theorem 3 (4.3): answers an adversary needs",
         THEOREM_3,
-        Says.ENOUGH,
+        BoundKind.ENOUGH,
         _theorem_3_here,
         least_needed,
         theorem_3_text,
@@ -252,7 +252,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3_TAIL": Exhibit(
         "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
         THEOREM_3_TAIL,
-        Says.ENOUGH,
+        BoundKind.ENOUGH,
         _theorem_3_tail_here,
         needed_exactly,
         theorem_3_tail_text,

@@ -18,8 +18,8 @@ from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weig
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 
@@ -68,7 +68,7 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
     )
 
 
-def lemma_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 1."""
     printed, certified = ends(bound)
     n, level = at.knobs.size, at.knobs.level
@@ -150,11 +150,11 @@ def largest_move(network: Network, *, least: float) -> float:
     return float(moves.max())
 
 
-def _lemma_7_here(subject: Subject, at: At) -> Bound:
+def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return flat(lemma_7(subject.network, least=at.knobs.omega))
 
 
-def move(subject: Subject, at: At, bound: Bound) -> Measured:
+def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the largest move exactly."""
     exact = np.array([largest_move(subject.network, least=at.knobs.omega)])
     return exactly(exact, printed=bound.printed, name="exact largest move")
@@ -176,7 +176,7 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     )
 
 
-def lemma_7_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 7."""
     printed, certified = ends(bound)
     network, least = subject.network, at.knobs.omega
@@ -201,7 +201,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
         "ALT-14 Lemma 1: constant of several records",
         LEMMA_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
         known_as("exact constant"),
         lemma_1_text,
@@ -213,7 +213,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_7": Exhibit(
         "ALT-14 Lemma 7: discrete networks",
         LEMMA_7,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _lemma_7_here,
         move,
         lemma_7_text,

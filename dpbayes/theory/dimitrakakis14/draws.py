@@ -15,8 +15,8 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
@@ -76,13 +76,13 @@ def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatA
     return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
 
 
-def rare_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def rare_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the loss at a parameter that is very rare."""
     exact = np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="loss at a rare parameter")
 
 
-def theorem_2_i_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
     printed, certified = ends(bound)
     moved = at.knobs.log_ratio
@@ -126,7 +126,7 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
     )
 
 
-def variation(subject: Subject, at: At, bound: Bound) -> Measured:
+def variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact total variation distance of the exponential pair."""
     return exactly(gamma_variation(exponential_pair(at)), printed=bound.printed, name="exact distance")
 
@@ -146,7 +146,7 @@ def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Countere
     )
 
 
-def theorem_2_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(ii)."""
     printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
@@ -204,13 +204,13 @@ def _log_ratio(value: float) -> float:
     return finite_number("L rho", value, low=0.0, high=1e9)
 
 
-def repeated_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def repeated_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the loss when every answer falls on a parameter that is very rare."""
     exact = at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="largest loss")
 
 
-def algorithm_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Algorithm 1."""
     printed, certified = ends(bound)
     moved, k = number(at.knobs.log_ratio), at.knobs.answers
@@ -230,7 +230,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_I": Exhibit(
         "ALT-14 Theorem 2(i): privacy of a draw",
         THEOREM_2_I,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_2_i(at.knobs.log_ratio), SUPPOSED),
         rare_loss,
         theorem_2_i_text,
@@ -241,7 +241,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_II": Exhibit(
         "ALT-14 Theorem 2(ii): a draw under a concentrated prior",
         THEOREM_2_II,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_2_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),
@@ -256,7 +256,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_ALGORITHM_1": Exhibit(
         "ALT-14 Algorithm 1: privacy of several answers",
         ALGORITHM_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(algorithm_1(at.knobs.log_ratio, answers=at.knobs.answers), SUPPOSED),
         repeated_loss,
         algorithm_1_text,

@@ -12,8 +12,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured
@@ -94,7 +94,7 @@ def fair_error(
     return replace(quantile, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
 
 
-def simulated_error(subject: Subject, at: At, bound: Bound) -> Measured:
+def simulated_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the error of a fair die's empirical law."""
     return fair_error(
         stream(subject.seed, "bounds", "empirical law"),
@@ -106,7 +106,7 @@ def simulated_error(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def lemma_2_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 2."""
     printed, certified = ends(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
@@ -134,7 +134,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_2": Exhibit(
         "ALT-14 Lemma 2: error of an empirical law",
         LEMMA_2,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: flat(lemma_2(at.knobs.samples, delta=at.knobs.delta, cells=at.knobs.cells)),
         simulated_error,
         lemma_2_text,

@@ -22,8 +22,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Fill, Says
-from dpbayes.theory.claims.setting import At, Axis, Knobs, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill
+from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import known_as
 
@@ -60,7 +60,7 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
     return _mass_bound(LEMMA_3, mass, mass)
 
 
-def lemma_3_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
     printed, certified = ends(bound)
     return f"""
@@ -104,7 +104,7 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
     )
 
 
-def lemma_4_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 4."""
     printed, certified = ends(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
@@ -182,7 +182,7 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
     )
 
 
-def lemma_5_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 5."""
     printed, certified = ends(bound)
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
@@ -245,7 +245,7 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     )
 
 
-def lemma_6_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 6."""
     printed, certified = ends(bound)
     rate, level = at.knobs.rate, at.knobs.level
@@ -262,7 +262,7 @@ def lemma_6_text(subject: Subject, at: At, bound: Bound) -> str:
 # What they share
 
 
-def _exponent(at: At) -> str:
+def _exponent(at: EvaluationPoint) -> str:
     return f"e^{{-\\lambda L}} = e^{{-{at.knobs.rate:g} \\cdot {at.knobs.level:g}}}"
 
 
@@ -286,12 +286,16 @@ def _checked_trials(trials: int) -> int:
 
 
 def _mass_exhibit(
-    title: str, claim: Claim, bound: Callable[[Knobs], Bound], formula: Fill, *fails: Callable[[], Counterexample]
+    title: str,
+    claim: Claim,
+    bound: Callable[[ClaimParameters], Bound],
+    formula: Fill,
+    *fails: Callable[[], Counterexample],
 ) -> Exhibit:
     return Exhibit(
         title,
         claim,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: flat(bound(at.knobs)),
         known_as("exact mass"),
         formula,

@@ -7,8 +7,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.game import NormalPair, Pair, checked_counts, normal_variation
@@ -56,18 +56,18 @@ def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
     return shared / (1 + np.sqrt(1 - shared))
 
 
-def _normal_pair(at: At) -> NormalPair:
+def _normal_pair(at: EvaluationPoint) -> NormalPair:
     """Return two posteriors of a normal's mean under N(0, 1), variance 1, that are one record apart."""
     return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
 
 
-def exact_variation(subject: Subject, at: At, bound: Bound) -> Measured:
+def exact_variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the distance after k answers exactly."""
     exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
     return exactly(exact, printed=bound.printed, name="exact distance")
 
 
-def lemma_8_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 8."""
     printed, certified = ends(bound)
     apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
@@ -93,7 +93,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_8": Exhibit(
         "ALT-14 Lemma 8: total variation after several answers",
         LEMMA_8,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
         exact_variation,
         lemma_8_text,

@@ -10,8 +10,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -57,12 +57,12 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
     )
 
 
-def _remark_1_here(subject: Subject, at: At) -> Bound:
+def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Remark 1, for k records."""
     return remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
 
 
-def worst_of_k(subject: Subject, at: At, bound: Bound) -> Measured:
+def worst_of_k(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact delta of the worst chain of tables."""
     exact = worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed)
     return exactly(np.array([exact]), printed=bound.printed, name="exact delta")
@@ -85,7 +85,7 @@ def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> 
     )
 
 
-def remark_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Remark 1."""
     printed, certified = ends(bound)
     k, d = at.knobs.changed, number(at.knobs.delta)
@@ -106,7 +106,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_REMARK_1": Exhibit(
         "ALT-14 Remark 1: tables several records apart",
         REMARK_1,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         _remark_1_here,
         worst_of_k,
         remark_1_text,

@@ -22,8 +22,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
@@ -65,7 +65,7 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
     )
 
 
-def theorem_1_i_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(i)."""
     printed, certified = ends(bound)
     moved = at.knobs.log_ratio
@@ -125,7 +125,7 @@ def theorem_1_ii_by_likelihood(
     )
 
 
-def divergence(subject: Subject, at: At, bound: Bound) -> Measured:
+def divergence(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact KL divergence of the exponential pair."""
     return exactly(exponential_pair(at).kl, printed=bound.printed, name="exact divergence")
 
@@ -167,7 +167,7 @@ def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counter
     return Counterexample(THEOREM_1_II, setting, divergence, float(bound.printed), float(bound.certified), NATS)
 
 
-def theorem_1_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(ii)."""
     printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
@@ -207,7 +207,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_I": Exhibit(
         "ALT-14 Theorem 1(i): KL of two posteriors",
         THEOREM_1_I,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
         known_as("largest divergence"),
         theorem_1_i_text,
@@ -218,7 +218,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_II": Exhibit(
         "ALT-14 Theorem 1(ii): KL under a concentrated prior",
         THEOREM_1_II,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),

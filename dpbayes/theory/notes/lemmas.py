@@ -19,8 +19,8 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -65,7 +65,7 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
     )
 
 
-def _sliding_here(subject: Subject, at: At) -> Bound:
+def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
@@ -78,7 +78,7 @@ def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(SLIDING, "half its sensitivity more", epsilon, delta)
 
 
-def sliding_text(subject: Subject, at: At, bound: Bound) -> str:
+def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.1."""
     printed, certified = ends(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
@@ -122,13 +122,13 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
     )
 
 
-def _dilation_here(subject: Subject, at: At) -> Bound:
+def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.2, its exceptional event. Errors: InputError for more than MOST_LAWS candidates."""
     die = small_die(subject, at)
     return each_epsilon(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
 
 
-def too_low(subject: Subject, at: At, bound: Bound) -> Measured:
+def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Add up the law of every table over the scores that are too low, with the sensitivity smoothed at this rate."""
     die, rate = small_die(subject, at), at.knobs.rate
     distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
@@ -147,7 +147,7 @@ def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(DILATION, "e^(beta/2) times it", epsilon, delta)
 
 
-def dilation_text(subject: Subject, at: At, bound: Bound) -> str:
+def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.2."""
     printed, certified = ends(bound)
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
@@ -199,7 +199,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
         "Notes, Lemma 2.1: sliding",
         SLIDING,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _sliding_here,
         known_as("exact ratio of weights"),
         sliding_text,
@@ -212,7 +212,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_2": Exhibit(
         "Notes, Lemma 2.2: dilation",
         DILATION,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         _dilation_here,
         too_low,
         dilation_text,

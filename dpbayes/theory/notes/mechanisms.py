@@ -23,8 +23,8 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -83,7 +83,7 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     return _loss_bound(GLOBAL, e, exact_loss(die, law))
 
 
-def global_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, the mechanism."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
@@ -134,7 +134,7 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
     )
 
 
-def local_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.2."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
@@ -184,7 +184,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     return exact_loss(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
-def smooth_loss_at_delta(subject: Subject, at: At, bound: Bound) -> Measured:
+def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Audit the mechanism: the least epsilon with which this n and prior have that delta."""
     die, delta = small_die(subject, at), at.knobs.delta
     distance, pairs = all_distances(die), _distinct_neighbours(die)
@@ -203,7 +203,7 @@ def _distinct_neighbours(die: Die) -> IntArray:
     return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
 
 
-def smooth_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1."""
     printed, certified = ends(bound)
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
@@ -220,10 +220,10 @@ def smooth_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def _at_every_epsilon(bound: Callable[[Die, At, float], Bound]) -> Evaluate:
+def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> Evaluate:
     """Evaluate a mechanism's bound. Errors: InputError for more than MOST_LAWS candidates."""
 
-    def evaluate(subject: Subject, at: At) -> Bound:
+    def evaluate(subject: Subject, at: EvaluationPoint) -> Bound:
         die = small_die(subject, at)
         return each_epsilon(at, lambda epsilon: bound(die, at, epsilon))
 
@@ -233,7 +233,7 @@ def _at_every_epsilon(bound: Callable[[Die, At, float], Bound]) -> Evaluate:
 def _loss_exhibit(
     title: str,
     claim: Claim,
-    bound: Callable[[Die, At, float], Bound],
+    bound: Callable[[Die, EvaluationPoint, float], Bound],
     formula: Fill,
     amount: str,
     *fails: Callable[[], Counterexample],
@@ -241,7 +241,7 @@ def _loss_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _at_every_epsilon(bound),
         known_as("exact loss"),
         formula,
@@ -275,7 +275,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_SMOOTH": Exhibit(
         "Notes, Section 2.3.1: privacy with smooth sensitivity",
         SMOOTH,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
         smooth_loss_at_delta,
         smooth_mechanism_text,

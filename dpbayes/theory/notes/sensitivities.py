@@ -22,8 +22,8 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -72,7 +72,7 @@ def candidates(die: Die) -> Bound:
     )
 
 
-def candidates_text(subject: Subject, at: At, bound: Bound) -> str:
+def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
     printed, certified = ends(bound)
     n, m = at.knobs.size, at.knobs.sides
@@ -132,14 +132,14 @@ def _furthest(die: Die, here: IntArray) -> float:
     return float(hellinger_between(die, first=here, second=possible).max(initial=0.0))
 
 
-def enumerated(subject: Subject, at: At, bound: Bound) -> Measured:
+def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the largest change of a score over all candidates, where they are few enough to enumerate."""
     few = is_listable(at.knobs.size, sides=at.knobs.sides, most=MOST_ENUMERATED)
     exact = bound.certified if few else np.full(bound.certified.shape, np.nan)
     return exactly(exact, printed=bound.printed, name="largest change over all candidates")
 
 
-def reduction_text(subject: Subject, at: At, bound: Bound) -> str:
+def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
@@ -199,13 +199,13 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
     )
 
 
-def largest_rate(subject: Subject, at: At, bound: Bound) -> Measured:
+def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the largest rate that is proved: the printed one fails above it."""
     measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
     return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
 
 
-def smoothing_text(subject: Subject, at: At, bound: Bound) -> str:
+def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1, beta."""
     printed, certified = ends(bound)
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
@@ -223,7 +223,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(
         "Notes, Section 2.1: number of candidates",
         CANDIDATES,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(candidates(plain_die(at))),
         known_as("exact number"),
         candidates_text,
@@ -235,7 +235,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_REDUCTION": Exhibit(
         "Notes, Section 3.1: local sensitivity by its neighbours",
         REDUCTION,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
         enumerated,
         reduction_text,
@@ -247,7 +247,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_BETA": Exhibit(
         "Notes, Section 2.3.1: smoothing parameter",
         BETA,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: each_epsilon(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
         ),

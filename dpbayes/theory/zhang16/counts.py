@@ -12,8 +12,8 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -29,7 +29,7 @@ def noise_scale(network: Network, epsilon: ArrayLike) -> FloatArray:
     return count_sensitivity(network) / checked_epsilons(epsilon)
 
 
-def scale_in_words(subject: Subject, at: At) -> str:
+def scale_in_words(subject: Subject, at: EvaluationPoint) -> str:
     """Return the noise scale at the first epsilon, as Markdown."""
     sensitivity = count_sensitivity(subject.network)
     return (
@@ -77,13 +77,13 @@ def moved_counts(network: Network) -> IntArray:
     return after - before
 
 
-def largest_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Count two records that differ in every column; without records there is none to replace."""
     moved = float(np.abs(moved_counts(subject.network)).sum()) if subject.records else 0.0
     return exactly(np.full(bound.printed.shape, moved), printed=bound.printed, name="largest exact change")
 
 
-def lemma_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 1."""
     printed, certified = ends(bound)
     nodes = len(subject.network.names)
@@ -110,7 +110,7 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
     )
 
 
-def laplace_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def laplace_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of the printed noise on what two records that differ in every column move."""
     moved = int(np.count_nonzero(moved_counts(subject.network)))
     steps = at.epsilons / (2 * len(subject.network.names))
@@ -118,7 +118,7 @@ def laplace_loss(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(loss, printed=bound.printed, name="exact loss of one pair")
 
 
-def corollary_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 1."""
     printed, certified = ends(bound)
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
@@ -152,7 +152,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(
         "Lemma 1: sensitivity of the counts",
         LEMMA_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(subject.network)),
         largest_move,
         lemma_1_formula,
@@ -164,7 +164,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_1": Exhibit(
         "Corollary 1: privacy of noisy counts",
         COROLLARY_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: corollary_1(subject.network, epsilon=at.epsilons),
         laplace_loss,
         corollary_1_formula,

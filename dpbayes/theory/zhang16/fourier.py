@@ -14,8 +14,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends
 from dpbayes.theory.claims.truth import unmeasured
 
@@ -82,7 +82,7 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
     )
 
 
-def corollary_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 2."""
     printed, certified = ends(bound)
     closure = subject.network.closure
@@ -113,7 +113,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
         "Corollary 2: noise of Fourier coefficients",
         COROLLARY_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: scale_bound(subject.network, at.epsilons),
         unmeasured,
         corollary_2_formula,

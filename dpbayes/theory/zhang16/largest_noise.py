@@ -10,8 +10,8 @@ from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, mean_alone, nothing_known
@@ -74,7 +74,7 @@ def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
     return mean
 
 
-def measured_noise(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_noise(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the largest noise."""
     if subject.too_large:
         return mean_alone(mean_of_largest(subject.network, at.epsilons), subject.too_large)
@@ -88,7 +88,7 @@ def measured_noise(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def proposition_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1."""
     printed, certified = ends(bound)
     cells = subject.network.cell_count
@@ -134,7 +134,7 @@ def largest_change(
     return quantile_beside(study, none, printed=printed, delta=delta)
 
 
-def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the largest change of a released count, where the counts may be seen."""
     if subject.counts is None or subject.too_large:
         return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
@@ -148,7 +148,7 @@ def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def clipped_formula(subject: Subject, at: At, bound: Bound) -> str:
+def clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1, for the clipped updates."""
     return proposition_1_formula(subject, at, bound).replace(
         "the exact quantile", f"or $n = {subject.records}$ where that is less: no count leaves $[0, n]$"
@@ -179,7 +179,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "PROPOSITION_1": Exhibit(
         "Proposition 1: largest noise",
         PROPOSITION_1,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
         measured_noise,
         proposition_1_formula,
@@ -191,7 +191,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "CLIPPED": Exhibit(
         "Proposition 1 (clipped): largest change of a count",
         CLIPPED,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: clipped_proposition_1(
             subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
         ),

@@ -20,8 +20,8 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat, joined
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.zhang16.counts import checked_epsilons
@@ -60,7 +60,7 @@ def mass_sensitivity(log_ratio: ArrayLike) -> FloatArray:
     return np.tanh(moved / 2)
 
 
-def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
+def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row with this log ratio and size. Errors: InputError for more records than are gone through."""
     if at.knobs.size > MOST_RECORDS:
         raise InputError(
@@ -72,12 +72,12 @@ def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
     return trimmed_row(replace(subject, n=at.knobs.size), turned)
 
 
-def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Certified is exact here."""
     return exactly(bound.certified, printed=bound.printed, name="exact move of the density")
 
 
-def algorithm_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Algorithm 3."""
     printed, certified = ends(bound)
     ratio = at.knobs.log_ratio
@@ -108,7 +108,7 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
     )
 
 
-def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
+def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
     if subject.records > MOST_RECORDS:
         raise InputError(
@@ -133,13 +133,13 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     )
 
 
-def printed_map_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def printed_map_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss between the worst of a few pairs of tables."""
     exact = printed_loss(trimmed_row(subject, at), epsilon=at.epsilons)
     return exactly(exact, printed=bound.printed, name="exact loss of one pair of tables")
 
 
-def corollary_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
     printed, certified = ends(bound)
     constant = log_odds_bound(at.knobs.omega)
@@ -249,14 +249,14 @@ def shortfall_of_root(subject: Subject) -> Shortfall:
     return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=1.0)
 
 
-def lemma_4_of_root(subject: Subject, at: At) -> Bound:
+def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
     mechanism, t = shortfall_of_root(subject), np.array([at.knobs.gap / 2])
     every = [lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon]
     return joined(every)
 
 
-def measured_shortfall(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_shortfall(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact probability of falling short."""
     mechanism = shortfall_of_root(subject)
     exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
@@ -269,7 +269,7 @@ def row_of_root(subject: Subject) -> str:
     return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
 
 
-def lemma_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
     printed, certified = ends(bound)
     t = at.knobs.gap / 2
@@ -345,7 +345,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(
         "Corollary 4: privacy of the printed MAP",
         COROLLARY_4,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
         printed_map_loss,
         corollary_4_formula,
@@ -357,7 +357,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_4": Exhibit(
         "Lemma 4: utility of the private MAP",
         LEMMA_4,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lemma_4_of_root,
         measured_shortfall,
         lemma_4_formula,
@@ -372,7 +372,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALGORITHM_3": Exhibit(
         "Algorithm 3: sensitivity of the MAP’s score",
         ALGORITHM_3,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
         density_move,
         algorithm_3_formula,

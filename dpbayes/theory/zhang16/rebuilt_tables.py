@@ -14,8 +14,8 @@ from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import beside_scaled
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, nothing_known
@@ -98,7 +98,7 @@ def largest_family(network: Network) -> int:
     return int(np.argmax(network.rows_per_node))
 
 
-def theorem_3(subject: Subject, at: At) -> Bound:
+def theorem_3(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Theorem 3, for the largest table."""
     node = largest_family(subject.network)
     bound = table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
@@ -138,7 +138,7 @@ def simulated_table_error(
     return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
 
 
-def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the error of the largest table."""
     if subject.too_large:
         return nothing_known(len(at.epsilon), subject.too_large)
@@ -156,7 +156,7 @@ def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def theorem_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 3."""
     printed, certified = ends(bound)
     network = subject.network
@@ -179,7 +179,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
         "Theorem 3: error of a Fourier table",
         THEOREM_3,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         theorem_3,
         measured_error,
         theorem_3_formula,

@@ -17,8 +17,8 @@ from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -73,13 +73,13 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     )
 
 
-def steepest(subject: Subject, at: At, bound: Bound) -> Measured:
+def steepest(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the gradient at the record and the weights where it is longest."""
     slope = gradient([at.knobs.norm_bound], x=[-1.0], y=1.0, noise_variance=at.knobs.noise_variance)
     return exactly(np.array([np.linalg.norm(slope)]), printed=bound.printed, name="largest exact norm")
 
 
-def gradient_norm_formula(subject: Subject, at: At, bound: Bound) -> str:
+def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D, the norm of the gradient."""
     printed, certified = ends(bound)
     knobs = at.knobs
@@ -132,13 +132,13 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     )
 
 
-def regression_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def regression_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
     loss = at.draws * worst_range(at, features=at.knobs.features)
     return exactly(loss, printed=bound.printed, name="exact loss of one pair")
 
 
-def appendix_d_formula(subject: Subject, at: At, bound: Bound) -> str:
+def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D."""
     printed, certified = ends(bound)
     knobs = at.knobs
@@ -190,12 +190,12 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
     )
 
 
-def planar_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def planar_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a pair of tables with two features under its worst prior."""
     return exactly(worst_range(at, features=2), printed=bound.printed, name="exact loss of one pair")
 
 
-def proportionality_formula(subject: Subject, at: At, bound: Bound) -> str:
+def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 5.2."""
     printed, certified = ends(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
@@ -207,7 +207,7 @@ def proportionality_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def worst_range(at: At, *, features: int) -> FloatArray:
+def worst_range(at: EvaluationPoint, *, features: int) -> FloatArray:
     """Return by how much the log-likelihood ratio of two records varies over the ball: (1,).
 
     The loss of a draw comes as near to it as one likes, under a prior with nearly all mass where the ratio is least.
@@ -221,7 +221,7 @@ def worst_range(at: At, *, features: int) -> FloatArray:
     return np.atleast_1d(likelihood_range(first, second, noise_variance=at.knobs.noise_variance, norm_bound=b))
 
 
-def _certified_range(at: At, draws: int) -> str:
+def _certified_range(at: EvaluationPoint, draws: int) -> str:
     """The certified loss in the case that holds."""
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     symbol, times = ("N \\cdot ", f"{draws} \\cdot ") if draws > 1 else ("", "")
@@ -230,11 +230,11 @@ def _certified_range(at: At, draws: int) -> str:
     return f"{symbol}(1 + B)^2/\\sigma^2 = {times}(1 + {b})^2/{variance}"
 
 
-def _case(at: At) -> str:
+def _case(at: EvaluationPoint) -> str:
     return "as $B \\le 1$" if at.knobs.norm_bound <= 1 else "as $B > 1$"
 
 
-def _pair(at: At, features: int) -> str:
+def _pair(at: EvaluationPoint, features: int) -> str:
     """The tables whose exact loss is shown."""
     b = at.knobs.norm_bound
     turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
@@ -322,7 +322,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_D": Exhibit(
         "Appendix D: privacy of a regression draw",
         APPENDIX_D,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(
             appendix_d(
                 at.knobs.size,
@@ -342,7 +342,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "GRADIENT": Exhibit(
         "Appendix D: norm of the gradient",
         NORM,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(
             gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
         ),
@@ -357,7 +357,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "PROPORTIONAL": Exhibit(
         "Section 5.2: loss in proportion to the norm bound",
         PROPORTIONAL,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
         planar_loss,
         proportionality_formula,

@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -44,13 +44,13 @@ def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:
     return 2 * epsilon + np.log1p(share * np.expm1(-2 * epsilon))
 
 
-def rerun_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def rerun_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
     loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
     return exactly(loss, printed=bound.printed, name="exact loss of an example")
 
 
-def reruns_formula(subject: Subject, at: At, bound: Bound) -> str:
+def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
     printed, certified = ends(bound)
     return f"""
@@ -70,7 +70,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "RERUNS": Exhibit(
         "Section 3.2: privacy of trying again",
         RERUNS,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
         rerun_loss,
         reruns_formula,

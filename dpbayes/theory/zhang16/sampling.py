@@ -26,8 +26,8 @@ from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import unmeasured
 from dpbayes.theory.dimitrakakis14.game import KAPPA
@@ -60,7 +60,7 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
     )
 
 
-def theorem_4_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(1)."""
     printed, certified = ends(bound)
     nodes = len(subject.network.names)
@@ -149,7 +149,7 @@ def least_printed_variation(network: Network) -> float:
     return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
 
 
-def theorem_4_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
     printed, certified = ends(bound)
     least = number(least_printed_variation(subject.network))
@@ -198,7 +198,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     )
 
 
-def appendix_c_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix C.2."""
     printed, certified = ends(bound)
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
@@ -280,7 +280,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(
         "Theorem 4(1): privacy of trimmed draws",
         THEOREM_4_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
         unmeasured,
         theorem_4_1_formula,
@@ -291,7 +291,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_2": Exhibit(
         "Theorem 4(2): privacy under a concentrated prior",
         THEOREM_4_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
         unmeasured,
         theorem_4_2_formula,
@@ -303,7 +303,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_C2": Exhibit(
         "Appendix C.2: trimming for epsilon",
         APPENDIX_C2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
         unmeasured,
         appendix_c_2_formula,

@@ -15,8 +15,8 @@ from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -43,13 +43,13 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
     )
 
 
-def node_constants(subject: Subject, at: At) -> FloatArray:
+def node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
     """Return the constants L i/|I| of the nodes i = 1 .. |I|: (|I|,). [Zhang16] Lemma 2."""
     nodes = len(subject.network.names)
     return at.knobs.level * np.arange(1, nodes + 1) / nodes
 
 
-def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def log_likelihood_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find how far ln p moves from the likelier to the rarer state in each of binary nodes that reach their constants.
 
     Such a node has probabilities 1/(1 + exp(-L_i)) and 1/(1 + exp(L_i)).
@@ -59,7 +59,7 @@ def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(np.array([moved]), printed=bound.printed, name="largest exact move")
 
 
-def lemma_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 2."""
     printed, certified = ends(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
@@ -137,14 +137,14 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: fl
     )
 
 
-def mass_without(subject: Subject, at: At, bound: Bound) -> Measured:
+def mass_without(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact prior mass without constant L of independent exponential nodes: 1 - (1 - exp(-c L))^|I|."""
     one = math.exp(-at.knobs.concentration * at.knobs.level)
     mass = -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
     return exactly(np.array([mass]), printed=bound.printed, name="exact mass")
 
 
-def lemma_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 3."""
     _, certified = ends(bound)
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
@@ -235,7 +235,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_2": Exhibit(
         "Lemma 2: smoothness of a network",
         LEMMA_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
         log_likelihood_move,
         lemma_2_formula,
@@ -248,7 +248,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_3": Exhibit(
         "Lemma 3: concentration of a network’s prior",
         LEMMA_3,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: lemma_3(
             np.full(len(subject.network.names), at.knobs.concentration),
             start=at.knobs.start,

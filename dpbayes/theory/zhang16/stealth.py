@@ -26,8 +26,8 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import DOUBT, Measured, above, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
@@ -147,7 +147,7 @@ def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Mea
     return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
 
 
-def measured_share(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
         return nothing_known(1, subject.too_large)
@@ -155,7 +155,7 @@ def measured_share(subject: Subject, at: At, bound: Bound) -> Measured:
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 
-def corollary_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 3."""
     printed, certified = ends(bound)
     size = len(subject.network.closure)
@@ -303,7 +303,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
         "Corollary 3: negative Fourier tables",
         COROLLARY_3,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: negative_marginal_bound(
             subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
         ),

@@ -7,8 +7,8 @@ from dataclasses import replace
 from dpbayes.base.randomness import stream
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
@@ -35,24 +35,24 @@ AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 UNIT = "KL(exact || released), nats"
 
 
-def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
+def kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
     counts, delta = subject.required_counts, at.knobs.delta
     key = (*subject.key, at.epsilon, delta)
     return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
 
-def kl_study(subject: Subject, at: At) -> Simulation:
+def kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
     """Return simulated releases of the curator's counts. Errors: InputError without counts."""
     return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
 
 
-def _kl_study(subject: Subject, at: At) -> Simulation:
+def _kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
     rng = stream(subject.seed, "bounds", "posterior KL")
     return simulate_kl(subject.prior, subject.required_counts, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
 
-def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
@@ -60,7 +60,7 @@ def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     return quantile_beside(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
-def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the exact mean of the KL divergence, and simulate it."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
@@ -68,7 +68,7 @@ def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
     return mean_beside(kl_study(subject, at), expected, printed=bound.printed)
 
 
-def _deviation(subject: Subject, at: At) -> tuple[str, str]:
+def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
     bounds = kl_bounds(subject, at)
     deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
@@ -79,7 +79,7 @@ def _deviation(subject: Subject, at: At) -> tuple[str, str]:
     )
 
 
-def theorem_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
@@ -92,7 +92,7 @@ def theorem_1_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def c_squared_formula(subject: Subject, at: At, bound: Bound) -> str:
+def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
@@ -106,7 +106,7 @@ def c_squared_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def _tails(subject: Subject, at: At, certified: str) -> str:
+def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
@@ -124,7 +124,7 @@ def _tails(subject: Subject, at: At, certified: str) -> str:
     return f"- **Certified**: ${certified}$ nats, the least of what is proved:\n{lines}"
 
 
-def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
+def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
@@ -139,7 +139,7 @@ def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def expectation_formula(subject: Subject, at: At, bound: Bound) -> str:
+def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
     printed, certified = ends(bound)
     return f"""
@@ -150,7 +150,7 @@ def expectation_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def refined_formula(subject: Subject, at: At, bound: Bound) -> str:
+def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
     printed, certified = ends(bound)
     return f"""
@@ -160,7 +160,7 @@ def refined_formula(subject: Subject, at: At, bound: Bound) -> str:
 """
 
 
-def order_formula(subject: Subject, at: At, bound: Bound) -> str:
+def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
     printed, certified = ends(bound)
     m, n = subject.network.row_count, subject.records
@@ -179,7 +179,7 @@ def _kl_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         bound,
         measured_quantile,
         formula,
@@ -200,7 +200,7 @@ def _mean_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.MEAN,
+        BoundKind.MEAN,
         bound,
         measured_mean,
         formula,

@@ -4,7 +4,7 @@ import math
 
 from dpbayes.base.text import numeral, times
 from dpbayes.base.text import percent as in_percent
-from dpbayes.theory.claims.exhibit import Says
+from dpbayes.theory.claims.exhibit import BoundKind
 from dpbayes.theory.claims.judgement import Decision, Judgement, judged
 from dpbayes.ui.pages.bounds.curve import Evaluation
 
@@ -18,15 +18,15 @@ def verdict(evaluation: Evaluation) -> str:
         exact = float(evaluation.measured.exact[0])
         truly = f"exactly it is {_number(evaluation, exact)}, and " if math.isfinite(exact) else ""
         return f"{_start(evaluation)} gives no number; {truly}{_number(evaluation, certified)} is certified."
-    if says is Says.QUANTILE:
+    if says is BoundKind.QUANTILE:
         if judgement.is_exceeded:
             return _exceeded(evaluation, judgement, printed)
         return _stays_below(evaluation, judgement, printed, certified)
-    if says is Says.MEAN:
+    if says is BoundKind.MEAN:
         return _mean(evaluation, judgement, printed)
-    if says is Says.CHANCE:
+    if says is BoundKind.CHANCE:
         return _chance(evaluation, judgement, printed, certified)
-    if says is Says.ENOUGH:
+    if says is BoundKind.ENOUGH:
         return _enough(evaluation, judgement, printed, certified)
     return _largest(evaluation, judgement, printed, certified)
 
@@ -45,7 +45,7 @@ def _start(evaluation: Evaluation) -> str:
 
 
 def _number(evaluation: Evaluation, value: float, most: int = 3) -> str:
-    return percent(value, most) if evaluation.exhibit.says is Says.CHANCE else numeral(value, most)
+    return percent(value, most) if evaluation.exhibit.says is BoundKind.CHANCE else numeral(value, most)
 
 
 def _amount(evaluation: Evaluation, value: float, most: int = 3) -> str:

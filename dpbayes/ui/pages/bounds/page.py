@@ -60,11 +60,11 @@ def python_of(chosen: Chosen, evaluation: Evaluation) -> str:
     knobs = ", ".join(f"{name}={getattr(at.knobs, name)!r}" for name in names)
     return program(
         FACE,
-        "from dpbayes.theory.claims.setting import At, Knobs, Subject",
+        "from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject",
         "from dpbayes.theory.index import EXHIBITS",
         table,
         f"subject = Subject(network, {subject.concentration!r}, {subject.n!r}, {counts}, seed=0)",
-        f"at = At({at.epsilon!r}, {at.draws!r}, Knobs.usual({knobs}))",
+        f"at = EvaluationPoint({at.epsilon!r}, {at.draws!r}, ClaimParameters.usual({knobs}))",
         f"bound = EXHIBITS[{evaluation.claim.name!r}].bound(subject, at)",
         "print(bound.printed[0], bound.certified[0])",
     )

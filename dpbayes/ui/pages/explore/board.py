@@ -25,7 +25,7 @@ from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.theory.claims.claim import Bound, joined
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.explore.averages import releases_key
@@ -211,7 +211,9 @@ def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
 
 def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:
     subject = Subject(chosen.network, chosen.settings.prior, chosen.n, chosen.counts, chosen.seed)
-    return EXHIBITS[THEOREM].bound(subject, At(epsilons, chosen.parameter("draws"), chosen.options("bounds")))
+    return EXHIBITS[THEOREM].bound(
+        subject, EvaluationPoint(epsilons, chosen.parameter("draws"), chosen.options("bounds"))
+    )
 
 
 # Signs of counts
