@@ -52,8 +52,8 @@ class Uses(enum.Enum):
 class Exhibit:
     """A claim as it is shown: under its `title`, which also is its name in a link.
 
-    `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
-    where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
+    `axes` are what it may be drawn against, the usual one first. `amount` says what the bound states, behind "it
+    states", and `unit` is the title of its axis. `knobs` are the controls of what else it depends on,
     `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
     than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
     `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.

@@ -16,16 +16,16 @@ class Decision(enum.Enum):
     """What a printed bound is worth at a setting."""
 
     NO_NUMBER = "it is no number"
-    EMPTY = "a probability of 1 or more, which says nothing"
+    EMPTY = "a probability of 1 or more, which is vacuous"
     REFUTED = "exceeded where all its conditions hold"
     UNFOUNDED = "exceeded where not all of its conditions hold"
-    OURS_EXCEEDED = "exceeded, with what we put where the paper is open"
+    OURS_EXCEEDED = "exceeded with a constant of ours, which the paper leaves open"
     HOLDS = "not exceeded, and not compared"
     TIGHT = "hardly above the value that it bounds"
     LOOSE = "above the value that it bounds"
     FAR = "above a value that is zero"
-    UNPROVED = "below what is certified"
-    UNCERTIFIED = "nothing is certified to compare it with"
+    UNPROVED = "below the proved bound"
+    UNCERTIFIED = "no proved bound to compare it with"
 
 
 class ComparedWith(enum.Enum):

@@ -209,8 +209,8 @@ class Subject:
         if cells <= MOST_CELLS:
             return ""
         return (
-            f"Nothing is simulated: {LEAST_RELEASES:,} releases of {cells:,} numbers each are too many for a point; "
-            f"up to {MOST_CELLS:,} numbers are drawn. Remove parents on the Network page to see simulated releases."
+            f"Nothing is simulated: {LEAST_RELEASES:,} releases of {cells:,} numbers each are too many for one point; "
+            f"the limit is {MOST_CELLS:,} numbers. Remove parents on the Network page to see simulated releases."
         )
 
 

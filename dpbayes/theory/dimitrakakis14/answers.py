@@ -34,7 +34,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 )
 
 ANSWERS = "answers"
-ANSWERS_TEXT = ("puts the number of answers that suffice at {}", "answers that suffice to tell the tables apart")
+ANSWERS_TEXT = ("that the number of answers needed is at most {}", "answers that suffice to tell the tables apart")
 
 
 EXAMPLE_1 = Claim(
@@ -42,7 +42,8 @@ EXAMPLE_1 = Claim(
     "The answers to conditional expectation queries",
     r"\Psi = \mathcal Y",
     Verdict.AMENDED,
-    "An expectation lies in the convex hull of the values: for Y = {0, 1} it is any number between.",
+    "An expectation lies in the convex hull of the values: for Y = {0, 1} it can be any number between 0 and 1.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -50,11 +51,12 @@ EXAMPLE_1 = Claim(
 
 THEOREM_3 = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.3)"),
-    "When an adversary can tell two tables apart, under Assumption 1",
+    "Few answers tell two tables apart (Ass. 1)",
     r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "L only bounds the divergence from above, so such a condition can at best be necessary; between "
-    "ln(1/(4 d (1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, b = -ln BC.",
+    "L bounds the divergence from above only, so such a condition can at best be necessary. Between ln(1/(4 d "
+    "(1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, where b = -ln BC.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -126,7 +128,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
     return Counterexample(
         THEOREM_3,
-        f"Records whose law has no parameter in it, L rho = {log_ratio:g}, d = {error:g}",
+        f"Records whose distribution has no parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
         printed=float(claimed.printed),
         certified=float(claimed.certified),
@@ -141,7 +143,7 @@ def theorem_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - One throw of a coin, heads against tails, under a Beta(1, 1) prior with log-odds trimmed to $\\pm {number(moved)}$;
   the adversary may lose a share $d = {number(d)}$ of games.
-- **Printed**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
+- **As stated**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
   \\ln\\frac1{{{number(d)}}} = {number(printed_answers(moved, error=d))}$.
 {_bracket(bound, affinity, d)}"""
 
@@ -151,8 +153,8 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
     least, most = -math.log(4 * d * (1 - d)) / (2 * affinity), -math.log(2 * d) / affinity
     return f"""- **Needed**, with $b = -\\ln BC = {b}$: at least
   $\\frac1{{2b}} \\ln\\frac1{{4d(1-d)}} = {number(least)}$.
-- **Certified**: $\\frac1b \\ln\\frac1{{2d}} = {number(most)}$ suffice. The picture has whole answers, rounded up:
-  printed ${number(float(bound.printed[0]))}$, certified ${number(float(bound.certified[0]))}$.
+- **Proved**: $\\frac1b \\ln\\frac1{{2d}} = {number(most)}$ suffice. The picture shows whole answers, rounded up:
+  as stated ${number(float(bound.printed[0]))}$, proved ${number(float(bound.certified[0]))}$.
 """
 
 
@@ -160,10 +162,11 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
 
 THEOREM_3_TAIL = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.4)"),
-    "When an adversary can tell two tables apart, under Assumption 2",
+    "Few answers tell two tables apart (Ass. 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "Turned round in the same way, and it rests on Theorem 1(ii).",
+    "It turns an upper bound into a lower bound, as (4.3) does, and relies on Theorem 1(ii).",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -227,9 +230,9 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
   adversary may lose a share $d = {number(d)}$ of games.
-- **Printed**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
+- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
   \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
-{_bracket(bound, affinity, d)}- **Exactly**: all that $N$ answers tell is in their sum, whose law is
+{_bracket(bound, affinity, d)}- **Exactly**: the sum of $N$ answers is sufficient; its distribution is
   $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N, {number(1 + apart)})$; the least $N$ whose overlap is at most $2d$.
 """
 

@@ -28,10 +28,12 @@ MOST_CELLS = 10**4
 
 LEMMA_2 = Claim(
     Reference("Dimitrakakis14", "Lemma 2"),
-    "The empirical law of posterior draws is near the posterior",
+    "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "Two cells need delta <= 1/16; sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, and is smaller there.",
+    "With two cells it needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and "
+    "delta, and is smaller there.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -63,7 +65,7 @@ def fair_errors(rng: np.random.Generator, *, samples: int, cells: int, draws: in
     [Dimitrakakis14] Lemma 2. Errors: InputError for numbers out of range.
     """
     n, m = _checked(samples, cells)
-    size = whole_number("The number of draws", draws, low=1, high=MOST_RELEASES)
+    size = whole_number("The number of samples", draws, low=1, high=MOST_RELEASES)
     counts = rng.multinomial(n, np.full(m, 1 / m), size)
     return np.abs(counts / n - 1 / m).sum(axis=-1)
 
@@ -113,11 +115,11 @@ def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
-- **Printed**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
+- **As stated**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
   \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
-- **Certified**, for any $m \\ge 2$ and every law: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
+- **Proved**, for any $m \\ge 2$ and every distribution: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
   ${certified}$.
-- Measured on a fair die of {m} sides; the bounds are for all laws, of which some may be further off.
+- Measured on a fair die of {m} sides; the bounds are for all distributions; some of them have larger errors.
 """
 
 
@@ -139,9 +141,9 @@ EXHIBITS: dict[str, Exhibit] = {
         simulated_error,
         lemma_2_text,
         (Axis.SAMPLES, Axis.DELTA),
-        "an L1 error of {}",
-        "L1 distance of the empirical law from the true one",
+        "an L1 error of at most {}",
+        "L1 distance of the empirical distribution from the true one",
         ("bounds.samples", "bounds.delta", "bounds.cells"),
-        trials="empirical laws",
+        trials="empirical distributions",
     ),
 }

@@ -15,10 +15,11 @@ from dpbayes.theory.dimitrakakis14.game import NormalPair, Pair, checked_counts,
 
 LEMMA_8 = Claim(
     Reference("Dimitrakakis14", "Lemma 8"),
-    "How near a guess at the table can come (Le Cam)",
+    "How well the table can be guessed (Le Cam)",
     r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
     Verdict.HOLDS,
-    "It is for one draw; with N draws the overlap is that of the product laws.",
+    "It is for one sample. With N samples the overlap is that of the product distributions.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -46,7 +47,7 @@ def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
     """
     shared = np.asarray(overlap, dtype=np.float64)
     if not (np.all(shared >= 0) and np.all(shared <= 1)):
-        raise InputError("The overlap of two laws lies between 0 and 1.")
+        raise InputError("The overlap of two distributions lies between 0 and 1.")
     return finite_number("The distance", distance, low=0.0, high=1e300) / 2 * shared
 
 
@@ -76,12 +77,12 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     worst = [number(float(le_cam(1 - each, distance=apart)[0])) for each in (bound.printed, bound.certified, exact)]
     return f"""
 - Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
-  variance 1. One draw from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats,
-  $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
+  variance 1. One sample from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$
+  nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
 - The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. A guess at the table is off by
   $\\delta$ times the overlap on average, or more, for the worse of the two.
-- **Printed**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
-- **Certified**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
+- **As stated**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
+- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
   more. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr) = {number(float(exact[0]))}$,
   so off by ${worst[2]}$ or more.
 """
@@ -98,8 +99,8 @@ EXHIBITS: dict[str, Exhibit] = {
         exact_variation,
         lemma_8_text,
         (Axis.ANSWERS, Axis.APART, Axis.SIZE),
-        "allows a total variation distance of {}",
-        "total variation distance of the laws of all answers",
+        "a total variation distance of at most {}",
+        "total variation distance of all answers together",
         ("bounds.answers", "bounds.apart", "bounds.size"),
     ),
 }

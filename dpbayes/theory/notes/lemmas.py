@@ -45,7 +45,7 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "With finitely many candidates there is none at the moved score; it holds for the weights of one table.",
+    "Among finitely many candidates, none has the shifted score. The lemma holds for the weights of one table.",
 )
 
 
@@ -83,8 +83,8 @@ def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = ends(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
-- **Printed**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
-- **Certified**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
+- **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
+- **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
   $s\\,S(x)$, which it is exactly.
 - Both are of weights before they are normalised, of one and the same table. Of probabilities it is false: there may
   be no candidate with the moved score.
@@ -98,8 +98,8 @@ DILATION = Claim(
     "Dilation",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
-    "No candidate has the dilated score, and the good event is printed as its complement; weights obey it off an event "
-    "of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+    "No candidate has the dilated score, and the good event is stated as its complement. The weights satisfy "
+    "the lemma off an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
 )
 
 
@@ -155,11 +155,11 @@ def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times it may be
   smaller by more than $e^{{\\epsilon/2}}$.
-- **Printed**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
+- **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
-- **Certified**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
-- Exactly: every table's law summed over such scores, and the largest of these sums. $S$ is smoothed with
-  $\\beta = \\lambda$, as the lemma is for $\\lambda$ up to $\\beta$.
+- **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
+- Exactly: for every table, the probability of such scores; the largest of these is shown. $S$ is smoothed with
+  $\\beta = \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
 """
 
 
@@ -186,10 +186,10 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
 
 BASELINE = Claim(
     Reference("Notes", "Section 3.2"),
-    "Smooth sensitivity is more accurate than Laplace noise",
+    "Smooth sensitivity beats Laplace noise",
     r"",
     Verdict.UNCLEAR,
-    "Neither the noise nor epsilon nor delta is stated; noise on the counts was as good or better nearly everywhere.",
+    "The noise, epsilon and delta are not stated. Noise on the counts was as good or better nearly everywhere.",
 )
 
 
@@ -204,7 +204,7 @@ EXHIBITS: dict[str, Exhibit] = {
         known_as("exact ratio of weights"),
         sliding_text,
         (Axis.SHIFT,),
-        "lets the weights of one table differ by a factor of {}",
+        "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
         ("bounds.shift", "epsilon"),
         (counterexample_lemma_2_1,),
@@ -217,7 +217,7 @@ EXHIBITS: dict[str, Exhibit] = {
         too_low,
         dilation_text,
         (Axis.RATE, Axis.PRIOR),
-        "a score too low to be dilated in {} of releases",
+        "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
         ("bounds.rate", "epsilon", *DIE, "prior"),
         (counterexample_lemma_2_2,),

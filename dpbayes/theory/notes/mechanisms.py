@@ -68,10 +68,11 @@ def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assump
 
 GLOBAL = Claim(
     Reference("Notes", "Section 2.1, the mechanism"),
-    "The mechanism with global sensitivity is epsilon-differentially private",
+    "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "It loses half of epsilon at least, more with a firm prior; its weights hardly differ, so the error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights hardly differ, so the "
+    "error tends to 1.",
 )
 
 
@@ -89,8 +90,8 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     die = die_of(subject, at)
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
   all candidates. It is for this $n$ and prior.
 """
 
@@ -99,11 +100,11 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 
 LOCAL = Claim(
     Reference("Notes", "Section 2.2"),
-    "The mechanism with local sensitivity is not differentially private",
+    "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "It has no guarantee of epsilon, which it breaks for priors of about .3 and less; every finite law of full support "
-    "has some epsilon, and for larger priors that was below the one asked for.",
+    "It does not guarantee epsilon, and it exceeds epsilon for priors of about .3 and less. Every finite "
+    "distribution of full support has some epsilon. For larger priors it was below the target.",
 )
 
 
@@ -141,9 +142,9 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
-- **Printed** is no promise: $\\epsilon = {printed}$ nats is what these weights would lose at most if $\\Delta_l$ were
-  the same for all tables.
-- **Certified**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
+- **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
+  $\\Delta_l$ were the same for all tables.
+- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
   that it is.
 """
 
@@ -152,11 +153,11 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 
 SMOOTH = Claim(
     Reference("Notes", "Section 2.3.1"),
-    "The mechanism with smooth sensitivity is (epsilon, delta)-differentially private",
+    "Smooth sensitivity gives (ε, δ)-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
-    "The lemmas do not show it, as they leave out the normaliser and the change from x to y; (1.5 epsilon, delta/2) is "
-    "proved, and no violation of (epsilon, delta) was found.",
+    "The lemmas do not show it: they leave out the normaliser and the change from x to y. (1.5 epsilon, "
+    "delta/2) is proved, and no violation of (epsilon, delta) was found.",
 )
 
 
@@ -213,8 +214,8 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
-- **Printed**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
-- **Certified**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
+- **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
+- **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
   prior. Without any $\\delta$ it is ${pure}$ nats.
 """
@@ -262,14 +263,14 @@ EXHIBITS: dict[str, Exhibit] = {
         GLOBAL,
         lambda die, at, epsilon: global_mechanism(die, epsilon=epsilon),
         global_mechanism_text,
-        "promises a privacy loss of {} nats",
+        "a privacy loss of at most {} nats",
     ),
     "NOTES_LOCAL": _loss_exhibit(
         "Notes, Section 2.2: privacy with local sensitivity",
         LOCAL,
         lambda die, at, epsilon: local_mechanism(die, epsilon=epsilon),
         local_mechanism_text,
-        "calls a mechanism not private whose weights aim at a loss of {} nats",
+        "no guarantee at a target loss of {} nats",
         counterexample_local,
     ),
     "NOTES_SMOOTH": Exhibit(
@@ -280,7 +281,7 @@ EXHIBITS: dict[str, Exhibit] = {
         smooth_loss_at_delta,
         smooth_mechanism_text,
         (Axis.EPSILON, Axis.DELTA, Axis.PRIOR),
-        "promises, up to δ, a privacy loss of {} nats",
+        "a privacy loss, up to δ, of at most {} nats",
         LOSS_UNIT,
         ("epsilon", "bounds.delta", *DIE, "prior"),
         **FEW_CANDIDATES,

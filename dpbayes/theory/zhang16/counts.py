@@ -88,9 +88,10 @@ def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = ends(bound)
     nodes = len(subject.network.names)
     return f"""
-- A record is in one cell of each of $|I| = {nodes}$ tables; replacing it takes 1 from that cell and adds 1 to another.
-- **Printed**: $2|I| = 2 \\cdot {nodes} = {printed}$, whatever $n$ is: the line is level.
-- **Certified**: 2 for each node whose family has more than one cell, ${certified}$.
+- A record is in one cell of every table, of $|I| = {nodes}$ tables. Replacing it takes 1 from that cell and
+  adds 1 to another.
+- **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, whatever $n$ is, so the line is level.
+- **Proved**: 2 for each node whose family has more than one cell, ${certified}$.
 - **Exact**: the counts of two records that differ in every column, one taken from the other.
 """
 
@@ -125,8 +126,8 @@ def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     scale = 2 * nodes / at.epsilon[0]
     return f"""
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
 - **Exact**: two records that differ in every column. Rounding to $[0, n]$ takes nothing away: counts that come out as
   0 and as $n$ lose as much.
 """
@@ -134,17 +135,19 @@ def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 LEMMA_1 = Claim(
     Reference("Zhang16", "Lemma 1"),
-    "One record moves the counts by at most 2|I|",
+    "One record changes the counts by at most 2|I|",
     r"\|\Delta\omega - \Delta\tilde\omega\|_1 \le 2|\mathcal I|",
     Verdict.HOLDS,
-    "It is reached on every graph, by two records that differ in every column.",
+    "Two records that differ in every column reach this bound on every graph.",
+    mechanism="LaplaceUpdates",
 )
 COROLLARY_1 = Claim(
     Reference("Zhang16", "Corollary 1"),
-    "Algorithm 1 is epsilon-differentially private",
+    "Algorithm 1 is ε-differentially private",
     r"b = 2|\mathcal I| / \epsilon",
     Verdict.HOLDS,
-    "Epsilon cannot be lowered for this noise, because Lemma 1 holds with equality.",
+    "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
+    mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (LEMMA_1, COROLLARY_1)
 
@@ -157,7 +160,7 @@ EXHIBITS: dict[str, Exhibit] = {
         largest_move,
         lemma_1_formula,
         (Axis.RECORDS,),
-        "lets one record move all counts together by {}",
+        "that one record moves all counts together by at most {}",
         "L1 distance of the counts, records",
         (),
     ),

@@ -94,8 +94,8 @@ def proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -
     cells = subject.network.cell_count
     return f"""
 - {scale_in_words(subject, at)}, on $2m = {cells}$ counts.
-- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
-- **Certified**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
+- **As stated**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
+- **Proved**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
 """
 
 
@@ -161,17 +161,19 @@ def _assumptions(network: Network) -> tuple[Assumption, ...]:
 
 PROPOSITION_1 = Claim(
     Reference("Zhang16", "Proposition 1"),
-    "No count moves far",
+    "The noise on every count is small",
     r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "The noise is independent, so the exact quantile is known and slightly smaller than the union bound.",
+    "The noise is independent, so its exact quantile is known. It is slightly smaller than the union bound.",
+    mechanism="LaplaceUpdates",
 )
 CLIPPED = Claim(
     Reference("Zhang16", "Proposition 1, for the clipped updates"),
-    "No released count is far off",
+    "Every released count has a small error",
     r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "Clipping keeps every error within n as well, which the printed bound exceeds once the noise is large.",
+    "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
+    mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (PROPOSITION_1, CLIPPED)
 
@@ -184,7 +186,7 @@ EXHIBITS: dict[str, Exhibit] = {
         measured_noise,
         proposition_1_formula,
         (Axis.EPSILON, Axis.DELTA),
-        "noise of {} records on a count",
+        "noise of at most {} records on a count",
         "largest noise on any count, records",
         ("epsilon", "bounds.delta"),
     ),
@@ -198,7 +200,7 @@ EXHIBITS: dict[str, Exhibit] = {
         measured_change,
         clipped_formula,
         (Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
-        "a count off by {} records",
+        "an error of at most {} records in a count",
         "largest change of any released count, records",
         ("epsilon", "bounds.delta"),
         uses=Uses.SIMULATION,

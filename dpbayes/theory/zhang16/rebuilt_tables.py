@@ -26,27 +26,31 @@ _DRAWN_AT_ONCE = 1 << 20
 
 CONSISTENCY = Claim(
     Reference("Zhang16", "Section 3.2, Consistency"),
-    "Tables agree",
+    "Rebuilt Fourier tables agree with each other",
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
-    "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
+    "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the lift.",
     page="Stealth",
+    mechanism="LaplaceFourier",
 )
 ALGORITHM_2 = Claim(
     Reference("Zhang16", "Algorithm 2"),
-    "Private posterior by Fourier coefficients",
+    "The Fourier posterior is private",
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
-    "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
+    "It is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be negative.",
     page="Stealth",
+    mechanism="LaplaceFourier",
 )
 THEOREM_3 = Claim(
     Reference("Zhang16", "Theorem 3"),
-    "Error of a table",
+    "The L1 error of every rebuilt table is small",
     r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
     r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
     Verdict.LOOSE,
-    "True for all tables at once; a single table needs only its own coefficients, added in squares.",
+    "The bound holds for all tables at once. A single table needs only its own coefficients, whose errors add "
+    "in squares.",
+    mechanism="LaplaceFourier",
 )
 
 
@@ -166,10 +170,10 @@ def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     return f"""
 - The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
   $|N_I| = {size}$.
-- **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
+- **As stated**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
   \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
   {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
-- **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
+- **Proved**: ${certified}$ records, of which the lift is ${number(lift)}$. Both are for the stated noise.
 """
 
 
@@ -184,7 +188,7 @@ EXHIBITS: dict[str, Exhibit] = {
         measured_error,
         theorem_3_formula,
         (Axis.EPSILON, Axis.DELTA, Axis.T),
-        "an L1 error of {} records",
+        "an L1 error of at most {} records",
         "L1 error of the largest table, records",
         ("epsilon", "bounds.delta", "bounds.t"),
     ),

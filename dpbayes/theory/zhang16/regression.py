@@ -87,9 +87,9 @@ def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -
     return f"""
 - One record with $d = {d}$ features in the unit ball, $|y| \\le 1$; weights $\\|w\\|_2 \\le B = {b}$;
   $\\sigma^2 = {variance}$.
-- **Printed**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+- **As stated**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
   \\frac{{1}}{{2 \\cdot {variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$.
-- **Certified**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
+- **Proved**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
 - **Exact**: the gradient where $w = (B, 0, \\dots)$, $x = (-1, 0, \\dots)$ and $y = 1$.
 """
 
@@ -127,7 +127,7 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
         unit="nats of privacy loss",
         assumptions=(
             Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
-            Assumption("One draw is released", times == 1),
+            Assumption("One sample is released", times == 1),
         ),
     )
 
@@ -147,10 +147,10 @@ def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
     return f"""
 - $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$,
   $\\sigma^2 = {variance}$. Over the ball $\\|w\\|_1$ is $\\sqrt d\\,B$ at most.
-- **Printed**, for one draw: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+- **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
   \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
   for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
-- **Certified**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
+- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
   whatever $n$ and $d$ are.
 - **Exact**: {_pair(at, knobs.features)}
 """
@@ -200,9 +200,9 @@ def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound)
     printed, certified = ends(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
-- No factor is printed: taken is the one that is right for small $B$.
-- **Printed**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
-- **Certified**, for one draw: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
+- The paper states no factor: the factor that is right for small $B$ is used.
+- **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
+- **Proved**, for one sample: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
 - **Exact**: {_pair(at, 2)}
 """
 
@@ -278,11 +278,12 @@ def _variance(noise_variance: float) -> float:
 
 GRADIENT = Claim(
     Reference("Zhang16", "Appendix D, the gradient"),
-    "How the log-likelihood changes with a record",
+    "The gradient of the log-likelihood in a record",
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
-    "It is (y - w'x) (w, -1)/sigma^2: the printed one has the wrong sign, half the size, and x_j w'w for (w'x) w_j.",
+    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated one has the wrong sign and half the size, and it "
+    "has x_j w'w in place of (w'x) w_j.",
     page="Regression",
 )
 NORM = Claim(
@@ -290,30 +291,32 @@ NORM = Claim(
     "The log-likelihood is Lipschitz in a record",
     r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "Signed terms are summed in place of a norm; the largest norm of one record's gradient is "
-    "(1 + B) sqrt(1 + B^2)/sigma^2.",
+    "The paper sums signed terms in place of a norm. The largest norm of the gradient of one record is (1 + "
+    "B) sqrt(1 + B^2)/sigma^2.",
 )
 APPENDIX_D = Claim(
     Reference("Zhang16", "Appendix D"),
-    "A draw of the weights is 2 L(w)-differentially private",
+    "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "Its factor n counts every record, though one is replaced, so it is never below n/sigma^2; for few records and a "
-    "large ball it is exceeded. The loss is at most 4 B/sigma^2 up to B = 1 and (1 + B)^2/sigma^2 above.",
+    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. It "
+    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
+    "B)^2/sigma^2 above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
-    "Privacy is proportional to the bound of the weights' norm",
+    "The privacy loss is proportional to the norm bound",
     r"\epsilon \propto B",
     Verdict.AMENDED,
-    "Up to B = 1; above, the loss grows with the square of 1 + B. Records must first be scaled to the unit ball.",
+    "This holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
+    "the unit ball.",
 )
 LEMMA_D1 = Claim(
     Reference("Zhang16", "Lemma D.1"),
     "The truncated Gaussian is conjugate",
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
-    "mu_n and Sigma_n are the parameters of the Gaussian before it is cut.",
+    "mu_n and Sigma_n are the parameters of the Gaussian before truncation.",
     page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)
@@ -349,7 +352,7 @@ EXHIBITS: dict[str, Exhibit] = {
         steepest,
         gradient_norm_formula,
         (Axis.NORM_BOUND,),
-        "lets the gradient have a norm of {}",
+        "a norm of the gradient of at most {}",
         "norm of the gradient, nats per unit of the record",
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
         (counterexample_norm, counterexample_gradient),

@@ -56,7 +56,7 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
         printed=np.asarray(2 * max(constants) * len(constants)),
         certified=np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
         unit="nats of privacy loss",
-        assumptions=(Assumption("One draw is released", times == 1),),
+        assumptions=(Assumption("One sample is released", times == 1),),
     )
 
 
@@ -68,8 +68,8 @@ def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
   {number(log_odds_bound(at.knobs.omega))}$ for a binary node. A record may change the
   family of all $|I| = {nodes}$ nodes.
-- **Printed**, for one draw: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
-- **Certified**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
+- **As stated**, for one sample: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
+- **Proved**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
 """
 
 
@@ -160,11 +160,11 @@ def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     m = number(2 * float(bound.printed[0]) ** 2)
     return f"""
 - Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
-  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The theorem's own
-  $\\delta$ is a slack, here 1/2, and not this page's.
-- **Printed**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
+  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The $\\delta$ of
+  the theorem is a slack, here 1/2, and not the delta of this page.
+- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
   probabilities differ by 1 at most.
-- **Certified**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
+- **Proved**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
 
 
@@ -193,7 +193,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
             Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
             Assumption("omega bounds the probabilities of joint outcomes, not of CPT entries", len(network.names) == 1),
-            Assumption("One draw is released", times == 1),
+            Assumption("One sample is released", times == 1),
         ),
     )
 
@@ -204,8 +204,8 @@ def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) ->
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
 """
 
 
@@ -246,18 +246,20 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
 
 THEOREM_4_1 = Claim(
     Reference("Zhang16", "Theorem 4(1)"),
-    "A draw from the posterior of a Lipschitz network is private",
+    "A posterior sample is 2L-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
-    "It holds for one draw with distances between families' values, which one record may change at every node: "
-    "2 sum_i L_i in all, times the number of draws.",
+    "It holds for one sample with distances between the values of families. One record may change these at "
+    "every node, so the loss is 2 sum_i L_i times the number of samples.",
+    mechanism="PosteriorSampler",
 )
 THEOREM_4_2 = Claim(
     Reference("Zhang16", "Theorem 4(2)"),
-    "A draw from the posterior under a concentrated prior is (0, sqrt(M/2))-private",
+    "A posterior sample is (0, √(M/2))-private",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
     Verdict.VACUOUS,
     "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior.",
+    mechanism="PosteriorSampler",
 )
 APPENDIX_C1 = Claim(
     Reference("Zhang16", "Appendix C.1"),
@@ -265,14 +267,16 @@ APPENDIX_C1 = Claim(
     r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
     Verdict.HOLDS,
     "It is the posterior mean of the cell.",
+    mechanism="PosteriorSampler",
 )
 APPENDIX_C2 = Claim(
     Reference("Zhang16", "Appendix C.2"),
-    "Trimming at omega makes a draw private",
+    "Trimming at ω makes a posterior sample ε-private",
     r"\epsilon = 2 \ln(1/\omega), \quad \omega = e^{-\epsilon/2}",
     Verdict.FALSE,
-    "A replaced record changes a term of every node in every draw: 2 |I| N ln((1 - omega)/omega); up to "
-    "epsilon = 2 ln 2 the printed omega leaves nothing to draw from.",
+    "A replaced record changes a term of every node in every sample, so the loss is 2 |I| N ln((1 - "
+    "omega)/omega). Up to epsilon = 2 ln 2 the stated omega leaves no interval to sample from.",
+    mechanism="PosteriorSampler",
 )
 CLAIMS: tuple[Claim, ...] = (THEOREM_4_1, THEOREM_4_2, APPENDIX_C1, APPENDIX_C2)
 
@@ -296,7 +300,7 @@ EXHIBITS: dict[str, Exhibit] = {
         unmeasured,
         theorem_4_2_formula,
         (Axis.PRIOR,),
-        "allows a total variation distance of {}",
+        "a total variation distance of at most {}",
         "total variation distance",
         ("prior", "bounds.start"),
     ),

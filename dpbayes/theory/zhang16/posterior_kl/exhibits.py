@@ -86,8 +86,8 @@ def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
-  $\\mathbb E f$ is not printed in a form that can be computed; the exact one is put in.
+- **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
+  $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
 {_tails(subject, at, certified)}
 """
 
@@ -99,8 +99,8 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
-- **Certified**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
+- **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
+- **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
   {certified}$ nats: McDiarmid's inequality as it is, with the rows' exact oscillations for $c_{{ij}}$. Far sharper
   numbers are proved too: see “Theorem 1”.
 """
@@ -110,9 +110,9 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
-        "the law that dominates every row's, convolved"
+        "the distribution that dominates those of all rows, convolved"
         if tails.is_convolved
-        else ("the rows differ too much for their laws to be convolved here, and Chernoff's bound stands in")
+        else ("the rows differ too much for a convolution here; Chernoff's bound is used instead")
     )
     every = {
         "McDiarmid's inequality, with the sum of c squared": tails.mcdiarmid,
@@ -121,7 +121,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
         "the largest divergence there can be": tails.largest,
     }
     lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
-    return f"- **Certified**: ${certified}$ nats, the least of what is proved:\n{lines}"
+    return f"- **Proved**: ${certified}$ nats, the least of what is proved:\n{lines}"
 
 
 def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -133,9 +133,9 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     mean = number(bounds.printed_expectation)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
+- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
   $\\epsilon$ is.
-- **Certified**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
+- **Proved**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
 """
 
 
@@ -144,9 +144,9 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     printed, certified = ends(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
+- **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
   {printed}$ nats; $\\epsilon$ is not in it.
-- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
 """
 
 
@@ -155,8 +155,8 @@ def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = ends(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
-- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+- **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
+- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
 """
 
 
@@ -167,9 +167,9 @@ def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     size = number(m * n * math.log(max(n, 1)))
     return f"""
 - {scale_in_words(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
-- **Printed**, with constant 1 for the $\\mathcal O$ terms:
+- **As stated**, with constant 1 for the $\\mathcal O$ terms:
   $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {printed}$ nats.
-- **Certified**: ${certified}$ nats.
+- **Proved**: ${certified}$ nats.
 """
 
 
@@ -184,7 +184,7 @@ def _kl_exhibit(
         measured_quantile,
         formula,
         AXES,
-        "a KL divergence of {} nats",
+        "a KL divergence of at most {} nats",
         UNIT,
         ("epsilon", "bounds.delta", "prior"),
         fails,
@@ -205,7 +205,7 @@ def _mean_exhibit(
         measured_mean,
         formula,
         axes,
-        "a mean KL divergence of {} nats",
+        "a mean KL divergence of at most {} nats",
         UNIT,
         knobs,
         fails,

@@ -188,7 +188,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         sentence += " The papers state no bound for this mechanism."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
     alt = f"KL divergence of the {what} against epsilon. {sentence}"
-    return Picture(title, figure, alt, sentence, "pages/bounds.py")
+    return Picture(title, figure, alt, sentence, "pages/claims.py")
 
 
 def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:

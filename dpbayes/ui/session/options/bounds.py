@@ -1,4 +1,4 @@
-"""What the Bounds page lets a person set."""
+"""What the bound of a claim depends on."""
 
 import enum
 from dataclasses import dataclass
