@@ -371,9 +371,9 @@ def test_all_claims_are_listed_for_both_seats(seat: Seat) -> None:
 
 def test_words_and_a_paper_narrow_the_list_and_the_claim_that_is_shown_stays() -> None:
     at = put(claim_opened("[Zhang16] Theorem 3"), "papers.search", "LEMMA fails")
-    found = [claim for claim in CLAIMS if matches(claim, "lemma fails")]
-    assert list(listed(at)["place"]) == [claim.reference.place for claim in found]
-    assert 0 < len(found) < len(CLAIMS)
+    matching = [claim for claim in CLAIMS if matches(claim, "lemma fails")]
+    assert list(listed(at)["place"]) == [claim.reference.place for claim in matching]
+    assert 0 < len(matching) < len(CLAIMS)
     at = fine(at.selectbox(key="parameter.papers.paper").set_value(PaperShown.Notes).run())
     assert set(listed(at)["paper"]) == {"Notes"}
     assert headline(at).startswith("Theorem 3")

@@ -309,9 +309,9 @@ def _sources(chosen: Chosen, claim: Claim) -> None:
 
 def _map() -> pd.DataFrame:
     """Return all claims with the code and the tests that name them."""
-    found = entries()
+    named = entries()
     mentions = {
-        kind: [", ".join(map(str, getattr(found[claim], kind))) for claim in CLAIMS] for kind in ("code", "tests")
+        kind: [", ".join(map(str, getattr(named[claim], kind))) for claim in CLAIMS] for kind in ("code", "tests")
     }
     return table_of(CLAIMS).assign(**mentions)
 
