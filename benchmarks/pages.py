@@ -22,11 +22,11 @@ MOST_TIMES_ASIA = 25.0
 Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
-    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "bounds", "stealth")),
-    *((page, {}) for page in ("structure", "best_noise", "which_epsilon", "robustness", "accuracy", "papers")),
+    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "claims", "stealth")),
+    *((page, {}) for page in ("structure", "best_noise", "which_epsilon", "accuracy")),
     ("explore", {"mechanism": "LaplaceFourier"}),
     *(
-        ("bounds", {"bounds.claim": claim.value})
+        ("claims", {"bounds.claim": claim.value})
         for claim in (BoundClaim.EXPECTATION, BoundClaim.CLIPPED, BoundClaim.THEOREM_3, BoundClaim.COROLLARY_3)
     ),
     *(

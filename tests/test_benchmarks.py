@@ -116,7 +116,7 @@ def test_the_benchmark_of_wide_graphs_opens_every_page():
         "ledger",
         "regression",
     }, "those do not depend on a graph"
-    looks = [("data", {}), ("bounds", {"bounds.claim": BoundClaim.CLIPPED.value})]
+    looks = [("data", {}), ("claims", {"bounds.claim": BoundClaim.CLIPPED.value})]
     records = wide_pages(parents=(2, 3), looks=looks)
     assert [r.name for r in records][:2] == ["Data, 2 parents", "Data, 3 parents"]
     assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2

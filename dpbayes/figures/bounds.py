@@ -1,4 +1,4 @@
-"""Picture of a bound: printed, certified, exact and simulated against what it depends on."""
+"""Picture of a bound: as stated in the paper, proved, exact and simulated, against what it depends on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,13 +40,13 @@ def bound_figure(
     """Draw a bound against x, both axes logarithmic; `chosen` is the setting at hand and its values, by curve."""
     x = curves.x
     traces: list[Trace] = [
-        _line(x, curves.certified, "certified", {"color": BOUND, "width": 2.5}),
-        _line(x, curves.printed, "printed", {"color": BOUND, "width": 2, "dash": "dash"}),
+        _line(x, curves.certified, "proved", {"color": BOUND, "width": 2.5}),
+        _line(x, curves.printed, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}),
     ]
     if curves.violated.any():
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
-        traces.append(_line(x, wrong, "printed, violated", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
+        traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     if np.any(curves.exact > 0):
         known = np.isfinite(curves.exact)  # it may be known at a few points only
         traces.append(_line(x[known], curves.exact[known], curves.exact_name, {"color": PRIVATE, "width": 2}))

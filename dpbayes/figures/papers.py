@@ -1,4 +1,4 @@
-"""What became of the papers' claims, as one bar for each paper."""
+"""The verdicts on the claims of each paper, as one bar for each paper."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from dpbayes.base.looks import Look
 from dpbayes.base.types import IntArray
 from dpbayes.figures.style import FRAME, Figure, distinct_labels, figure_of, names_axis, titled
 
-PATTERNS = ("", ".", "/", "x", "-", "|")
+MARKS = ("✓", "✓+", "△", "✗", "○", "?")
 """What tells verdicts apart without their colours."""
 
 
@@ -21,11 +21,15 @@ def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: Int
             "orientation": "h",
             "x": numbers,
             "y": names,
-            "name": verdict.name,
-            "marker": {"color": verdict.colour, "pattern": {"shape": pattern, "solidity": 0.25}},
+            "name": f"{mark} {verdict.name}",
+            "marker": {"color": verdict.colour, "line": {"color": "#FFFFFF", "width": 1}},
+            "text": [f"{mark} {number}" for number in numbers],
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
             "hovertemplate": "%{y}: %{x}<extra>" + verdict.name + "</extra>",
         }
-        for verdict, pattern, numbers in zip(verdicts, PATTERNS, np.asarray(counts), strict=True)
+        for verdict, mark, numbers in zip(verdicts, MARKS, np.asarray(counts), strict=True)
     ]
     return figure_of(
         bars,

@@ -1,4 +1,4 @@
-"""Pictures of robustness: how far one record moves a posterior, and how many answers give it away."""
+"""Pictures of robustness: how far one record moves a posterior, and how many answers reveal the table."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ def moved_figure(
 ) -> Figure:
     """Draw divergences in nats against the prior's strength (points,), both axes logarithmic.
 
-    `printed` is red where `broken`; `chosen` is the strength at hand and the exact divergence there.
+    `printed` is red where `broken`; `chosen` is the strength that is set and the exact divergence there.
     """
     traces = [
         _line(prior, proved, "proved", {"color": BOUND, "width": 2}),
-        _line(prior, printed, "as printed", {"color": BOUND, "width": 2, "dash": "dash"}),
-        *_red(prior, printed, broken, "as printed, and broken"),
+        _line(prior, printed, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}),
+        *_red(prior, printed, broken, "as stated, exceeded"),
         _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
         _chosen(*chosen, floor=float(min(values[values > 0].min(initial=1.0) for values in (exact, printed, proved)))),
     ]
@@ -35,15 +35,15 @@ def answers_figure(
 ) -> Figure:
     """Draw the bracket of needed answers and what the paper promises (points,), both axes logarithmic.
 
-    `promised` is red where it is `too_few`; `at` marks the strength at hand.
+    `promised` is red where it is `too_few`; `at` marks the strength that is set.
     """
     edge = {"color": EXACT, "width": 1.5}
     traces = [
         _line(prior, least, "proved: at least", edge),
         _line(prior, most, "proved: at most", edge | {"dash": "dot"})
         | {"fill": "tonexty", "fillcolor": faded(EXACT, 0.18)},
-        _line(prior, promised, "said to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
-        *_red(prior, promised, too_few, "said to suffice, and too few"),
+        _line(prior, promised, "stated to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
+        *_red(prior, promised, too_few, "stated to suffice, too few"),
     ]
     return figure_of(
         traces,
@@ -68,13 +68,13 @@ def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trac
 
 
 def _chosen(strength: float, divergence: float, *, floor: float) -> Trace:
-    """Mark the prior at hand by a dot on a stem, whose foot has no dot."""
+    """Mark the prior that is set by a dot on a stem, whose foot has no dot."""
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": [strength, strength],
         "y": [floor, divergence],
-        "name": "the prior at hand",
+        "name": "the prior set above",
         "line": {"color": EXACT, "width": 1, "dash": "dot"},
         "marker": {"color": EXACT, "size": [0, 11], "opacity": 1, "line": {"color": "#FFFFFF", "width": 1.5}},
     }

@@ -80,6 +80,10 @@ EXHIBITS: dict[str, Exhibit] = {
 """Every claim that is shown with its bound, by a name of its own."""
 
 
+OPENING = ("COROLLARY_4", "ALT_THEOREM_1_II")
+"""The exhibits that a page may open with: they fail at usual settings. The second needs no table."""
+
+
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Return every setting at which this claim is shown to fail, computed now."""
     topics = {_topic(module.__name__) for module in MODULES if claim in getattr(module, "CLAIMS", ())}

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.current import current, link_problems
+from dpbayes.ui.session.current import current, link_problems, move_settings
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.moved import MOVED, place_now
@@ -44,6 +44,7 @@ def _shown() -> None:
             begin_with_address()
     page = st.navigation(_pages(), position="top")
     if page.url_path in MOVED:
+        move_settings(page.url_path)
         turn_to(f"pages/{place_now(page.url_path)}.py")
     show_place(page.url_path)
     st.html(STYLE)
@@ -83,9 +84,7 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
             st.Page("pages/structure.py", title="Structure", url_path="structure"),
             st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
-            st.Page("pages/papers.py", title="Papers", url_path="papers"),
-            st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
-            st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),
+            st.Page("pages/claims.py", title="Claims", url_path="claims"),
             st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
             st.Page("pages/hellinger.py", title="Hellinger", url_path="hellinger"),
             st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),

@@ -82,7 +82,7 @@ def slider(screen: AppScreen, name: str) -> Locator:
 
 
 def test_one_press_goes_back_over_a_page_with_the_settings_as_they_were_there(open_counted):
-    screen = open_counted("bounds?epsilon=2")
+    screen = open_counted("claims?epsilon=2")
     screen.go("Stealth")
     at(screen, "Stealth", "epsilon=2")
     assert entries(screen) == 1
@@ -93,15 +93,15 @@ def test_one_press_goes_back_over_a_page_with_the_settings_as_they_were_there(op
     at(screen, "Stealth", "epsilon=2")
     expect(screen.epsilon_box).to_have_value("2")
     turn(screen, "back")
-    at(screen, "Bounds", "epsilon=2")
+    at(screen, "Claims", "epsilon=2")
     turn(screen, "forward")
     at(screen, "Stealth", "epsilon=2")
     turn(screen, "forward")
     at(screen, "Stealth", "epsilon=5")
     expect(screen.epsilon_box).to_have_value("5")
     assert entries(screen) == 2
-    screen.go("Bounds")  # what is in the navigation keeps the settings
-    at(screen, "Bounds", "epsilon=5")
+    screen.go("Claims")  # what is in the navigation keeps the settings
+    at(screen, "Claims", "epsilon=5")
 
 
 def test_two_presses_go_back_over_two_pages(open_counted):
@@ -146,7 +146,8 @@ def test_one_press_goes_back_to_the_setting_before(open_counted):
     assert entries(screen) == 2
 
 
-DRAGGED = [("explore", "Epsilon"), ("network", "Epsilon"), ("robustness", "Records in each table")]
+FAMILIES = "claims?papers.claim=%5BDimitrakakis14%5D+Assumption+2"
+DRAGGED = [("explore", "Epsilon"), ("network", "Epsilon"), (FAMILIES, "Records in each table")]
 
 
 @pytest.mark.parametrize(("path", "name"), thorough(DRAGGED, sample=[DRAGGED[0], DRAGGED[2]]))
@@ -213,14 +214,29 @@ def test_a_page_that_goes_on_working_after_a_story_is_one_entry(open_counted):
 
 
 def test_a_link_from_a_claim_is_one_entry(open_counted):
-    screen = open_counted("papers")
-    link = screen.main.get_by_role("button", name=re.compile("Bounds")).first
-    link.click()
-    screen.arrived("Bounds")
-    expect(screen.page).to_have_url(re.compile("/bounds.*bounds.claim="), timeout=SLOW_MS)
+    screen = open_counted("claims?papers.claim=%5BZhang16%5D+Appendix+D%2C+the+gradient")
+    screen.main.get_by_role("link", name="Regression").click()
+    screen.arrived("Regression")
     assert entries(screen) == 1
     turn(screen, "back")
-    at(screen, "Papers")
+    screen.arrived("Claims")
+    expect(screen.headline).to_contain_text("Appendix D (the gradient) fails", timeout=SLOW_MS)
+
+
+@pytest.mark.parametrize(
+    ("link", "said", "settings"),
+    [
+        ("bounds?epsilon=2", "Theorem 1 is not exceeded here", "bounds.claim=Theorem+1"),
+        ("papers?papers.claim=%5BNotes%5D+Section+2.2", "Section 2.2 of the Notes", "papers.claim="),
+        ("robustness?robustness.prior=20", "One record moves the posterior by", "robustness.prior=20"),
+    ],
+)
+def test_a_saved_link_to_a_page_that_has_moved_opens_claims_with_its_claim(visit, link, said, settings):
+    screen = visit("")
+    screen.page.goto(f"{screen.page.url}{link}")
+    screen.arrived("Claims")
+    expect(screen.headline).to_contain_text(said, timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile(f"/claims.*{re.escape(settings)}"), timeout=SLOW_MS)
 
 
 def test_a_link_that_is_written_otherwise_takes_no_step_of_its_own(visit):

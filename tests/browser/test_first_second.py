@@ -50,8 +50,8 @@ WATCH = """() => {
 EACH_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EACH_50_MS = "setInterval(look, 50);"
 
-WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "bounds", "stealth", "structure")
-WITH_A_PICTURE += ("best_noise", "robustness", "accuracy", "regression")
+WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "claims", "stealth", "structure")
+WITH_A_PICTURE += ("best_noise", "accuracy", "regression")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 
 
@@ -116,7 +116,7 @@ def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
     return listed & {form for name in ("app", *FILES) for form in (name, name.replace("_", " "))}
 
 
-@pytest.mark.parametrize(("how", "place"), [("make run", "bounds"), ("streamlit run app.py", "")])
+@pytest.mark.parametrize(("how", "place"), [("make run", "claims"), ("streamlit run app.py", "")])
 def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
     """Streamlit's frame stands alone until the first thing comes; from then on there is always something in it."""
     with SERVERS[how]() as (url, _), chromium() as page:
@@ -129,7 +129,7 @@ def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, pl
     assert not any(view["empty"] for view in shown)
 
 
-EARLY = ("explore", "bounds?epsilon=2", "network", "papers")
+EARLY = ("explore", "claims?epsilon=2", "network", "structure")
 
 
 @pytest.mark.parametrize("how", SERVERS)

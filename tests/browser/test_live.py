@@ -54,7 +54,7 @@ def test_only_a_pages_own_button_stops_its_work(visit):
     """Streamlit has one, too, which leaves half a page; its sign comes when a page takes long."""
     scripts = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("*.js")
     assert any('"stStatusWidget"' in text or "`stStatusWidget`" in text for text in map(Path.read_text, scripts))
-    assert visit("robustness").page.evaluate(STOP) == "none"
+    assert visit("claims").page.evaluate(STOP) == "none"
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):

@@ -41,15 +41,15 @@ def records(screen: AppScreen) -> Locator:
 def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
     port = free_port()
     with dashboard_process(port) as (url, server), visits(url) as visit:
-        data, papers = visit("data?data_seed=7"), visit("papers?data_seed=7")
+        data, hellinger = visit("data?data_seed=7"), visit("hellinger?data_seed=7")
         records(data).fill("1234")
         records(data).press("Enter")
         expect(data.headline).to_contain_text("1,234 synthetic records", timeout=SLOW_MS)
         headline, address = data.headline.inner_text(), data.page.url
         assert address == f"{url}/data?records=1234&data_seed=7"
-        with restarted([data, papers], server, port):
+        with restarted([data, hellinger], server, port):
             _goes_on_with_its_settings(data, headline, address)
-            _reruns_its_part_alone(papers)
+            _reruns_its_part_alone(hellinger)
 
 
 def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -> None:
@@ -66,10 +66,10 @@ def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -
 
 
 def _reruns_its_part_alone(screen: AppScreen) -> None:
-    for paper in ("the Notes", "all papers", "the Notes"):
-        screen.option(paper).click()
-        chosen = re.compile(r"data_seed=7&.*papers\.paper=" + paper.replace(" ", r"\+"))
+    for balance in ("skewed", "balanced", "skewed"):
+        screen.option(balance).click()
+        chosen = re.compile(rf"data_seed=7&.*hellinger\.balance={balance}")
         expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
         screen.settle()
-        expect(screen.option(paper)).to_be_checked()
+        expect(screen.option(balance)).to_be_checked()
     assert not screen.warnings.count()

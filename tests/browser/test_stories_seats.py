@@ -173,7 +173,7 @@ def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
 
 
 def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(visit):
-    screen = visit("papers")
+    screen = visit("claims")
     for _ in range(2):
         screen.choose_story("A chest clinic")
         screen.arrived("Network")

@@ -33,11 +33,11 @@ def traces(curves: BoundCurves, at: float = 1.0) -> dict[str, Any]:
 
 def test_every_known_quantity_has_a_curve_in_its_colour() -> None:
     drawn = traces(CURVES)
-    assert list(drawn) == ["certified", "printed", "exact mean", "simulated quantile", "here: 1"]
-    assert (drawn["printed"].line.color, drawn["printed"].line.dash) == (BOUND, "dash")
-    assert drawn["certified"].line.color == BOUND
+    assert list(drawn) == ["proved", "as stated in the paper", "exact mean", "simulated quantile", "here: 1"]
+    assert (drawn["as stated in the paper"].line.color, drawn["as stated in the paper"].line.dash) == (BOUND, "dash")
+    assert drawn["proved"].line.color == BOUND
     assert drawn["exact mean"]["line"]["color"] == drawn["simulated quantile"]["marker"]["color"] == PRIVATE
-    np.testing.assert_allclose(drawn["printed"]["y"], 10 / X)
+    np.testing.assert_allclose(drawn["as stated in the paper"]["y"], 10 / X)
 
 
 def test_dots_carry_their_interval() -> None:
@@ -49,7 +49,7 @@ def test_dots_carry_their_interval() -> None:
 
 def test_only_the_violated_part_is_red() -> None:
     violated = X < 1
-    red = traces(replace(CURVES, violated=violated))["printed, violated"]
+    red = traces(replace(CURVES, violated=violated))["as stated, exceeded"]
     assert red["line"]["color"] == INVALID
     assert np.array_equal(np.isfinite(red["y"].astype(float)), violated)
 
@@ -58,7 +58,7 @@ def test_what_is_not_known_or_not_positive_is_not_drawn() -> None:
     drawn = traces(replace(CURVES, exact=NONE, value=NONE, certified=np.where(X < 1, np.inf, 0.0)))
     assert "exact mean" not in drawn
     assert "simulated quantile" not in drawn
-    assert not np.isfinite(drawn["certified"]["y"].astype(float)).any()
+    assert not np.isfinite(drawn["proved"]["y"].astype(float)).any()
 
 
 def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:

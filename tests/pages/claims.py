@@ -1,9 +1,9 @@
-"""A claim as the Bounds page evaluates it for a link, without the page."""
+"""A claim as the Claims page evaluates it for a link, without the page."""
 
 import re
 
-from dpbayes.ui.pages.bounds.curve import Evaluation, evaluated, possible
-from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.pages.claims.curve import Evaluation, evaluated, possible
+from dpbayes.ui.pages.claims.headline import finding
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
@@ -25,10 +25,10 @@ def evaluation_of(claim: BoundClaim, **query: str) -> tuple[Evaluation, str]:
 
 def words(evaluation: Evaluation) -> str:
     """Return the page's sentence and its formula with this setting's numbers."""
-    return f"{verdict(evaluation)} {evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)}"
+    return f"{finding(evaluation)} {evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)}"
 
 
 def check_words(evaluation: Evaluation) -> None:
     """Check that the page's sentence begins as it should, and that no number in it or in the formula is none."""
-    assert verdict(evaluation).startswith("At ")
+    assert finding(evaluation).startswith(evaluation.bound.claim.reference.in_words)
     assert not UNKNOWN.search(words(evaluation)), words(evaluation)

@@ -46,14 +46,12 @@ PAGES = (
     "pages/ledger.py",
     "pages/sampling.py",
     "pages/hellinger.py",
-    "pages/bounds.py",
+    "pages/claims.py",
     "pages/stealth.py",
     "pages/structure.py",
     "pages/best_noise.py",
-    "pages/robustness.py",
     "pages/accuracy.py",
     "pages/regression.py",
-    "pages/papers.py",
 )
 
 WITHOUT_DATA = (
@@ -61,10 +59,8 @@ WITHOUT_DATA = (
     "pages/ledger.py",
     "pages/hellinger.py",
     "pages/structure.py",
-    "pages/robustness.py",
     "pages/accuracy.py",
     "pages/regression.py",
-    "pages/papers.py",
 )
 """Pages that need no table."""
 

@@ -81,7 +81,7 @@ def said(at: AppTest) -> str:
 
 
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
-    at = open_page("pages/papers.py")
+    at = open_page("pages/claims.py")
     for _ in range(2):
         fine(story_list(at).set_value("clinic").run())
         assert at.title[0].value == "Network"
@@ -90,7 +90,7 @@ def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
         put(at, "box.epsilon", "3")
         assert story_list(at).value is None
         assert settings_of(at) != first("clinic")
-        fine(at.switch_page("pages/papers.py").run())
+        fine(at.switch_page("pages/claims.py").run())
     fine(at.switch_page("pages/home.py").run())
     fine(at.button(key="open.votes").click().run())
     assert said(at).startswith("Sixteen votes · 1 of ")

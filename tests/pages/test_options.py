@@ -13,11 +13,15 @@ from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.index import OPTIONS, groups_of
+from dpbayes.ui.session.options.papers import ClaimPicture
 from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step
 from tests.pages.numbers import wrong_numbers
+
+FAMILIES = {"papers.claim": "[Dimitrakakis14] Theorem 1(ii)", "papers.picture": ClaimPicture.FAMILIES.value}
+"""The claim whose picture is of one replaced record, and that picture."""
 
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("explore", {"epsilon": "1000"}),
@@ -37,14 +41,14 @@ OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e9"}),
     ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e-12"}),
     ("audit", {"audit.odds": "1e-6"}),
-    ("bounds", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
-    ("bounds", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
-    ("bounds", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
-    ("bounds", {"bounds.claim": "ALT-14 Algorithm 1: privacy of several answers", "bounds.answers": "1000000"}),
-    ("bounds", {"bounds.claim": "Corollary 3: negative Fourier tables", "bounds.t": "50"}),
+    ("claims", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
+    ("claims", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
+    ("claims", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
+    ("claims", {"bounds.claim": "ALT-14 Algorithm 1: privacy of several answers", "bounds.answers": "1000000"}),
+    ("claims", {"bounds.claim": "Corollary 3: negative Fourier tables", "bounds.t": "50"}),
     ("regression", {"regression.precision": "1e9", "regression.n": "1000"}),
-    ("robustness", {"robustness.family": "normal", "robustness.distance": "10000"}),
-    ("robustness", {"robustness.prior": "10000"}),
+    ("claims", FAMILIES | {"robustness.family": "normal", "robustness.distance": "10000"}),
+    ("claims", FAMILIES | {"robustness.prior": "10000"}),
     ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
 ]
 """Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
@@ -70,17 +74,16 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
 MAIN = {
     "accuracy": "accuracy.curves",
     "audit": "audit.curve",
-    "bounds": "bounds",
+    "claims": "bounds",
     "hellinger": "hellinger.errors",
     "regression": "regression.errors",
     "explore": "density",
-    "robustness": "robustness.moved",
     "sampling": "trim",
     "stealth": "stealth.probability",
     "structure": "structure.noise",
     "which_epsilon": "which_epsilon.errors",
 }
-"""The picture that every page with numeric options is about."""
+"""The picture that every page with numeric options is about; of Claims the first of two."""
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "accuracy": [
@@ -89,11 +92,13 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
         {"accuracy.scene": "the table and its network"},
     ],
     "audit": [{"audit.subject": subject.value} for subject in AuditSubject],
-    "bounds": [{"bounds.claim": claim.value} for claim in BoundClaim],
+    "claims": [
+        *({"bounds.claim": claim.value} for claim in BoundClaim),
+        *(FAMILIES | {"robustness.family": family.value} for family in RecordFamily),
+    ],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
     "explore": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
-    "robustness": [{"robustness.family": family.value} for family in RecordFamily],
     "sampling": [{"sampling.family": family.value} for family in Family],
     "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
     "structure": [{}],
@@ -124,7 +129,8 @@ def contexts(page: str) -> list[dict[str, str]]:
     """
     of_a_kind = {(EXHIBITS[claim.name].says, EXHIBITS[claim.name].uses): claim for claim in BoundClaim}
     kinds = [{"bounds.claim": claim.value} for claim in of_a_kind.values()]
-    sample = {"bounds": kinds, "audit": CONTEXTS["audit"][::2]}.get(page, CONTEXTS[page])
+    kinds += [FAMILIES | {"robustness.family": family.value} for family in RecordFamily]
+    sample = {"claims": kinds, "audit": CONTEXTS["audit"][::2]}.get(page, CONTEXTS[page])
     return thorough(CONTEXTS[page], sample=sample)
 
 
@@ -132,7 +138,7 @@ def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> A
     """Return a page, or a session that is on it already, once its picture is there, or its work on it."""
     at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
     for _ in range(50):
-        if MAIN[page] in figures(at) or at.get("progress"):
+        if {MAIN[page], "robustness.moved"} & set(figures(at)) or at.get("progress"):
             return at
         fine(at.run())
     raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")
@@ -192,11 +198,11 @@ CUT: list[tuple[str, dict[str, str], str]] = [
     ),
     ("audit", {"audit.subject": AuditSubject.LaplaceOne.value, "audit.n": "5"}, "audit.first"),
     ("audit", {"audit.subject": AuditSubject.LaplaceOne.value}, "audit.sides"),
-    ("bounds", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
+    ("claims", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
     ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
     ("regression", {"regression.n": "1000"}, "regression.train_share"),
     ("regression", {"regression.highest": "1"}, "regression.lowest"),
-    ("robustness", {"robustness.low": "100"}, "robustness.high"),
+    ("claims", FAMILIES | {"robustness.low": "100"}, "robustness.high"),
 ]
 """Pages, their choices, and an option that these leave less room than it has."""
 

@@ -8,11 +8,12 @@ import pytest
 
 from dpbayes.mechanisms import Calibration
 from dpbayes.theory.claims.setting import Axis
+from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.moved import place_now
+from dpbayes.ui.session.moved import place_now, settings_now
 from dpbayes.ui.session.settings import Cpts, Seat
-from tests.pages.conftest import headline, open_page, sentences
+from tests.pages.conftest import figures, headline, open_page, sentences
 
 GRAPH = urlsafe_b64encode(
     zlib.compress(b'{"n":["rain","grass"],"e":[[0,1]],"p":[[10,20],null],"s":{"1":["dry","wet"]}}')
@@ -74,9 +75,32 @@ def test_a_saved_link_has_the_settings_that_it_had(link: str) -> None:
 @pytest.mark.parametrize("link", SAVED)
 def test_a_saved_link_opens_its_page_without_a_complaint(link: str) -> None:
     page, _, query = link.partition("?")
-    at = open_page(f"pages/{place_now(page)}.py", **dict(parse_qsl(query)))
+    settings, _ = settings_from(dict(parse_qsl(query)))
+    at = open_page(f"pages/{place_now(page)}.py", **query_of(settings_now(page, settings)))
     assert not [sentence for sentence in sentences(at) if "ignored" in sentence]
     assert headline(at)
+
+
+NOTES = {"papers.claim": "[Notes] Section 2.2"}
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "place", "picture"),
+    [
+        ("bounds", {}, "[Zhang16] Theorem 1", "bounds"),
+        ("bounds", NOTES | {"bounds.claim": EXHIBITS["LEMMA_1"].title}, "[Zhang16] Lemma 1", "bounds"),
+        ("papers", NOTES, "[Notes] Section 2.2", "bounds"),
+        ("robustness", {"robustness.family": "binomial"}, "[Dimitrakakis14] Theorem 1(ii)", "robustness.moved"),
+    ],
+)
+def test_a_link_to_a_page_that_became_part_of_claims_opens_its_claim_and_its_picture(
+    page: str, query: dict[str, str], place: str, picture: str
+) -> None:
+    settings, problems = settings_from(query)
+    assert not problems
+    at = open_page(f"pages/{place_now(page)}.py", **query_of(settings_now(page, settings)))
+    assert at.selectbox(key="parameter.papers.claim").value.value == place
+    assert picture in figures(at)
 
 
 def test_the_drawing_in_a_saved_link_is_the_one_that_was_drawn() -> None:

@@ -109,7 +109,7 @@ def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_th
 
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
     at = open_page("pages/home.py", story="clinic", seat="recipient")
-    fine(at.switch_page("pages/papers.py").run())
+    fine(at.switch_page("pages/claims.py").run())
     assert "1 of 5" in banner(at)
     fine(at.button(key="story.here").click().run())
     assert at.title[0].value == "Network"
@@ -163,7 +163,7 @@ def test_home_has_no_picture_and_offers_no_presentation_of_it() -> None:
 
 @pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "drop its file on Home")])
 def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> None:
-    at = open_page("pages/papers.py", story=query)
+    at = open_page("pages/claims.py", story=query)
     assert any(said in plain(caption.value) for caption in at.caption)
     press(at, "Leave")
     assert settings_of(at).story == ""

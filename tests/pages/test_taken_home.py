@@ -37,7 +37,7 @@ WITHOUT_FILES = {"home", "ledger"}
 """Pages that have a file of their own only once something is opened there."""
 
 
-WITHOUT_FACTS = {"home", "ledger", "learn", "papers"}
+WITHOUT_FACTS = {"home", "ledger", "learn"}
 """Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
 
 
@@ -80,7 +80,7 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
         assert end.isalnum(), name
 
 
-@pytest.mark.parametrize("page", ["explore", "network", "bounds", "hellinger"])
+@pytest.mark.parametrize("page", ["explore", "network", "claims", "hellinger"])
 @pytest.mark.usefixtures("first_look")
 def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of_how_many(page: str) -> None:
     for chart in charts(open_page(f"pages/{page}.py", seat="recipient", **SMALL | {"epsilon": "2"})):
@@ -106,8 +106,8 @@ def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> N
 @pytest.mark.usefixtures("first_look")
 def test_a_page_that_a_step_of_a_story_turned_to_is_not_taken_for_the_one_before() -> None:
     at = open_page("pages/explore.py", **SMALL)
-    fine(at.switch_page("pages/bounds.py").run())
-    assert {chart["told"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page bounds"}
+    fine(at.switch_page("pages/claims.py").run())
+    assert {chart["told"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page claims"}
 
 
 @pytest.mark.parametrize(("nodes", "is_read"), [(3, False), (61, True)])

@@ -260,12 +260,12 @@ SIMULATORS = (
 
 
 SAID = {
-    BoundClaim.THEOREM_1: "the certified bound is",
-    BoundClaim.EXPECTATION: "exactly it is",
-    BoundClaim.PROPOSITION_1: "the certified bound is",
-    BoundClaim.CLIPPED: "the certified bound is",
-    BoundClaim.THEOREM_3: "the certified bound is",
-    BoundClaim.COROLLARY_3: "is certified",
+    BoundClaim.THEOREM_1: "the proved bound is",
+    BoundClaim.EXPECTATION: "the exact mean is",
+    BoundClaim.PROPOSITION_1: "the proved bound is",
+    BoundClaim.CLIPPED: "the proved bound is",
+    BoundClaim.THEOREM_3: "the proved bound is",
+    BoundClaim.COROLLARY_3: "the proved bound is",
 }
 
 
@@ -276,7 +276,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
     stop_after_a_step(monkeypatch)
-    at = open_page("pages/bounds.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
+    at = open_page("pages/claims.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
     assert "nan" not in headline(at)
@@ -294,7 +294,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         told = []
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
-            at = open_page("pages/bounds.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
+            at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
             told.append({metric.label: metric.value for metric in at.metric})
             monkeypatch.undo()
             stop_after_a_step(monkeypatch)

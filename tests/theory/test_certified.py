@@ -9,7 +9,7 @@ import pytest
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import constants, families
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.notes import mechanisms, sensitivities
@@ -20,7 +20,7 @@ ASIA, _ = load_named("asia")
 
 def shown(name: str, **knobs: float) -> Bound:
     options: Any = Settings().options("bounds")
-    at = At((1.0,), 1, replace(options, **knobs))
+    at = EvaluationPoint((1.0,), 1, replace(options, **knobs))
     return EXHIBITS[name].bound(Subject(ASIA, 1.0, None, None, 1), at)
 
 

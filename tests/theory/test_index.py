@@ -1,4 +1,4 @@
-"""One claim is one entry in one file: whatever a topic's module lists is in the index and on the Bounds page."""
+"""One claim is one entry in one file: whatever a topic's module lists is in the index and on the Claims page."""
 
 import ast
 import importlib
@@ -15,6 +15,7 @@ import pytest
 
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
+from dpbayes.ui.pages.claims.page import place_of
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
 from tests.conftest import IS_THOROUGH
@@ -38,7 +39,7 @@ LEMMA_99 = Claim(
 CLAIMS += (LEMMA_99,)
 
 
-def made_up(subject: Subject, at: At) -> Bound:
+def made_up(subject: Subject, at: EvaluationPoint) -> Bound:
     '''It is 9 and 11 times what it is drawn against, or 9. [Zhang16] Lemma 99.'''
     x = at.epsilons
     return Bound(LEMMA_99, 9 * x, 11 * x, "records")
@@ -52,12 +53,12 @@ def counterexample_lemma_99() -> Counterexample:
 EXHIBITS["LEMMA_99"] = Exhibit(
     "Lemma 99: a claim nobody made",
     LEMMA_99,
-    Says.CERTAIN,
+    BoundKind.CERTAIN,
     made_up,
     lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
     lambda subject, at, bound: f"$9 = {float(bound.printed[0]):g}$",
     (Axis.EPSILON,),
-    "lets one record move {} marbles",
+    "that one record moves {} marbles",
     "marbles",
     ("epsilon",),
     (counterexample_lemma_99,),
@@ -68,19 +69,19 @@ ON_AN_AXIS = """
 from dpbayes.theory.claims.truth import unmeasured
 
 LEMMA_99 = Claim(
-    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Structure"
+    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Explore"
 )
 LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
 CLAIMS += (LEMMA_99, LEMMA_100)
 EXHIBITS["LEMMA_100"] = Exhibit(
     "Lemma 100: another claim",
     LEMMA_100,
-    Says.CERTAIN,
+    BoundKind.CERTAIN,
     lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
     unmeasured,
     lambda subject, at, bound: "$9$",
     (Axis.MARBLES,),
-    "lets one record move {} records",
+    "that one record moves {} records",
     "records",
     ("bounds.marbles",),
 )
@@ -96,21 +97,21 @@ import sys
 import pytest
 
 from dpbayes.theory import index
-from dpbayes.ui.pages.papers.links import view_of
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.pages.claims.page import place_of
 from dpbayes.ui.session.link import settings_from
 from tests.pages import conftest
-from tests.pages.conftest import everything, figures, fine, headline, open_page, press
+from tests.pages.conftest import everything, figures, headline, open_page
 
 title, place, more = sys.argv[1:]
 conftest.own_navigation(pytest.MonkeyPatch())
 settings, problems = settings_from({"bounds.claim": title})
 small = {"source": "chain:2", "records": "20"}
-bounds = open_page("pages/bounds.py", **small, **{"bounds.claim": title}, **json.loads(more))
-papers = open_page("pages/papers.py", **small, **{"papers.claim": place})
+bounds = open_page("pages/claims.py", **small, **{"bounds.claim": title}, **json.loads(more))
+papers = open_page("pages/claims.py", **small, **{"papers.claim": place})
 picture = figures(bounds)["bounds"]
-table = next(frame.value for frame in papers.dataframe if "verdict" in frame.value).set_index("claim")
-views = [view_of(claim) for claim in index.CLAIMS]
+table = next(frame.value for frame in papers.dataframe if "verdict" in frame.value)
+table.index = [str(claim.reference) for claim in index.CLAIMS]
 print("ANSWER" + json.dumps({
     "file": index.__file__,
     "claims": [str(claim.reference) for claim in index.CLAIMS],
@@ -121,11 +122,12 @@ print("ANSWER" + json.dumps({
     "headline": headline(bounds),
     "bounds": everything(bounds),
     "titles": [picture["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")],
-    "points": next(len(t["x"]) for t in picture["data"] if t.get("name") == "printed"),
+    "points": next(len(t["x"]) for t in picture["data"] if t.get("name") == "as stated in the paper"),
     "listed": papers.selectbox(key="parameter.papers.claim").options,
-    "rows": table[["about", "verdict", "finding", "page"]].T.to_dict(),
+    "rows": table[["statement", "verdict"]].T.to_dict(),
+    "links": [link.proto.label for link in papers.get("page_link")],
     "papers": everything(papers),
-    "at work": headline(press(papers, "See it at work on Bounds")),
+    "at work": headline(papers),
 }))
 """
 
@@ -152,7 +154,7 @@ def with_entry(folder: Path, entry: str) -> Path:
 
 
 def asked(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
-    """What the index of a copy lists, and what its pages Bounds and Papers show of a claim."""
+    """What the index of a copy lists, and what its Claims page shows of a claim."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", ASKED, title, place, json.dumps(more)],
         cwd=folder,
@@ -167,13 +169,13 @@ def asked(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
     return answer
 
 
-def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_bounds_and_papers_show(tmp_path: Path) -> None:
+def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_the_claims_page_shows(tmp_path: Path) -> None:
     after = asked(with_entry(copied(tmp_path), ENTRY), TITLE, PLACE)
     for name, value, before in (
         ("claims", PLACE, [str(claim.reference) for claim in CLAIMS]),
         ("exhibits", "LEMMA_99", list(EXHIBITS)),
         ("options", TITLE, [claim.value for claim in BoundClaim]),
-        ("listed", PLACE, [str(claim.reference) for claim in CLAIMS]),
+        ("listed", "AAAI 2016, Lemma 99", [place_of(claim) for claim in CLAIMS]),
     ):
         assert value not in before
         assert sorted(after[name]) == sorted([*before, value])
@@ -181,16 +183,16 @@ def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_bounds_and_papers_
     assert not after["problems"]
     assert settings_from({"bounds.claim": TITLE})[1], "which is refused as it is"
     said = (
-        "At ε = 1, Lemma 99 as printed lets one record move 9 marbles; the exact number is 10, and 11 is certified: "
-        "exceeded, with the constant 99 that we put where the paper leaves it open."
+        "Lemma 99 is exceeded with the constant 99, which the paper leaves open: it states that one record moves 9 "
+        "marbles, but the exact number is 10."
     )
     assert after["headline"] == after["at work"] == said
     assert after["titles"] == ["ε, nats of privacy loss", "marbles"]
-    assert "✗ Lemma 99: false as printed." in after["bounds"]
+    assert ":red[**Fails.**] It is made up." in after["bounds"]
     assert "$9 = 9$" in after["bounds"]
-    row = {"about": "A claim nobody made", "verdict": "false as printed", "finding": "It is made up.", "page": "Bounds"}
-    assert after["rows"][PLACE] == row
-    assert "At nine times one: truly **10**, printed 9, certified 11 (records)." in after["papers"]
+    assert after["rows"][PLACE] == {"statement": "A claim nobody made", "verdict": "✗ fails"}
+    said = "At nine times one: the true value is **10**, the paper states 9, proved is 11 (records)."
+    assert said in after["papers"]
 
 
 @pytest.mark.skipif(not IS_THOROUGH, reason="a claim on a known axis is tried in the same way")
@@ -204,12 +206,12 @@ def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_a
         text = head + line + marked + tail
     setting.write_text(text, encoding="utf-8")
     after = asked(tmp_path, "Lemma 100: another claim", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
-    assert after["headline"].startswith("At mb = 5, Lemma 100 as printed lets one record move 45 records")
-    assert after["at work"].startswith("At mb = 3, Lemma 100 as printed lets one record move 27 records")
+    assert "it states that one record moves 45 records" in after["headline"]
+    assert "it states that one record moves 27 records" in after["at work"]
     assert after["titles"][0] == "mb, marbles in the jar"
     assert after["points"] == 5
-    assert after["rows"]["[Zhang16] Lemma 100"]["page"] == "Bounds"
-    assert after["rows"][PLACE]["page"] == "Structure"
+    assert after["rows"]["[Zhang16] Lemma 100"]["statement"] == "Another claim"
+    assert asked(tmp_path, "Lemma 100: another claim", PLACE)["links"] == ["Explore"]
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
@@ -239,7 +241,8 @@ CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(cl
 ABOUT = {
     "pages/structure/details.py": "the page shows the noise of Remark 1, and tells what became of the remark",
     "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
-    "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
+    "pages/claims/selection.py": "the picture of one replaced record is about the two theorems of robustness",
+    "session/moved.py": "the page that had this picture was about the first of them",
     "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
 }
 """The modules of the user interface that are about certain claims, and why they name them."""

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import RerunException
 
 from dpbayes.base.steps import Work, in_parts, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.bounds.curve import coarse_to_fine
+from dpbayes.ui.pages.claims.curve import coarse_to_fine
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.pages.audit import page as audit
+from dpbayes.ui.pages.claims import families
 from dpbayes.ui.pages.explore import page as explore
 from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
-from dpbayes.ui.pages.robustness import page as robustness
 from dpbayes.ui.pages.structure import page as structure
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
@@ -46,7 +46,7 @@ def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> N
     settings = Settings(story="clinic", step=3, present=Present.ON, parameters=parameters)
     assert file_name("hellinger", "hellinger.errors", settings) == "hellinger-errors-hellinger.n=30"
     assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
-    assert file_name("bounds", "bounds", settings) == "bounds"
+    assert file_name("claims", "claims", settings) == "claims"
 
 
 def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ FACTS: dict[str, Facts] = {
     "hellinger": hellinger.FACTS,
     "regression": regression.FACTS,
     "explore": explore.FACTS,
-    "robustness": robustness.FACTS,
+    "claims": families.FACTS,
     "structure": structure.FACTS,
     "which_epsilon": which_epsilon.FACTS,
 }
@@ -86,14 +86,14 @@ def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> N
     assert told("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
     assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
     assert told("structure") == "dpbayes, page structure: epsilon = 1. A picture, not a release."
-    assert told("papers") == "dpbayes, page papers. A picture, not a release."
+    assert told("ledger") == "dpbayes, page ledger. A picture, not a release."
 
 
 def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:
     show_place("explore")
     pictures_tell(explore.FACTS)
     assert facts_of("explore") == explore.FACTS
-    assert facts_of("bounds") == {}
+    assert facts_of("claims") == {}
 
 
 def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
@@ -106,8 +106,8 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
 @pytest.mark.parametrize(
     ("page", "n", "fields"),
     [
-        ("robustness", "20", {}),
-        ("robustness", "31", {"parameters": (("robustness.records", 31),)}),
+        ("claims", "20", {}),
+        ("claims", "31", {"parameters": (("robustness.records", 31),)}),
         ("which_epsilon", "77", {"records": 77}),
         ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
         ("regression", "370,000", {}),

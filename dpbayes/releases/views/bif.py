@@ -6,7 +6,7 @@ from dpbayes.base.validation import brief
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.views.reading import told_by
+from dpbayes.releases.views.reading import probabilities_and_warning
 from dpbayes.sources.bif import KEYWORDS, write_bif
 
 _READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
@@ -15,9 +15,10 @@ _READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
 def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the network with the CPTs that the release gives: a posterior's mean, or the estimate that was released.
 
-    Where rows rest on few points a comment in the first line says so. Errors: those of `release_of` and of `told_by`.
+    Where rows rest on few points a comment in the first line says so. Errors: those of `release_of` and of
+    `probabilities_and_warning`.
     """
-    probabilities, remark = told_by(release_of(document), reading)
+    probabilities, remark = probabilities_and_warning(release_of(document), reading)
     return (f"// {remark}\n" if remark else "") + write_bif(document.request.network, probabilities)
 
 

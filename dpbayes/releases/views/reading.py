@@ -32,10 +32,10 @@ def law_of(release: Release[Outcome], reading: Reading) -> Dirichlets | Dirichle
 
 def probabilities_of(release: Release[Outcome], reading: Reading) -> FloatArray:
     """Return the CPTs (K,) that stand for one release: its posterior's mean, or the estimate that was released."""
-    return told_by(release, reading)[0]
+    return probabilities_and_warning(release, reading)[0]
 
 
-def told_by(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:
+def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:
     """Return `probabilities_of` a release, and the sentence about rows that rest on few points, "" without one."""
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.outcome.probabilities, ""

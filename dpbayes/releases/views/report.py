@@ -22,7 +22,7 @@ from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
 from dpbayes.releases.certificate import likely_loss
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.views.paper import bar, items, nested, paper
-from dpbayes.releases.views.reading import INTERVALS, law_of, reading_of, roughness_of, told_by
+from dpbayes.releases.views.reading import INTERVALS, law_of, probabilities_and_warning, reading_of, roughness_of
 
 MOST_BARS = 24
 """Nodes whose probabilities have room on the page."""
@@ -49,7 +49,7 @@ def html_report(
     """Return the report: four sentences, what is said of every node, the certificate and its meaning, how to check it.
 
     `suspicion` is what is believed of one person before. The same integers give the same report. Errors: those of
-    `release_of`, of `told_by`, and InputError for a suspicion out of (0, 1).
+    `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
     request, told = document.request, document.told
@@ -141,7 +141,7 @@ class _Told:
     def of(cls, document: ReleaseDocument, reading: Reading) -> "_Told":
         network, release = document.request.network, release_of(document)
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
-            mean, remark = told_by(release, reading)
+            mean, remark = probabilities_and_warning(release, reading)
             return cls(network, mean, None, remark)
         law = law_of(release, reading)
         rng = np.random.default_rng(int(document.told["hashes"]["integers"], 16))

@@ -14,19 +14,20 @@ class Verdict(enum.Enum):
     """What became of a claim on checking it."""
 
     HOLDS = "holds"
-    LOOSE = "holds, and can be sharpened"
-    AMENDED = "holds once a slip is mended"
-    FALSE = "false as printed"
-    VACUOUS = "true, and says nothing"
-    UNCLEAR = "cannot be checked as printed"
+    LOOSE = "holds and can be sharpened"
+    AMENDED = "holds with a correction"
+    FALSE = "fails"
+    VACUOUS = "true but vacuous"
+    UNCLEAR = "cannot be checked as stated"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: where it is printed, its formula (LaTeX), the verdict, and the finding behind it in one sentence.
+    """One claim: its place in a paper, its statement in words and as a formula (LaTeX), the verdict, and the finding.
 
     `ours` names what this project puts where the paper leaves something open, such as a constant. `page` is the title
-    of the page of the dashboard that tells of the claim, where it has no `Exhibit` on Bounds.
+    of the page of the dashboard that is about the claim, where it has no `Exhibit`. `mechanism` is the class of the
+    mechanism that it is about, "" where it is about none or several.
     """
 
     reference: Reference
@@ -36,6 +37,7 @@ class Claim:
     finding: str
     ours: str = ""
     page: str = ""
+    mechanism: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.truth import Measured
 
-Evaluate = Callable[[Subject, At], Bound]
-Fill = Callable[[Subject, At, Bound], str]
+Evaluate = Callable[[Subject, EvaluationPoint], Bound]
+Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 
 
 def _all_of_it(subject: Subject) -> str:
     return ""
 
 
-def _everything(subject: Subject, at: At) -> None:
+def _everything(subject: Subject, at: EvaluationPoint) -> None:
     return None
 
 
-class Says(enum.Enum):
+class BoundKind(enum.Enum):
     """What kind of statement a bound is."""
 
     QUANTILE = "what is exceeded with probability delta at most"
@@ -52,8 +52,8 @@ class Uses(enum.Enum):
 class Exhibit:
     """A claim as it is shown: under its `title`, which also is its name in a link.
 
-    `axes` are what it may be drawn against, the usual one first. `amount` is a number of its unit in words, with a verb
-    where the bound is CERTAIN, and `unit` the title of its axis. `knobs` are the controls of what else it depends on,
+    `axes` are what it may be drawn against, the usual one first. `amount` says what the bound states, behind "it
+    states", and `unit` is the title of its axis. `knobs` are the controls of what else it depends on,
     `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
     than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
     `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.
@@ -61,9 +61,9 @@ class Exhibit:
 
     title: str
     claim: Claim
-    says: Says
+    says: BoundKind
     bound: Evaluate
-    measure: Callable[[Subject, At, Bound], Measured]
+    measure: Callable[[Subject, EvaluationPoint, Bound], Measured]
     formula: Fill
     axes: tuple[Axis, ...]
     amount: str
@@ -74,5 +74,5 @@ class Exhibit:
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = _all_of_it
-    limit: Callable[[Subject, At], object] = _everything
+    limit: Callable[[Subject, EvaluationPoint], object] = _everything
     gives: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.exhibit import Says
+from dpbayes.theory.claims.exhibit import BoundKind
 from dpbayes.theory.claims.truth import Measured
 
 TIGHT = 1.05
@@ -16,19 +16,19 @@ class Decision(enum.Enum):
     """What a printed bound is worth at a setting."""
 
     NO_NUMBER = "it is no number"
-    EMPTY = "a probability of 1 or more, which says nothing"
+    EMPTY = "a probability of 1 or more, which is vacuous"
     REFUTED = "exceeded where all its conditions hold"
     UNFOUNDED = "exceeded where not all of its conditions hold"
-    OURS_EXCEEDED = "exceeded, with what we put where the paper is open"
+    OURS_EXCEEDED = "exceeded with a constant of ours, which the paper leaves open"
     HOLDS = "not exceeded, and not compared"
     TIGHT = "hardly above the value that it bounds"
     LOOSE = "above the value that it bounds"
     FAR = "above a value that is zero"
-    UNPROVED = "below what is certified"
-    UNCERTIFIED = "nothing is certified to compare it with"
+    UNPROVED = "below the proved bound"
+    UNCERTIFIED = "no proved bound to compare it with"
 
 
-class Beside(enum.Enum):
+class ComparedWith(enum.Enum):
     """What a printed bound is compared with."""
 
     TRUE = "true"
@@ -44,7 +44,7 @@ class Judgement:
     """
 
     decision: Decision
-    beside: Beside = Beside.TRUE
+    beside: ComparedWith = ComparedWith.TRUE
     ratio: float = math.nan
 
     @property
@@ -53,29 +53,33 @@ class Judgement:
         return self.decision in (Decision.REFUTED, Decision.UNFOUNDED, Decision.OURS_EXCEEDED)
 
 
-def judged(says: Says, bound: Bound, measured: Measured) -> Judgement:
+def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
     """Return what is decided at the first of the settings of a bound: what kind of statement it is decides how."""
     printed, certified = float(bound.printed[0]), float(bound.certified[0])
-    if math.isnan(printed) or (math.isinf(printed) and says is not Says.CHANCE):
+    if math.isnan(printed) or (math.isinf(printed) and says is not BoundKind.CHANCE):
         return Judgement(Decision.NO_NUMBER)
-    if says is Says.CHANCE and printed >= 1:
+    if says is BoundKind.CHANCE and printed >= 1:
         return Judgement(Decision.EMPTY)
     if measured.violated[0]:
         return Judgement(_why_exceeded(bound))
-    if says is Says.ENOUGH:
+    if says is BoundKind.ENOUGH:
         return Judgement(Decision.HOLDS)
     true = _known(says, measured)
     if math.isfinite(true):
-        return _compared(printed, true, Beside.TRUE)
-    return _largest(printed, certified) if says is Says.CERTAIN else _compared(printed, certified, Beside.CERTIFIED)
+        return _compared(printed, true, ComparedWith.TRUE)
+    return (
+        _largest(printed, certified)
+        if says is BoundKind.CERTAIN
+        else _compared(printed, certified, ComparedWith.CERTIFIED)
+    )
 
 
-def _known(says: Says, measured: Measured) -> float:
+def _known(says: BoundKind, measured: Measured) -> float:
     """Return the value that the printed bound is compared with; NaN where none is known well enough."""
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
-    if says is Says.QUANTILE:
+    if says is BoundKind.QUANTILE:
         return simulated  # the exact value is the mean's
-    if says is Says.CHANCE and not math.isfinite(exact):
+    if says is BoundKind.CHANCE and not math.isfinite(exact):
         # A handful of simulated cases is no basis for a ratio.
         return simulated if float(measured.high[0] - measured.low[0]) < simulated else math.nan
     return exact
@@ -83,10 +87,10 @@ def _known(says: Says, measured: Measured) -> float:
 
 def _largest(printed: float, certified: float) -> Judgement:
     if not math.isfinite(certified):
-        return Judgement(Decision.UNCERTIFIED, Beside.CERTIFIED)
+        return Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)
     if printed >= certified:
-        return _compared(printed, certified, Beside.CERTIFIED)
-    return Judgement(Decision.UNPROVED, Beside.CERTIFIED, certified / printed)
+        return _compared(printed, certified, ComparedWith.CERTIFIED)
+    return Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED, certified / printed)
 
 
 def _why_exceeded(bound: Bound) -> Decision:
@@ -96,7 +100,7 @@ def _why_exceeded(bound: Bound) -> Decision:
     return Decision.REFUTED if bound.applies else Decision.UNFOUNDED
 
 
-def _compared(printed: float, value: float, beside: Beside) -> Judgement:
+def _compared(printed: float, value: float, beside: ComparedWith) -> Judgement:
     """Return how tight a printed bound is that is not exceeded."""
     if printed <= TIGHT * value:
         return Judgement(Decision.TIGHT, beside)

@@ -72,7 +72,7 @@ class Axis(enum.Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knobs:
+class ClaimParameters:
     """What a bound may depend on beside the network, the table, epsilon and the draws."""
 
     delta: Annotated[
@@ -139,12 +139,14 @@ class Knobs:
     sides: Annotated[int, Parameter("m", low=2, high=6, typical=2, whole=True, title="sides of the die")]
 
     @classmethod
-    def usual(cls, **others: Any) -> "Knobs":
+    def usual(cls, **others: Any) -> "ClaimParameters":
         """Return the typical value of each, but for `others`."""
         typical: dict[str, Any] = {
-            name: known.typical for name, known in parameters_of(Knobs).items() if isinstance(known, Parameter)
+            name: known.typical
+            for name, known in parameters_of(ClaimParameters).items()
+            if isinstance(known, Parameter)
         }
-        return Knobs(**(typical | others))
+        return ClaimParameters(**(typical | others))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,18 +209,18 @@ class Subject:
         if cells <= MOST_CELLS:
             return ""
         return (
-            f"Nothing is simulated: {LEAST_RELEASES:,} releases of {cells:,} numbers each are too many for a point; "
-            f"up to {MOST_CELLS:,} numbers are drawn. Remove parents on the Network page to see simulated releases."
+            f"Nothing is simulated: {LEAST_RELEASES:,} releases of {cells:,} numbers each are too many for one point; "
+            f"the limit is {MOST_CELLS:,} numbers. Remove parents on the Network page to see simulated releases."
         )
 
 
 @dataclass(frozen=True)
-class At:
+class EvaluationPoint:
     """A setting: epsilons (E,), and one value of everything else."""
 
     epsilon: tuple[float, ...]
     draws: int
-    knobs: Knobs
+    knobs: ClaimParameters
 
     @property
     def epsilons(self) -> FloatArray:
@@ -226,7 +228,7 @@ class At:
         return np.array(self.epsilon)
 
 
-def moved(subject: Subject, at: At, axis: Axis, x: float) -> tuple[Subject, At]:
+def moved(subject: Subject, at: EvaluationPoint, axis: Axis, x: float) -> tuple[Subject, EvaluationPoint]:
     """Return subject and setting with what the axis stands for put at `x`."""
     if axis is Axis.RECORDS:
         n = round(x)
@@ -250,7 +252,7 @@ def scaled_counts(counts: Counts, n: int) -> Counts:
     return Counts(counts.network, values, n)
 
 
-def place(subject: Subject, at: At, axis: Axis) -> float:
+def place(subject: Subject, at: EvaluationPoint, axis: Axis) -> float:
     """Return where on the axis the setting is. Errors: InputError without a table on the axis of records."""
     if axis is Axis.RECORDS:
         return float(subject.records)
@@ -268,6 +270,6 @@ def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
     if axis.span is not None:
         low, high, points = axis.span
         return tuple(float(f"{x:.3g}") for x in np.geomspace(low, high, points))
-    parameter = parameters_of(Knobs)[axis.field]
+    parameter = parameters_of(ClaimParameters)[axis.field]
     assert isinstance(parameter, Parameter)
     return tuple(x for x in parameter.stops if x <= 100 * parameter.typical)

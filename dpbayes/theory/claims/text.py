@@ -5,8 +5,8 @@ import math
 from dpbayes.base.text import latex
 from dpbayes.theory.claims.claim import Bound
 
-LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss of one record, nats")
-"""How an exhibit says a privacy loss: the amount, and the title of its axis."""
+LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
+"""What an exhibit states of a privacy loss: the amount, and the title of its axis."""
 
 
 def number(value: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 
 DOUBT = 4.0
 """Standard errors beyond which a simulated share counts as above another: a false alarm in about 30,000 settings."""
@@ -58,12 +58,12 @@ def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
     return Measured(exact, none, none, none, none, above(exact, printed), exact_name=name)
 
 
-def known_as(name: str) -> Callable[[Subject, At, Bound], Measured]:
+def known_as(name: str) -> Callable[[Subject, EvaluationPoint, Bound], Measured]:
     """Take what is certified for the truth, which it is, under this name."""
     return lambda subject, at, bound: exactly(bound.certified, printed=bound.printed, name=name)
 
 
-def unmeasured(subject: Subject, at: At, bound: Bound) -> Measured:
+def unmeasured(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Return what is known beside a bound that nothing is measured for."""
     return nothing_known(bound.printed.size)
 

@@ -15,8 +15,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
@@ -34,7 +34,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 )
 
 ANSWERS = "answers"
-ANSWERS_TEXT = ("puts the number of answers that suffice at {}", "answers that suffice to tell the tables apart")
+ANSWERS_TEXT = ("that the number of answers needed is at most {}", "answers that suffice to tell the tables apart")
 
 
 EXAMPLE_1 = Claim(
@@ -42,7 +42,8 @@ EXAMPLE_1 = Claim(
     "The answers to conditional expectation queries",
     r"\Psi = \mathcal Y",
     Verdict.AMENDED,
-    "An expectation lies in the convex hull of the values: for Y = {0, 1} it is any number between.",
+    "An expectation lies in the convex hull of the values: for Y = {0, 1} it can be any number between 0 and 1.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -50,11 +51,12 @@ EXAMPLE_1 = Claim(
 
 THEOREM_3 = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.3)"),
-    "When an adversary can tell two tables apart, under Assumption 1",
+    "Few answers tell two tables apart (Ass. 1)",
     r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "L only bounds the divergence from above, so such a condition can at best be necessary; between "
-    "ln(1/(4 d (1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, b = -ln BC.",
+    "L bounds the divergence from above only, so such a condition can at best be necessary. Between ln(1/(4 d "
+    "(1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, where b = -ln BC.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -68,7 +70,7 @@ def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
     return Bound(THEOREM_3, printed, certified, ANSWERS, 1 - error, ())
 
 
-def _theorem_3_here(subject: Subject, at: At) -> Bound:
+def _theorem_3_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Theorem 3 (4.3), for a trimmed coin, in whole answers."""
     bound = theorem_3(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return _whole(given(bound, TRIMMED))
@@ -89,13 +91,13 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
     return np.maximum(exact, necessary_answers(log_ratio, error=error))
 
 
-def least_needed(subject: Subject, at: At, bound: Bound) -> Measured:
+def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find how many answers any adversary needs, from below."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any adversary needs")
 
 
-def _coin_pair(at: At) -> BetaPair:
+def _coin_pair(at: EvaluationPoint) -> BetaPair:
     return BetaPair(np.array([2.0]), np.ones(1), 1, at.knobs.log_ratio)
 
 
@@ -126,7 +128,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
     return Counterexample(
         THEOREM_3,
-        f"Records whose law has no parameter in it, L rho = {log_ratio:g}, d = {error:g}",
+        f"Records whose distribution has no parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
         printed=float(claimed.printed),
         certified=float(claimed.certified),
@@ -134,14 +136,14 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     )
 
 
-def theorem_3_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 3 (4.3)."""
     moved, d = at.knobs.log_ratio, at.knobs.error
     affinity = float(BetaPair(np.asarray(2.0), np.asarray(1.0), 1, moved).affinity)
     return f"""
 - One throw of a coin, heads against tails, under a Beta(1, 1) prior with log-odds trimmed to $\\pm {number(moved)}$;
   the adversary may lose a share $d = {number(d)}$ of games.
-- **Printed**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
+- **As stated**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
   \\ln\\frac1{{{number(d)}}} = {number(printed_answers(moved, error=d))}$.
 {_bracket(bound, affinity, d)}"""
 
@@ -151,8 +153,8 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
     least, most = -math.log(4 * d * (1 - d)) / (2 * affinity), -math.log(2 * d) / affinity
     return f"""- **Needed**, with $b = -\\ln BC = {b}$: at least
   $\\frac1{{2b}} \\ln\\frac1{{4d(1-d)}} = {number(least)}$.
-- **Certified**: $\\frac1b \\ln\\frac1{{2d}} = {number(most)}$ suffice. The picture has whole answers, rounded up:
-  printed ${number(float(bound.printed[0]))}$, certified ${number(float(bound.certified[0]))}$.
+- **Proved**: $\\frac1b \\ln\\frac1{{2d}} = {number(most)}$ suffice. The picture shows whole answers, rounded up:
+  as stated ${number(float(bound.printed[0]))}$, proved ${number(float(bound.certified[0]))}$.
 """
 
 
@@ -160,10 +162,11 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
 
 THEOREM_3_TAIL = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.4)"),
-    "When an adversary can tell two tables apart, under Assumption 2",
+    "Few answers tell two tables apart (Ass. 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "Turned round in the same way, and it rests on Theorem 1(ii).",
+    "It turns an upper bound into a lower bound, as (4.3) does, and relies on Theorem 1(ii).",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -177,14 +180,14 @@ def theorem_3_tail(pair: Pair, *, concentration: float, distance: float, error: 
     return Bound(THEOREM_3_TAIL, printed, certified, ANSWERS, 1 - error, ())
 
 
-def _theorem_3_tail_here(subject: Subject, at: At) -> Bound:
+def _theorem_3_tail_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Theorem 3 (4.4), for one exponential record, in whole answers."""
     apart, error = at.knobs.apart, at.knobs.error
     bound = theorem_3_tail(_record_pair(at), concentration=C, distance=apart, error=error)
     return _whole(given(bound, EXPONENTIAL))
 
 
-def needed_exactly(subject: Subject, at: At, bound: Bound) -> Measured:
+def needed_exactly(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the answers after which the likelier of the two tables is right often enough.
 
     All that N draws from Gamma(2, .) tell is their sum's, which is Gamma(2 N, .).
@@ -198,7 +201,7 @@ def needed_exactly(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(np.array([float(low)]), printed=bound.printed, name="exact number")
 
 
-def _record_pair(at: At) -> GammaPair:
+def _record_pair(at: EvaluationPoint) -> GammaPair:
     return GammaPair(np.array([2.0]), np.ones(1), at.knobs.apart)
 
 
@@ -219,7 +222,7 @@ def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -
     )
 
 
-def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 3 (4.4)."""
     apart, d = at.knobs.apart, at.knobs.error
     affinity = float(GammaPair(np.asarray(2.0), np.asarray(1.0), apart).affinity)
@@ -227,9 +230,9 @@ def theorem_3_tail_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
   adversary may lose a share $d = {number(d)}$ of games.
-- **Printed**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
+- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
   \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
-{_bracket(bound, affinity, d)}- **Exactly**: all that $N$ answers tell is in their sum, whose law is
+{_bracket(bound, affinity, d)}- **Exactly**: the sum of $N$ answers is sufficient; its distribution is
   $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N, {number(1 + apart)})$; the least $N$ whose overlap is at most $2d$.
 """
 
@@ -240,7 +243,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
         "ALT-14 Theorem 3 (4.3): answers an adversary needs",
         THEOREM_3,
-        Says.ENOUGH,
+        BoundKind.ENOUGH,
         _theorem_3_here,
         least_needed,
         theorem_3_text,
@@ -252,7 +255,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3_TAIL": Exhibit(
         "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
         THEOREM_3_TAIL,
-        Says.ENOUGH,
+        BoundKind.ENOUGH,
         _theorem_3_tail_here,
         needed_exactly,
         theorem_3_tail_text,

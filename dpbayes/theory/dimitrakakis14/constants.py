@@ -18,8 +18,8 @@ from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weig
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 
@@ -28,16 +28,18 @@ LOG_RATIO = Claim(
     "The absolute log-ratio is a metric",
     r"d(a, b) = |\ln(a/b)|",
     Verdict.AMENDED,
-    "It is infinite where exactly one of a and b is 0, which excludes Bernoullis of probability 0 and 1.",
+    "It is infinite where exactly one of a and b is 0. This excludes Bernoulli variables of probability 0 and 1.",
 )
 
 
 ASSUMPTION_1 = Claim(
     Reference("Dimitrakakis14", "Assumption 1"),
-    "The likelihood is Lipschitz in the data at every parameter",
+    "The log-likelihood is Lipschitz in the data",
     r"d(p_\theta(x), p_\theta(y)) \le L \rho(x, y)",
     Verdict.HOLDS,
-    "A definition; a factor of the likelihood without the parameter cancels in the posterior and may be left out.",
+    "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
+    "be left out.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -45,10 +47,11 @@ ASSUMPTION_1 = Claim(
 
 LEMMA_1 = Claim(
     Reference("Dimitrakakis14", "Lemma 1"),
-    "Independent records keep the assumptions",
+    "Independent records satisfy the assumptions",
     r"L \to L n, \quad c \to c/n",
     Verdict.LOOSE,
-    "With summed distances L and c stay as they are: the printed constants are n times too weak.",
+    "With summed distances, L and c do not change. The stated constants are n times too weak.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -68,14 +71,14 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
     )
 
 
-def lemma_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 1."""
     printed, certified = ends(bound)
     n, level = at.knobs.size, at.knobs.level
     return f"""
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
-- **Printed**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
-- **Certified**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
+- **As stated**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
+- **Proved**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
   one record reach it. For the mean of the distances $L \\cdot n$ would be right.
 - Under Assumption 2 likewise: $c$ stays $c$, where the lemma prints $c/n$.
 """
@@ -88,7 +91,8 @@ DISPLAY = Claim(
     "When an exponential family has constant L",
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
-    "The natural parameter may be negative: read |eta|.",
+    "The natural parameter may be negative: the condition needs |eta|.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -112,10 +116,11 @@ def counterexample_exponential_family(theta: float = 0.1) -> Counterexample:
 
 LEMMA_7 = Claim(
     Reference("Dimitrakakis14", "Lemma 7"),
-    "Discrete Bayesian networks",
+    "Discrete Bayesian networks are Lipschitz",
     r"L = \ln(1/\epsilon), \quad \rho = \sum_k 1\{x_k \ne y_k\}",
     Verdict.FALSE,
-    "A changed value enters its children's terms as well: weigh it by 1 + the number of children.",
+    "A changed value also enters the terms of its children. It must be weighted by 1 + the number of children.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -150,11 +155,11 @@ def largest_move(network: Network, *, least: float) -> float:
     return float(moves.max())
 
 
-def _lemma_7_here(subject: Subject, at: At) -> Bound:
+def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return flat(lemma_7(subject.network, least=at.knobs.omega))
 
 
-def move(subject: Subject, at: At, bound: Bound) -> Measured:
+def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the largest move exactly."""
     exact = np.array([largest_move(subject.network, least=at.knobs.omega)])
     return exactly(exact, printed=bound.printed, name="exact largest move")
@@ -176,7 +181,7 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     )
 
 
-def lemma_7_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 7."""
     printed, certified = ends(bound)
     network, least = subject.network, at.knobs.omega
@@ -186,11 +191,11 @@ def lemma_7_text(subject: Subject, at: At, bound: Bound) -> str:
     exact = number(largest_move(network, least=least))
     return f"""
 - No CPT entry is below $\\epsilon = \\omega = {least:g}$.
-- **Printed**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
-- **Certified**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the node’s own term and in each of
-  its children’s. {escaped(network.names[busy])} has the most, {int(weights[busy]) - 1}, so $L \\cdot
-  {int(weights[busy])} = {certified}$ nats; exactly ${exact}$, by the states that each node has.
-- It holds as printed where all nodes are independent; this network has {len(network.edges)}
+- **As stated**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
+- **Proved**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the term of the node and in those of
+  its children. {escaped(network.names[busy])} has the most, {int(weights[busy]) - 1}, so $L \\cdot
+  {int(weights[busy])} = {certified}$ nats; exactly ${exact}$, by the numbers of states of the nodes.
+- It holds as stated if all nodes are independent; this network has {len(network.edges)}
   {"arrow" if len(network.edges) == 1 else "arrows"}.
 """
 
@@ -201,24 +206,24 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
         "ALT-14 Lemma 1: constant of several records",
         LEMMA_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
         known_as("exact constant"),
         lemma_1_text,
         (Axis.SIZE, Axis.LEVEL),
-        "asks for a constant of {} (nats per unit of distance)",
+        "a constant of {} nats per unit of distance",
         "constant of n records, nats per unit of distance",
         ("bounds.size", "bounds.level"),
     ),
     "ALT_LEMMA_7": Exhibit(
         "ALT-14 Lemma 7: discrete networks",
         LEMMA_7,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _lemma_7_here,
         move,
         lemma_7_text,
         (Axis.OMEGA,),
-        "lets one changed value move the log-likelihood by {} nats",
+        "that one changed value moves the log-likelihood by at most {} nats",
         "move of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
         (counterexample_lemma_7,),

@@ -15,8 +15,8 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
@@ -37,17 +37,18 @@ MASSES = (0.1, 1e-2, 1e-4, 1e-6)
 RARE = 1e-30
 """The prior mass of a parameter that loses all of 2 L rho, to the last digit, for any L rho up to 20."""
 
-LOSS_TEXT = ("promises a privacy loss of {} nats", "privacy loss, nats")
+LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
 
 
 # One draw under Assumption 1
 
 THEOREM_2_I = Claim(
     Reference("Dimitrakakis14", "Theorem 2(i)"),
-    "A draw from the posterior is private under Assumption 1",
+    "A posterior sample is 2Lρ-private (Ass. 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
-    "The factor 2 cannot be improved: a parameter that the prior makes rare loses almost all of it.",
+    "The factor 2 cannot be improved: a parameter to which the prior gives little mass loses almost all of it.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -76,13 +77,13 @@ def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatA
     return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
 
 
-def rare_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def rare_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the loss at a parameter that is very rare."""
     exact = np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="loss at a rare parameter")
 
 
-def theorem_2_i_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
     printed, certified = ends(bound)
     moved = at.knobs.log_ratio
@@ -91,8 +92,8 @@ def theorem_2_i_text(subject: Subject, at: At, bound: Bound) -> str:
         for mass, loss in zip(MASSES, loss_of_rare_parameter(MASSES, log_ratio=moved), strict=True)
     ]
     return f"""
-- **Printed**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
-- **Certified**: the same, ${certified}$ nats.
+- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
+- **Proved**: the same, ${certified}$ nats.
 - **Reached** where two parameters are equally likely under $y$ and the log-likelihood of $x$ is $L\\rho$ more at the
   one, $L\\rho$ less at the other. The first loses {", ".join(losses)}; ${printed}$ as the prior makes it ever rarer.
 """
@@ -102,10 +103,12 @@ def theorem_2_i_text(subject: Subject, at: At, bound: Bound) -> str:
 
 THEOREM_2_II = Claim(
     Reference("Dimitrakakis14", "Theorem 2(ii)"),
-    "A draw from the posterior is (0, delta)-private under Assumption 2",
+    "A posterior sample is (0, δ)-private (Ass. 2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
     Verdict.FALSE,
-    "It rests on Theorem 1(ii); sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the printed bound is above 1.",
+    "It relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
+    "bound is above 1.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -122,11 +125,11 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
         printed=np.full(np.shape(certified), printed),
         certified=certified,
         unit="total variation distance",
-        assumptions=(Assumption("The printed bound is below 1", printed < 1),),
+        assumptions=(Assumption("The stated bound is below 1", printed < 1),),
     )
 
 
-def variation(subject: Subject, at: At, bound: Bound) -> Measured:
+def variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact total variation distance of the exponential pair."""
     return exactly(gamma_variation(exponential_pair(at)), printed=bound.printed, name="exact distance")
 
@@ -146,7 +149,7 @@ def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Countere
     )
 
 
-def theorem_2_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(ii)."""
     printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
@@ -155,9 +158,9 @@ def theorem_2_ii_text(subject: Subject, at: At, bound: Bound) -> str:
     crossing = number((n + 1) * math.log1p(apart) / apart)
     return f"""
 - {pair_text(at)}.
-- **Printed**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ is
-  not in it, and from 1 up it says nothing.
-- **Certified**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
+- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ is
+  not in it, and a bound of 1 or more is vacuous.
+- **Proved**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
   \\sqrt{{1 - BC^2}}\\bigr\\}} = {certified}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
   the Bhattacharyya coefficient $BC = {affinity}$.
 - **Exactly**: the densities cross once, at $(n + 1) \\ln(1 + \\rho)/\\rho = {crossing}$, and the distance
@@ -169,11 +172,12 @@ def theorem_2_ii_text(subject: Subject, at: At, bound: Bound) -> str:
 
 ALGORITHM_1 = Claim(
     Reference("Dimitrakakis14", "Algorithm 1"),
-    "Answering queries by posterior draws is private",
+    "Answers from posterior samples are private",
     r"k \text{ answers}: \; \epsilon = 2 L \rho",
     Verdict.AMENDED,
-    "Theorem 2 covers one draw and the loop keeps no account: k answers cost k times as much, or k (L rho)^2/2 in "
-    "zero-concentrated terms.",
+    "Theorem 2 covers one sample, and the loop does not compose the losses. k answers cost k times as much, "
+    "or k (L rho)^2/2 in zero-concentrated terms.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -204,21 +208,21 @@ def _log_ratio(value: float) -> float:
     return finite_number("L rho", value, low=0.0, high=1e9)
 
 
-def repeated_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def repeated_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the loss when every answer falls on a parameter that is very rare."""
     exact = at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="largest loss")
 
 
-def algorithm_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Algorithm 1."""
     printed, certified = ends(bound)
     moved, k = number(at.knobs.log_ratio), at.knobs.answers
     cost = number(float(concentrated_cost(at.knobs.log_ratio, answers=k)))
     return f"""
-- **Printed**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which Theorem 2 gives one draw; every answer has a fresh
-  one.
-- **Certified**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. Answers that all fall on a parameter
+- **As stated**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which is Theorem 2 for one sample; every answer
+  is a new sample.
+- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. Answers that all fall on a parameter
   that is rare a priori lose that much.
 - In zero-concentrated terms the cost is $k (L\\rho)^2/2 = {cost}$.
 """
@@ -230,7 +234,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_I": Exhibit(
         "ALT-14 Theorem 2(i): privacy of a draw",
         THEOREM_2_I,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_2_i(at.knobs.log_ratio), SUPPOSED),
         rare_loss,
         theorem_2_i_text,
@@ -241,14 +245,14 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_II": Exhibit(
         "ALT-14 Theorem 2(ii): a draw under a concentrated prior",
         THEOREM_2_II,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_2_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),
         variation,
         theorem_2_ii_text,
         (Axis.APART, Axis.SIZE),
-        "allows a total variation distance of {}",
+        "a total variation distance of at most {}",
         "total variation distance of the posteriors",
         ("bounds.apart", "bounds.size"),
         (counterexample_theorem_2_ii,),
@@ -256,7 +260,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_ALGORITHM_1": Exhibit(
         "ALT-14 Algorithm 1: privacy of several answers",
         ALGORITHM_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(algorithm_1(at.knobs.log_ratio, answers=at.knobs.answers), SUPPOSED),
         repeated_loss,
         algorithm_1_text,

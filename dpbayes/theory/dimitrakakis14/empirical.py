@@ -12,8 +12,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured
@@ -28,10 +28,12 @@ MOST_CELLS = 10**4
 
 LEMMA_2 = Claim(
     Reference("Dimitrakakis14", "Lemma 2"),
-    "The empirical law of posterior draws is near the posterior",
+    "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "Two cells need delta <= 1/16; sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, and is smaller there.",
+    "With two cells it needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and "
+    "delta, and is smaller there.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -63,7 +65,7 @@ def fair_errors(rng: np.random.Generator, *, samples: int, cells: int, draws: in
     [Dimitrakakis14] Lemma 2. Errors: InputError for numbers out of range.
     """
     n, m = _checked(samples, cells)
-    size = whole_number("The number of draws", draws, low=1, high=MOST_RELEASES)
+    size = whole_number("The number of samples", draws, low=1, high=MOST_RELEASES)
     counts = rng.multinomial(n, np.full(m, 1 / m), size)
     return np.abs(counts / n - 1 / m).sum(axis=-1)
 
@@ -94,7 +96,7 @@ def fair_error(
     return replace(quantile, name=f"{numeral(1 - delta, 6)} quantile of simulated fair dice")
 
 
-def simulated_error(subject: Subject, at: At, bound: Bound) -> Measured:
+def simulated_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the error of a fair die's empirical law."""
     return fair_error(
         stream(subject.seed, "bounds", "empirical law"),
@@ -106,18 +108,18 @@ def simulated_error(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def lemma_2_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 2."""
     printed, certified = ends(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
-- **Printed**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
+- **As stated**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
   \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
-- **Certified**, for any $m \\ge 2$ and every law: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
+- **Proved**, for any $m \\ge 2$ and every distribution: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
   ${certified}$.
-- Measured on a fair die of {m} sides; the bounds are for all laws, of which some may be further off.
+- Measured on a fair die of {m} sides; the bounds are for all distributions; some of them have larger errors.
 """
 
 
@@ -134,14 +136,14 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_2": Exhibit(
         "ALT-14 Lemma 2: error of an empirical law",
         LEMMA_2,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: flat(lemma_2(at.knobs.samples, delta=at.knobs.delta, cells=at.knobs.cells)),
         simulated_error,
         lemma_2_text,
         (Axis.SAMPLES, Axis.DELTA),
-        "an L1 error of {}",
-        "L1 distance of the empirical law from the true one",
+        "an L1 error of at most {}",
+        "L1 distance of the empirical distribution from the true one",
         ("bounds.samples", "bounds.delta", "bounds.cells"),
-        trials="empirical laws",
+        trials="empirical distributions",
     ),
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, flat
-from dpbayes.theory.claims.setting import At
+from dpbayes.theory.claims.setting import EvaluationPoint
 from dpbayes.theory.claims.text import number
 from dpbayes.theory.dimitrakakis14.game import GammaPair
 
@@ -20,12 +20,12 @@ EXPONENTIAL = Assumption("Assumption 2: exponential records under Exp(1) have c 
 TRIMMED = Assumption("Assumption 1: the coin’s log-odds are between −Lρ and Lρ", holds=True)
 
 
-def exponential_pair(at: At) -> GammaPair:
+def exponential_pair(at: EvaluationPoint) -> GammaPair:
     """Return the posteriors of n exponential records, one of which is 0 under x and rho under y."""
     return GammaPair(np.array([at.knobs.size + 1.0]), np.ones(1), at.knobs.apart)
 
 
-def pair_text(at: At) -> str:
+def pair_text(at: EvaluationPoint) -> str:
     """Return what that pair is, for a formula."""
     n, apart = at.knobs.size, at.knobs.apart
     return (

@@ -22,8 +22,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Fill, Says
-from dpbayes.theory.claims.setting import At, Axis, Knobs, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill
+from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import known_as
 
@@ -32,11 +32,11 @@ MASS = "prior mass"
 
 ASSUMPTION_2 = Claim(
     Reference("Dimitrakakis14", "Assumption 2"),
-    "The prior gives the parameters that are not L-Lipschitz little mass",
+    "The prior gives rough parameters little mass",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "Asked for all L >= 0 it excludes the paper's own binomial example; L >= L0 is enough.",
-    page="Robustness",
+    "Required for all L >= 0, it excludes the paper's own binomial example. L >= L0 is enough.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -44,10 +44,11 @@ ASSUMPTION_2 = Claim(
 
 LEMMA_3 = Claim(
     Reference("Dimitrakakis14", "Lemma 3"),
-    "Exponential records under an exponential prior",
+    "Exponential records satisfy Assumption 2",
     r"\theta \sim \mathrm{Exp}(\lambda): \; c = \lambda, \quad \rho = |x - y|",
     Verdict.HOLDS,
-    "With equality, and the same c for any number of records.",
+    "It holds with equality, with the same c for any number of records.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -60,14 +61,14 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
     return _mass_bound(LEMMA_3, mass, mass)
 
 
-def lemma_3_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
     printed, certified = ends(bound)
     return f"""
 - Records $\\mathrm{{Exp}}(\\theta)$ have the constant $\\theta$, so that $\\theta > L = {at.knobs.level:g}$ is without
   constant $L$; $\\lambda = {at.knobs.rate:g}$.
-- **Printed**: at most ${_exponent(at)} = {printed}$.
-- **Certified**: ${certified}$, with equality, and for any number of records.
+- **As stated**: at most ${_exponent(at)} = {printed}$.
+- **Proved**: ${certified}$, with equality, and for any number of records.
 """
 
 
@@ -75,10 +76,11 @@ def lemma_3_text(subject: Subject, at: At, bound: Bound) -> str:
 
 LEMMA_4 = Claim(
     Reference("Dimitrakakis14", "Lemma 4"),
-    "Laplace records under an exponential prior of 1/s",
+    "Laplace records satisfy Assumption 2",
     r"\Theta_L = \{s \ge L\}, \quad c = \lambda",
     Verdict.AMENDED,
-    "The set is s >= 1/L; the prior is exponential in 1/s and any in mu, neither Laplace nor conjugate.",
+    "The set is s >= 1/L. The prior is exponential in 1/s with any prior of mu; it is neither Laplace nor conjugate.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -96,7 +98,7 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
     value = finite_number("L", level, low=1e-9, high=0.999)
     return Counterexample(
         LEMMA_4,
-        f"Laplace records with s = L = {value:g}, which is in the printed set s >= L",
+        f"Laplace records with s = L = {value:g}, which is in the stated set s >= L",
         truth=1 / value,
         printed=value,
         certified=1 / value,
@@ -104,16 +106,16 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
     )
 
 
-def lemma_4_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 4."""
     printed, certified = ends(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
 - Records of scale $s$ have the constant $1/s$, so that $1/s > L = {level:g}$ is without constant $L$;
   $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
-- **Printed**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. What is outside that set has mass
+- **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. What is outside that set has mass
   $e^{{-\\lambda/L}} = {literal}$, and some of what is inside lacks the constant where $L < 1$.
-- **Certified**: ${certified}$ for the set $s \\ge 1/L$, with equality, whatever the prior of $\\mu$ is.
+- **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, whatever the prior of $\\mu$ is.
 """
 
 
@@ -121,11 +123,12 @@ def lemma_4_text(subject: Subject, at: At, bound: Bound) -> str:
 
 LEMMA_5 = Claim(
     Reference("Dimitrakakis14", "Lemma 5"),
-    "Binomial records under a symmetric Beta prior",
+    "Binomial records satisfy Assumption 2",
     r"c = O(\alpha)",
     Verdict.FALSE,
-    "With the coefficient kept no parameter is smooth below ln n, so no c exists for n >= 2; without it the best c for "
-    "all L grows like the square root of a.",
+    "With the binomial coefficient, no parameter is smooth below ln n, so no c exists for n >= 2. Without it, "
+    "the best c for all L grows like the square root of a.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -182,7 +185,7 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
     )
 
 
-def lemma_5_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 5."""
     printed, certified = ends(bound)
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
@@ -191,9 +194,9 @@ def lemma_5_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - One binomial record of $n = {n}$ trials under $\\mathrm{{Beta}}(a, a)$, $a = {a:g}$: it has the constant
   $\\ln n + |\\mathrm{{logit}}\\,\\theta|$, which is never below $\\ln n = {number(math.log(n))}$.
-- **Printed**: at most $e^{{-cL}} = {printed}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
+- **As stated**: at most $e^{{-cL}} = {printed}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
   $v = \\tfrac{{2 n^a}}{{a B(a, a)}}$, and $L = {level:g}$.
-- **Certified**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${certified}$.
+- **Proved**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${certified}$.
 - The binomial coefficient has no parameter in it and may be left out. Then the mass is
   $2 I_{{1/(1 + e^L)}}(a, a) = {smooth}$, for every $n$.
 """
@@ -203,11 +206,12 @@ def lemma_5_text(subject: Subject, at: At, bound: Bound) -> str:
 
 LEMMA_6 = Claim(
     Reference("Dimitrakakis14", "Lemma 6"),
-    "Normal records under an exponential prior of the variance",
+    "Normal records satisfy Assumption 2",
     r"\sigma^2 \sim \mathrm{Exp}(\lambda): \; c = \lambda",
     Verdict.FALSE,
-    "Small variances are not rare enough, the mass without L falls like 1/L; with the precision ~ Exp(lambda) and a "
-    "bounded mean c = 2 lambda / max(M, 1).",
+    "Small variances are not rare enough: the mass without constant L falls only like 1/L. With the precision "
+    "~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -245,7 +249,7 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     )
 
 
-def lemma_6_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 6."""
     printed, certified = ends(bound)
     rate, level = at.knobs.rate, at.knobs.level
@@ -253,8 +257,8 @@ def lemma_6_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - Records $N(0, \\sigma^2)$ have the constant $1/2\\sigma^2$, so that $\\sigma^2 < 1/2L = {number(1 / (2 * level))}$ is
   without constant $L = {level:g}$; $\\lambda = {rate:g}$.
-- **Printed**: at most ${_exponent(at)} = {printed}$.
-- **Certified**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Another mean makes it larger.
+- **As stated**: at most ${_exponent(at)} = {printed}$.
+- **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Another mean makes it larger.
 - With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$ it would be $e^{{-2\\lambda L}} = {mended}$.
 """
 
@@ -262,7 +266,7 @@ def lemma_6_text(subject: Subject, at: At, bound: Bound) -> str:
 # What they share
 
 
-def _exponent(at: At) -> str:
+def _exponent(at: EvaluationPoint) -> str:
     return f"e^{{-\\lambda L}} = e^{{-{at.knobs.rate:g} \\cdot {at.knobs.level:g}}}"
 
 
@@ -286,17 +290,21 @@ def _checked_trials(trials: int) -> int:
 
 
 def _mass_exhibit(
-    title: str, claim: Claim, bound: Callable[[Knobs], Bound], formula: Fill, *fails: Callable[[], Counterexample]
+    title: str,
+    claim: Claim,
+    bound: Callable[[ClaimParameters], Bound],
+    formula: Fill,
+    *fails: Callable[[], Counterexample],
 ) -> Exhibit:
     return Exhibit(
         title,
         claim,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: flat(bound(at.knobs)),
         known_as("exact mass"),
         formula,
         (Axis.LEVEL, Axis.RATE),
-        "a prior mass of {} without constant L",
+        "a prior mass of at most {} without constant L",
         "prior mass without constant L, a probability",
         ("bounds.level", "bounds.rate"),
         fails,

@@ -302,7 +302,7 @@ def checked_counts(values: ArrayLike) -> FloatArray:
     """Return numbers of answers or draws (...). Errors: InputError unless they are whole and not negative."""
     counts = np.asarray(values, dtype=np.float64)
     if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
-        raise InputError("The numbers of answers and draws are whole numbers that are not negative.")
+        raise InputError("The numbers of answers and samples are non-negative whole numbers.")
     return counts
 
 

@@ -7,18 +7,19 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.game import NormalPair, Pair, checked_counts, normal_variation
 
 LEMMA_8 = Claim(
     Reference("Dimitrakakis14", "Lemma 8"),
-    "How near a guess at the table can come (Le Cam)",
+    "How well the table can be guessed (Le Cam)",
     r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
     Verdict.HOLDS,
-    "It is for one draw; with N draws the overlap is that of the product laws.",
+    "It is for one sample. With N samples the overlap is that of the product distributions.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -46,7 +47,7 @@ def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
     """
     shared = np.asarray(overlap, dtype=np.float64)
     if not (np.all(shared >= 0) and np.all(shared <= 1)):
-        raise InputError("The overlap of two laws lies between 0 and 1.")
+        raise InputError("The overlap of two distributions lies between 0 and 1.")
     return finite_number("The distance", distance, low=0.0, high=1e300) / 2 * shared
 
 
@@ -56,18 +57,18 @@ def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
     return shared / (1 + np.sqrt(1 - shared))
 
 
-def _normal_pair(at: At) -> NormalPair:
+def _normal_pair(at: EvaluationPoint) -> NormalPair:
     """Return two posteriors of a normal's mean under N(0, 1), variance 1, that are one record apart."""
     return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
 
 
-def exact_variation(subject: Subject, at: At, bound: Bound) -> Measured:
+def exact_variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the distance after k answers exactly."""
     exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
     return exactly(exact, printed=bound.printed, name="exact distance")
 
 
-def lemma_8_text(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 8."""
     printed, certified = ends(bound)
     apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
@@ -76,12 +77,12 @@ def lemma_8_text(subject: Subject, at: At, bound: Bound) -> str:
     worst = [number(float(le_cam(1 - each, distance=apart)[0])) for each in (bound.printed, bound.certified, exact)]
     return f"""
 - Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
-  variance 1. One draw from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats,
-  $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
+  variance 1. One sample from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$
+  nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
 - The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. A guess at the table is off by
   $\\delta$ times the overlap on average, or more, for the worse of the two.
-- **Printed**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
-- **Certified**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
+- **As stated**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
+- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
   more. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr) = {number(float(exact[0]))}$,
   so off by ${worst[2]}$ or more.
 """
@@ -93,13 +94,13 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_8": Exhibit(
         "ALT-14 Lemma 8: total variation after several answers",
         LEMMA_8,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
         exact_variation,
         lemma_8_text,
         (Axis.ANSWERS, Axis.APART, Axis.SIZE),
-        "allows a total variation distance of {}",
-        "total variation distance of the laws of all answers",
+        "a total variation distance of at most {}",
+        "total variation distance of all answers together",
         ("bounds.answers", "bounds.apart", "bounds.size"),
     ),
 }

@@ -10,17 +10,17 @@ from dpbayes.base.references import Reference
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
 DEFINITION_1 = Claim(
     Reference("Dimitrakakis14", "Definition 1"),
-    "Differential privacy for tables one record apart",
+    "Differential privacy for neighbouring tables",
     r"P(B \mid x) \le e^\epsilon P(B \mid y) + \delta",
     Verdict.HOLDS,
-    "The usual definition, for tables of equal size that differ in one record.",
+    "This is the usual definition, for tables of equal size that differ in one record.",
 )
 
 
@@ -28,11 +28,11 @@ DEFINITION_1 = Claim(
 
 REMARK_1 = Claim(
     Reference("Dimitrakakis14", "Remark 1"),
-    "Differential privacy under a metric",
+    "Definitions 1 and 2 are equivalent",
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
-    "Equivalent for delta = 0 and for epsilon = 0, as it says; otherwise Definition 2 asks for more, as k records cost "
-    "delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
+    "They are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: k "
+    "records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
 )
 
 
@@ -57,12 +57,12 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
     )
 
 
-def _remark_1_here(subject: Subject, at: At) -> Bound:
+def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Remark 1, for k records."""
     return remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
 
 
-def worst_of_k(subject: Subject, at: At, bound: Bound) -> Measured:
+def worst_of_k(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact delta of the worst chain of tables."""
     exact = worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed)
     return exactly(np.array([exact]), printed=bound.printed, name="exact delta")
@@ -85,7 +85,7 @@ def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> 
     )
 
 
-def remark_1_text(subject: Subject, at: At, bound: Bound) -> str:
+def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Remark 1."""
     printed, certified = ends(bound)
     k, d = at.knobs.changed, number(at.knobs.delta)
@@ -93,8 +93,8 @@ def remark_1_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - Neighbours are $(\\epsilon, \\delta)$-private with $\\epsilon = {e}$, $\\delta = {d}$; $k = {k}$ records differ, at
   $k\\epsilon = {together}$ nats.
-- **Printed**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
-- **Certified**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
+- **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
+- **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
 - **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
   the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta - p_j)\\}}$.
 """
@@ -106,12 +106,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_REMARK_1": Exhibit(
         "ALT-14 Remark 1: tables several records apart",
         REMARK_1,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         _remark_1_here,
         worst_of_k,
         remark_1_text,
         (Axis.CHANGED, Axis.DELTA),
-        "a delta of {}",
+        "a delta of at most {}",
         "delta of tables that differ in k records",
         ("epsilon", "bounds.delta", "bounds.changed"),
         (counterexample_definition_2,),

@@ -22,8 +22,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
@@ -37,17 +37,18 @@ from dpbayes.theory.dimitrakakis14.game import (
 )
 
 NATS = "nats of KL divergence"
-KL_TEXT = ("allows a KL divergence of {} nats", "KL(posterior of x || posterior of y), nats")
+KL_TEXT = ("a KL divergence of at most {} nats", "KL(posterior of x || posterior of y), nats")
 
 
 # Under Assumption 1
 
 THEOREM_1_I = Claim(
     Reference("Dimitrakakis14", "Theorem 1(i)"),
-    "Posteriors of similar tables are near, under Assumption 1",
+    "Similar tables have similar posteriors (Ass. 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L rho is known, about (L rho)^2/2.",
+    "The largest divergence for a log ratio of range 2 L rho is known. It is about (L rho)^2/2.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -65,14 +66,14 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
     )
 
 
-def theorem_1_i_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(i)."""
     printed, certified = ends(bound)
     moved = at.knobs.log_ratio
     ratio = number(2 * moved / math.expm1(2 * moved))
     return f"""
-- **Printed**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
-- **Certified**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {certified}$ nats.
+- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
+- **Proved**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {certified}$ nats.
   Two parameters, of suitable prior masses, attain it. About $(L\\rho)^2/2 = {number(moved**2 / 2)}$ where that is
   small.
 """
@@ -82,11 +83,12 @@ def theorem_1_i_text(subject: Subject, at: At, bound: Bound) -> str:
 
 THEOREM_1_II = Claim(
     Reference("Dimitrakakis14", "Theorem 1(ii)"),
-    "Posteriors of similar tables are near, under Assumption 2",
+    "Similar tables have similar posteriors (Ass. 2)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
     Verdict.FALSE,
-    "The proof weighs rough parameters by the prior, where the posterior counts; rho (E_x l + E_y l) holds, even for "
-    "the sum of both divergences.",
+    "The proof weights rough parameters by the prior in place of the posterior. The bound rho (E_x l + E_y l) "
+    "holds, even for the sum of both divergences.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -125,7 +127,7 @@ def theorem_1_ii_by_likelihood(
     )
 
 
-def divergence(subject: Subject, at: At, bound: Bound) -> Measured:
+def divergence(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact KL divergence of the exponential pair."""
     return exactly(exponential_pair(at).kl, printed=bound.printed, name="exact divergence")
 
@@ -167,15 +169,15 @@ def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counter
     return Counterexample(THEOREM_1_II, setting, divergence, float(bound.printed), float(bound.certified), NATS)
 
 
-def theorem_1_ii_text(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(ii)."""
     printed, certified = ends(bound)
     n, apart = at.knobs.size, at.knobs.apart
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""
 - {pair_text(at)}.
-- **Printed**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats; $n$ is not in it.
-- **Certified**: $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {number(apart)} \\cdot {n + 1}\\,
+- **As stated**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats; $n$ is not in it.
+- **Proved**: $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {number(apart)} \\cdot {n + 1}\\,
   \\bigl(1 + \\tfrac1{{1 + \\rho}}\\bigr) = {certified}$ nats, even for the sum of both divergences.
 - **Exactly**: $(n + 1)(\\rho - \\ln(1 + \\rho)) = {number(float(exact))}$ nats.
 """
@@ -185,10 +187,11 @@ def theorem_1_ii_text(subject: Subject, at: At, bound: Bound) -> str:
 
 KAPPA_CLAIM = Claim(
     Reference("Dimitrakakis14", "Appendix A, kappa"),
-    "The constant of the proof",
+    "The constant κ of the proof",
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
-    "The arithmetic is right, at omega = 1.2564312; the integral that it bounds needs no more than 2.",
+    "The arithmetic is right, at omega = 1.2564312. The integral that it bounds needs at most 2.",
+    mechanism="PosteriorSampler",
 )
 
 
@@ -207,7 +210,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_I": Exhibit(
         "ALT-14 Theorem 1(i): KL of two posteriors",
         THEOREM_1_I,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
         known_as("largest divergence"),
         theorem_1_i_text,
@@ -218,7 +221,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_II": Exhibit(
         "ALT-14 Theorem 1(ii): KL under a concentrated prior",
         THEOREM_1_II,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),

@@ -13,7 +13,7 @@ from dpbayes.base.types import IntArray
 from dpbayes.base.validation import finite_number
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.theory.claims.claim import Bound, flat, joined
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.claims.text import number
 
 NATS = "nats of privacy loss"
@@ -24,17 +24,17 @@ MOST_LAWS = 300
 """Most candidates for which all tables' laws are compared: a few hundredths of a second at each epsilon."""
 
 
-def die_of(subject: Subject, at: At) -> Die:
+def die_of(subject: Subject, at: EvaluationPoint) -> Die:
     """Return the die: the same prior for every side. Errors: InputError for a prior out of range."""
     return Die((subject.concentration,) * at.knobs.sides, at.knobs.size)
 
 
-def plain_die(at: At) -> Die:
+def plain_die(at: EvaluationPoint) -> Die:
     """Return a die for what does not depend on the prior."""
     return Die((1.0,) * at.knobs.sides, at.knobs.size)
 
 
-def small_die(subject: Subject, at: At) -> Die:
+def small_die(subject: Subject, at: EvaluationPoint) -> Die:
     """Return the die. Errors: InputError, which says how many throws are few enough, where its laws are too many."""
     die = die_of(subject, at)
     die.require_listable(MOST_LAWS)
@@ -56,7 +56,7 @@ FEW_CANDIDATES: dict[str, Any] = {"limit": small_die, "gives": ("bounds.size",)}
 """Where all tables' laws are compared, throws give way to sides."""
 
 
-def each_epsilon(at: At, bound: Callable[[float], Bound]) -> Bound:
+def each_epsilon(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:
     """Return a bound at every epsilon."""
     return joined([flat(bound(epsilon)) for epsilon in at.epsilon])
 

@@ -19,8 +19,8 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -45,7 +45,7 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "With finitely many candidates there is none at the moved score; it holds for the weights of one table.",
+    "Among finitely many candidates, none has the shifted score. The lemma holds for the weights of one table.",
 )
 
 
@@ -65,7 +65,7 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
     )
 
 
-def _sliding_here(subject: Subject, at: At) -> Bound:
+def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
@@ -78,13 +78,13 @@ def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(SLIDING, "half its sensitivity more", epsilon, delta)
 
 
-def sliding_text(subject: Subject, at: At, bound: Bound) -> str:
+def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.1."""
     printed, certified = ends(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
-- **Printed**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
-- **Certified**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
+- **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
+- **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
   $s\\,S(x)$, which it is exactly.
 - Both are of weights before they are normalised, of one and the same table. Of probabilities it is false: there may
   be no candidate with the moved score.
@@ -98,8 +98,8 @@ DILATION = Claim(
     "Dilation",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
-    "No candidate has the dilated score, and the good event is printed as its complement; weights obey it off an event "
-    "of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+    "No candidate has the dilated score, and the good event is stated as its complement. The weights satisfy "
+    "the lemma off an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
 )
 
 
@@ -122,13 +122,13 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
     )
 
 
-def _dilation_here(subject: Subject, at: At) -> Bound:
+def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.2, its exceptional event. Errors: InputError for more than MOST_LAWS candidates."""
     die = small_die(subject, at)
     return each_epsilon(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
 
 
-def too_low(subject: Subject, at: At, bound: Bound) -> Measured:
+def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Add up the law of every table over the scores that are too low, with the sensitivity smoothed at this rate."""
     die, rate = small_die(subject, at), at.knobs.rate
     distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
@@ -147,7 +147,7 @@ def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(DILATION, "e^(beta/2) times it", epsilon, delta)
 
 
-def dilation_text(subject: Subject, at: At, bound: Bound) -> str:
+def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.2."""
     printed, certified = ends(bound)
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
@@ -155,11 +155,11 @@ def dilation_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times it may be
   smaller by more than $e^{{\\epsilon/2}}$.
-- **Printed**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
+- **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
-- **Certified**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
-- Exactly: every table's law summed over such scores, and the largest of these sums. $S$ is smoothed with
-  $\\beta = \\lambda$, as the lemma is for $\\lambda$ up to $\\beta$.
+- **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
+- Exactly: for every table, the probability of such scores; the largest of these is shown. $S$ is smoothed with
+  $\\beta = \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
 """
 
 
@@ -186,10 +186,10 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
 
 BASELINE = Claim(
     Reference("Notes", "Section 3.2"),
-    "Smooth sensitivity is more accurate than Laplace noise",
+    "Smooth sensitivity beats Laplace noise",
     r"",
     Verdict.UNCLEAR,
-    "Neither the noise nor epsilon nor delta is stated; noise on the counts was as good or better nearly everywhere.",
+    "The noise, epsilon and delta are not stated. Noise on the counts was as good or better nearly everywhere.",
 )
 
 
@@ -199,12 +199,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
         "Notes, Lemma 2.1: sliding",
         SLIDING,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _sliding_here,
         known_as("exact ratio of weights"),
         sliding_text,
         (Axis.SHIFT,),
-        "lets the weights of one table differ by a factor of {}",
+        "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
         ("bounds.shift", "epsilon"),
         (counterexample_lemma_2_1,),
@@ -212,12 +212,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_2": Exhibit(
         "Notes, Lemma 2.2: dilation",
         DILATION,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         _dilation_here,
         too_low,
         dilation_text,
         (Axis.RATE, Axis.PRIOR),
-        "a score too low to be dilated in {} of releases",
+        "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
         ("bounds.rate", "epsilon", *DIE, "prior"),
         (counterexample_lemma_2_2,),

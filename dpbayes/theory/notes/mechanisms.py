@@ -23,8 +23,8 @@ from dpbayes.posteriors.hellinger import (
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -68,10 +68,11 @@ def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assump
 
 GLOBAL = Claim(
     Reference("Notes", "Section 2.1, the mechanism"),
-    "The mechanism with global sensitivity is epsilon-differentially private",
+    "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "It loses half of epsilon at least, more with a firm prior; its weights hardly differ, so the error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights hardly differ, so the "
+    "error tends to 1.",
 )
 
 
@@ -83,14 +84,14 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     return _loss_bound(GLOBAL, e, exact_loss(die, law))
 
 
-def global_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, the mechanism."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
   all candidates. It is for this $n$ and prior.
 """
 
@@ -99,11 +100,11 @@ def global_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
 
 LOCAL = Claim(
     Reference("Notes", "Section 2.2"),
-    "The mechanism with local sensitivity is not differentially private",
+    "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "It has no guarantee of epsilon, which it breaks for priors of about .3 and less; every finite law of full support "
-    "has some epsilon, and for larger priors that was below the one asked for.",
+    "It does not guarantee epsilon, and it exceeds epsilon for priors of about .3 and less. Every finite "
+    "distribution of full support has some epsilon. For larger priors it was below the target.",
 )
 
 
@@ -134,16 +135,16 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
     )
 
 
-def local_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.2."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
-- **Printed** is no promise: $\\epsilon = {printed}$ nats is what these weights would lose at most if $\\Delta_l$ were
-  the same for all tables.
-- **Certified**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
+- **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
+  $\\Delta_l$ were the same for all tables.
+- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
   that it is.
 """
 
@@ -152,11 +153,11 @@ def local_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
 
 SMOOTH = Claim(
     Reference("Notes", "Section 2.3.1"),
-    "The mechanism with smooth sensitivity is (epsilon, delta)-differentially private",
+    "Smooth sensitivity gives (ε, δ)-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
-    "The lemmas do not show it, as they leave out the normaliser and the change from x to y; (1.5 epsilon, delta/2) is "
-    "proved, and no violation of (epsilon, delta) was found.",
+    "The lemmas do not show it: they leave out the normaliser and the change from x to y. (1.5 epsilon, "
+    "delta/2) is proved, and no violation of (epsilon, delta) was found.",
 )
 
 
@@ -184,7 +185,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     return exact_loss(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
-def smooth_loss_at_delta(subject: Subject, at: At, bound: Bound) -> Measured:
+def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Audit the mechanism: the least epsilon with which this n and prior have that delta."""
     die, delta = small_die(subject, at), at.knobs.delta
     distance, pairs = all_distances(die), _distinct_neighbours(die)
@@ -203,7 +204,7 @@ def _distinct_neighbours(die: Die) -> IntArray:
     return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
 
 
-def smooth_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
+def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1."""
     printed, certified = ends(bound)
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
@@ -213,17 +214,17 @@ def smooth_mechanism_text(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
-- **Printed**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
-- **Certified**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
+- **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
+- **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
   prior. Without any $\\delta$ it is ${pure}$ nats.
 """
 
 
-def _at_every_epsilon(bound: Callable[[Die, At, float], Bound]) -> Evaluate:
+def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> Evaluate:
     """Evaluate a mechanism's bound. Errors: InputError for more than MOST_LAWS candidates."""
 
-    def evaluate(subject: Subject, at: At) -> Bound:
+    def evaluate(subject: Subject, at: EvaluationPoint) -> Bound:
         die = small_die(subject, at)
         return each_epsilon(at, lambda epsilon: bound(die, at, epsilon))
 
@@ -233,7 +234,7 @@ def _at_every_epsilon(bound: Callable[[Die, At, float], Bound]) -> Evaluate:
 def _loss_exhibit(
     title: str,
     claim: Claim,
-    bound: Callable[[Die, At, float], Bound],
+    bound: Callable[[Die, EvaluationPoint, float], Bound],
     formula: Fill,
     amount: str,
     *fails: Callable[[], Counterexample],
@@ -241,7 +242,7 @@ def _loss_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _at_every_epsilon(bound),
         known_as("exact loss"),
         formula,
@@ -262,25 +263,25 @@ EXHIBITS: dict[str, Exhibit] = {
         GLOBAL,
         lambda die, at, epsilon: global_mechanism(die, epsilon=epsilon),
         global_mechanism_text,
-        "promises a privacy loss of {} nats",
+        "a privacy loss of at most {} nats",
     ),
     "NOTES_LOCAL": _loss_exhibit(
         "Notes, Section 2.2: privacy with local sensitivity",
         LOCAL,
         lambda die, at, epsilon: local_mechanism(die, epsilon=epsilon),
         local_mechanism_text,
-        "calls a mechanism not private whose weights aim at a loss of {} nats",
+        "no guarantee at a target loss of {} nats",
         counterexample_local,
     ),
     "NOTES_SMOOTH": Exhibit(
         "Notes, Section 2.3.1: privacy with smooth sensitivity",
         SMOOTH,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
         smooth_loss_at_delta,
         smooth_mechanism_text,
         (Axis.EPSILON, Axis.DELTA, Axis.PRIOR),
-        "promises, up to δ, a privacy loss of {} nats",
+        "a privacy loss, up to δ, of at most {} nats",
         LOSS_UNIT,
         ("epsilon", "bounds.delta", *DIE, "prior"),
         **FEW_CANDIDATES,

@@ -16,11 +16,11 @@ from dpbayes.theory.notes.dice import NATS, checked_delta, checked_epsilon
 
 METRIC = Claim(
     Reference("Notes", "Section 2.3.1, in any metric space"),
-    "The same for scores that are distances in any metric space, as no lemma uses more of the Hellinger distance",
+    "The same holds for scores in any metric space",
     r"P[r] \propto e^{-\epsilon d(x, r) / (2 S_\beta(x))}",
     Verdict.FALSE,
-    "Points on a line with a crowd of candidates beside one break it; (1.5 epsilon, delta/2) holds there too, so "
-    "a proof of less must use how posteriors lie to each other.",
+    "Points on a line with many candidates beside one of them are a counterexample. (1.5 epsilon, delta/2) "
+    "holds there too, so a sharper proof must use the distances between posteriors.",
 )
 
 CROWD, FAR_CROWD, WAY = 50, 300, 21

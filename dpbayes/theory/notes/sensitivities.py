@@ -22,8 +22,8 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
@@ -46,7 +46,7 @@ PRIOR = Claim(
     "The density of the Dirichlet prior",
     r"\prod_i \xi_i^{\alpha_i} / B(\alpha)",
     Verdict.AMENDED,
-    "The exponents are alpha_i - 1, and the die's throws are categorical; the update of the posterior is right.",
+    "The exponents are alpha_i - 1, and the throws of the die are categorical. The update of the posterior is right.",
 )
 
 
@@ -54,10 +54,11 @@ PRIOR = Claim(
 
 CANDIDATES = Claim(
     Reference("Notes", "Section 2.1"),
-    "How many posteriors there are",
+    "There are n + 1 candidate posteriors",
     r"|R| = n + 1",
     Verdict.AMENDED,
-    "For two sides; in general C(n + m - 1, m - 1). Counted once for every table, they would make another mechanism.",
+    "This is right for two sides. In general there are C(n + m - 1, m - 1). Counting them once for every "
+    "table would give another mechanism.",
 )
 
 
@@ -72,14 +73,14 @@ def candidates(die: Die) -> Bound:
     )
 
 
-def candidates_text(subject: Subject, at: At, bound: Bound) -> str:
+def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
     printed, certified = ends(bound)
     n, m = at.knobs.size, at.knobs.sides
     return f"""
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
-- **Printed**: $n + 1 = {printed}$ posteriors.
-- **Certified**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {certified}$, the ways to
+- **As stated**: $n + 1 = {printed}$ posteriors.
+- **Proved**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {certified}$, the ways to
   share $n$ throws among $m$ sides. Tables with the same counts have the same posterior, and it is listed once.
 """
 
@@ -88,10 +89,10 @@ def candidates_text(subject: Subject, at: At, bound: Bound) -> str:
 
 REDUCTION = Claim(
     Reference("Notes", "Section 3.1"),
-    "The local sensitivity needs the neighbours only",
+    "Neighbouring tables give the local sensitivity",
     r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
     Verdict.HOLDS,
-    "By the triangle inequality, with equality at r = BI(x).",
+    "It follows from the triangle inequality, with equality at r = BI(x).",
 )
 
 
@@ -132,14 +133,14 @@ def _furthest(die: Die, here: IntArray) -> float:
     return float(hellinger_between(die, first=here, second=possible).max(initial=0.0))
 
 
-def enumerated(subject: Subject, at: At, bound: Bound) -> Measured:
+def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the largest change of a score over all candidates, where they are few enough to enumerate."""
     few = is_listable(at.knobs.size, sides=at.knobs.sides, most=MOST_ENUMERATED)
     exact = bound.certified if few else np.full(bound.certified.shape, np.nan)
     return exactly(exact, printed=bound.printed, name="largest change over all candidates")
 
 
-def reduction_text(subject: Subject, at: At, bound: Bound) -> str:
+def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
     printed, certified = ends(bound)
     die = die_of(subject, at)
@@ -147,8 +148,8 @@ def reduction_text(subject: Subject, at: At, bound: Bound) -> str:
     one_side = np.array([die.n] + [0] * (die.sides - 1))
     return f"""
 - {thrown(die)}; the most even table is $x = ({even})$.
-- **Printed**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
-- **Certified**: ${certified}$. Enumerated are all $r$ where there are few enough; otherwise it is the largest distance
+- **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
+- **Proved**: ${certified}$. Enumerated are all $r$ where there are few enough; otherwise it is the largest distance
   to a neighbour, beyond which no $r$ goes by the triangle inequality.
 - With all throws on one side it is ${number(local_sensitivity(die, counts=one_side))}$; the largest over all tables is
   $\\Delta_g = {number(global_sensitivity(die))}$.
@@ -157,10 +158,10 @@ def reduction_text(subject: Subject, at: At, bound: Bound) -> str:
 
 FIGURE_1 = Claim(
     Reference("Notes", "Figure 1"),
-    "The score moves most at r = BI(x)",
+    "The score changes most at r = BI(x)",
     r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
     Verdict.HOLDS,
-    "Not there alone: the neighbour that is furthest away always ties with it.",
+    "The maximum is not only there: the neighbour that is furthest away always reaches it too.",
 )
 
 
@@ -180,7 +181,7 @@ BETA = Claim(
     "How fast the sensitivity is smoothed",
     r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
     Verdict.AMENDED,
-    "n + 1 stands for |R|, which it is for two sides only.",
+    "n + 1 is |R| for two sides only.",
 )
 
 
@@ -199,20 +200,20 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
     )
 
 
-def largest_rate(subject: Subject, at: At, bound: Bound) -> Measured:
+def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the largest rate that is proved: the printed one fails above it."""
     measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
     return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
 
 
-def smoothing_text(subject: Subject, at: At, bound: Bound) -> str:
+def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1, beta."""
     printed, certified = ends(bound)
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
-- **Printed**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
+- **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
   \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
-- **Certified**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
+- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
   mechanism needs a $\\beta$ that is no larger.
 """
 
@@ -223,38 +224,38 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(
         "Notes, Section 2.1: number of candidates",
         CANDIDATES,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(candidates(plain_die(at))),
         known_as("exact number"),
         candidates_text,
         (Axis.SIZE,),
-        "counts {} candidates",
+        "{} candidates",
         "candidates, distinct posteriors",
         DIE,
     ),
     "NOTES_REDUCTION": Exhibit(
         "Notes, Section 3.1: local sensitivity by its neighbours",
         REDUCTION,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
         enumerated,
         reduction_text,
         (Axis.SIZE, Axis.PRIOR),
-        "gives the most even table a local sensitivity of {}",
+        "a local sensitivity of {} at the most even table",
         "local sensitivity, Hellinger distance",
         (*DIE, "prior"),
     ),
     "NOTES_BETA": Exhibit(
         "Notes, Section 2.3.1: smoothing parameter",
         BETA,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: each_epsilon(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
         ),
         largest_rate,
         smoothing_text,
         (Axis.EPSILON, Axis.DELTA, Axis.SIZE),
-        "takes a smoothing parameter of {}",
+        "a smoothing parameter of {}",
         "smoothing parameter β, per replaced record",
         ("epsilon", "bounds.delta", *DIE),
     ),

@@ -13,19 +13,22 @@ from dpbayes.theory.zhang16.fourier import CoefficientNoise, printed_noise
 
 REMARK_SCALE = Claim(
     Reference("Zhang16", "Remark 1, scale"),
-    "Size of the closure",
+    "The number of coefficients gives the noise scale",
     r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
     Verdict.HOLDS,
-    "True, and so is the scale that follows from it.",
+    "The size of the closure is right, and so is the noise scale that follows from it.",
     page="Structure",
+    mechanism="LaplaceFourier",
 )
 REMARK_COMPARISON = Claim(
     Reference("Zhang16", "Remark 1, comparison"),
-    "Fourier beside Laplace",
+    "Fourier noise is smaller than Laplace noise",
     r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
     Verdict.FALSE,
-    "It compares scales of coefficients: rebuilding tables undoes 2^(-|I|/2). In records per cell denser is worse.",
+    "The remark compares scales of coefficients. Rebuilding the tables cancels the factor 2^(-|I|/2): "
+    "measured in records per cell, denser networks have more noise.",
     page="Structure",
+    mechanism="LaplaceFourier",
 )
 
 
@@ -79,7 +82,10 @@ def counterexample_comparison(size: int = 10) -> Counterexample:
 def counterexample_reduction(size: int = 8) -> Counterexample:
     """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
     none, _, complete = counterexample_denser(size)
-    text = f"The complete graph of {size} nodes; denser graphs are said to gain more, so printed is that without arrows"
+    text = (
+        f"The complete graph of {size} nodes; the paper states that denser graphs gain more, so the stated value is "
+        "that of the graph without arrows"
+    )
     return _ratio(text, float(complete), float(none))
 
 

@@ -12,8 +12,8 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -29,7 +29,7 @@ def noise_scale(network: Network, epsilon: ArrayLike) -> FloatArray:
     return count_sensitivity(network) / checked_epsilons(epsilon)
 
 
-def scale_in_words(subject: Subject, at: At) -> str:
+def scale_in_words(subject: Subject, at: EvaluationPoint) -> str:
     """Return the noise scale at the first epsilon, as Markdown."""
     sensitivity = count_sensitivity(subject.network)
     return (
@@ -77,20 +77,21 @@ def moved_counts(network: Network) -> IntArray:
     return after - before
 
 
-def largest_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Count two records that differ in every column; without records there is none to replace."""
     moved = float(np.abs(moved_counts(subject.network)).sum()) if subject.records else 0.0
     return exactly(np.full(bound.printed.shape, moved), printed=bound.printed, name="largest exact change")
 
 
-def lemma_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 1."""
     printed, certified = ends(bound)
     nodes = len(subject.network.names)
     return f"""
-- A record is in one cell of each of $|I| = {nodes}$ tables; replacing it takes 1 from that cell and adds 1 to another.
-- **Printed**: $2|I| = 2 \\cdot {nodes} = {printed}$, whatever $n$ is: the line is level.
-- **Certified**: 2 for each node whose family has more than one cell, ${certified}$.
+- A record is in one cell of every table, of $|I| = {nodes}$ tables. Replacing it takes 1 from that cell and
+  adds 1 to another.
+- **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, whatever $n$ is, so the line is level.
+- **Proved**: 2 for each node whose family has more than one cell, ${certified}$.
 - **Exact**: the counts of two records that differ in every column, one taken from the other.
 """
 
@@ -110,7 +111,7 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
     )
 
 
-def laplace_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def laplace_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of the printed noise on what two records that differ in every column move."""
     moved = int(np.count_nonzero(moved_counts(subject.network)))
     steps = at.epsilons / (2 * len(subject.network.names))
@@ -118,15 +119,15 @@ def laplace_loss(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(loss, printed=bound.printed, name="exact loss of one pair")
 
 
-def corollary_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 1."""
     printed, certified = ends(bound)
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
     scale = 2 * nodes / at.epsilon[0]
     return f"""
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
 - **Exact**: two records that differ in every column. Rounding to $[0, n]$ takes nothing away: counts that come out as
   0 and as $n$ lose as much.
 """
@@ -134,17 +135,19 @@ def corollary_1_formula(subject: Subject, at: At, bound: Bound) -> str:
 
 LEMMA_1 = Claim(
     Reference("Zhang16", "Lemma 1"),
-    "One record moves the counts by at most 2|I|",
+    "One record changes the counts by at most 2|I|",
     r"\|\Delta\omega - \Delta\tilde\omega\|_1 \le 2|\mathcal I|",
     Verdict.HOLDS,
-    "It is reached on every graph, by two records that differ in every column.",
+    "Two records that differ in every column reach this bound on every graph.",
+    mechanism="LaplaceUpdates",
 )
 COROLLARY_1 = Claim(
     Reference("Zhang16", "Corollary 1"),
-    "Algorithm 1 is epsilon-differentially private",
+    "Algorithm 1 is ε-differentially private",
     r"b = 2|\mathcal I| / \epsilon",
     Verdict.HOLDS,
-    "Epsilon cannot be lowered for this noise, because Lemma 1 holds with equality.",
+    "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
+    mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (LEMMA_1, COROLLARY_1)
 
@@ -152,19 +155,19 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(
         "Lemma 1: sensitivity of the counts",
         LEMMA_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(subject.network)),
         largest_move,
         lemma_1_formula,
         (Axis.RECORDS,),
-        "lets one record move all counts together by {}",
+        "that one record moves all counts together by at most {}",
         "L1 distance of the counts, records",
         (),
     ),
     "COROLLARY_1": Exhibit(
         "Corollary 1: privacy of noisy counts",
         COROLLARY_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: corollary_1(subject.network, epsilon=at.epsilons),
         laplace_loss,
         corollary_1_formula,

@@ -7,21 +7,22 @@ from dpbayes.theory.claims.claim import Claim, Verdict
 
 FIGURE_1 = Claim(
     Reference("Zhang16", "Figure 1"),
-    "Accuracy of naive Bayes against epsilon: all mechanisms pay, and the sampler overtakes the others",
+    "Accuracy of naive Bayes against ε",
     r"\text{accuracy}(\epsilon), \quad 16 \text{ features}, \quad n = 50, \quad 100 \text{ repeats}",
     Verdict.UNCLEAR,
-    "The generator, t and the number of draws are not printed. With every probability from U(0, 1) the curves come "
-    "back, but the sampler overtakes only at the printed epsilon, which is not one of records; at the certified one "
-    "it never does.",
+    "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the "
+    "curves can be reproduced. The sampler overtakes the other mechanisms only at the epsilon stated in the "
+    "paper, which is not an epsilon of records, and never at the proved epsilon.",
     page="Accuracy",
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
-    "Regression error against the prior precision: draws cost little, and epsilon falls",
+    "Regression error against the prior precision",
     r"\text{MSE}(b), \quad B = 10/\sqrt b, \quad 2 L(w) \text{ falls with } B",
     Verdict.AMENDED,
-    "On census-like records errors grow with b, a draw costs little more, and epsilon falls, if it is charged per "
-    "record: the printed 2 L(w) is never below n/sigma^2 = 37,000. The census extract itself is not public here.",
+    "On census-like records, errors grow with b, a sample costs little more, and epsilon falls if it is "
+    "charged per record: the stated 2 L(w) is never below n/sigma^2 = 37,000. The census extract itself is "
+    "not public here.",
     page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (FIGURE_1, FIGURE_2)

@@ -14,24 +14,28 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends
 from dpbayes.theory.claims.truth import unmeasured
 
 THEOREM_2 = Claim(
     Reference("Zhang16", "Theorem 2"),
-    "Marginals from few coefficients",
+    "Few Fourier coefficients give all marginals",
     r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
     Verdict.AMENDED,
-    "True; in equation (1), which it uses, the marginal must pick the cells with eta and j = gamma, componentwise.",
+    "The theorem is true. In equation (1), which it uses, the marginal must pick the cells with eta and j = "
+    "gamma componentwise.",
+    mechanism="LaplaceFourier",
 )
 COROLLARY_2 = Claim(
     Reference("Zhang16", "Corollary 2"),
-    "Private Fourier coefficients",
+    "Noisy Fourier coefficients are ε-private",
     r"\langle f^\gamma, h\rangle + \mathrm{Lap}(2|N_I|\,\varepsilon^{-1} 2^{-|I|/2})",
     Verdict.LOOSE,
-    "One record flips at most O < |N_I| coefficients, and the empty set's is public: the noise can be |N_I|/O smaller.",
+    "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The "
+    "noise can be |N_I|/O times smaller.",
+    mechanism="LaplaceFourier",
 )
 
 
@@ -82,14 +86,14 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
     )
 
 
-def corollary_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 2."""
     printed, certified = ends(bound)
     closure = subject.network.closure
     return f"""
-- **Printed**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times
+- **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times
   $2^{{-|I|/2}}$, which cancels when tables are rebuilt).
-- **Certified**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {certified}$; a record flips
+- **Proved**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {certified}$; a record flips
   $O = {closure.odd_overlap.value}$ coefficients at most.
 """
 
@@ -113,12 +117,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
         "Corollary 2: noise of Fourier coefficients",
         COROLLARY_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: scale_bound(subject.network, at.epsilons),
         unmeasured,
         corollary_2_formula,
         (Axis.EPSILON,),
-        "asks for noise of scale {}",
+        "a noise scale of {}",
         "noise scale of a coefficient, records",
         ("epsilon",),
     ),

@@ -10,8 +10,8 @@ from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, mean_alone, nothing_known
@@ -74,7 +74,7 @@ def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
     return mean
 
 
-def measured_noise(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_noise(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the largest noise."""
     if subject.too_large:
         return mean_alone(mean_of_largest(subject.network, at.epsilons), subject.too_large)
@@ -88,14 +88,14 @@ def measured_noise(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def proposition_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1."""
     printed, certified = ends(bound)
     cells = subject.network.cell_count
     return f"""
 - {scale_in_words(subject, at)}, on $2m = {cells}$ counts.
-- **Printed**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
-- **Certified**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
+- **As stated**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
+- **Proved**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
 """
 
 
@@ -134,7 +134,7 @@ def largest_change(
     return quantile_beside(study, none, printed=printed, delta=delta)
 
 
-def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the largest change of a released count, where the counts may be seen."""
     if subject.counts is None or subject.too_large:
         return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
@@ -148,7 +148,7 @@ def measured_change(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def clipped_formula(subject: Subject, at: At, bound: Bound) -> str:
+def clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1, for the clipped updates."""
     return proposition_1_formula(subject, at, bound).replace(
         "the exact quantile", f"or $n = {subject.records}$ where that is less: no count leaves $[0, n]$"
@@ -161,17 +161,19 @@ def _assumptions(network: Network) -> tuple[Assumption, ...]:
 
 PROPOSITION_1 = Claim(
     Reference("Zhang16", "Proposition 1"),
-    "No count moves far",
+    "The noise on every count is small",
     r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "The noise is independent, so the exact quantile is known and slightly smaller than the union bound.",
+    "The noise is independent, so its exact quantile is known. It is slightly smaller than the union bound.",
+    mechanism="LaplaceUpdates",
 )
 CLIPPED = Claim(
     Reference("Zhang16", "Proposition 1, for the clipped updates"),
-    "No released count is far off",
+    "Every released count has a small error",
     r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "Clipping keeps every error within n as well, which the printed bound exceeds once the noise is large.",
+    "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
+    mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (PROPOSITION_1, CLIPPED)
 
@@ -179,26 +181,26 @@ EXHIBITS: dict[str, Exhibit] = {
     "PROPOSITION_1": Exhibit(
         "Proposition 1: largest noise",
         PROPOSITION_1,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
         measured_noise,
         proposition_1_formula,
         (Axis.EPSILON, Axis.DELTA),
-        "noise of {} records on a count",
+        "noise of at most {} records on a count",
         "largest noise on any count, records",
         ("epsilon", "bounds.delta"),
     ),
     "CLIPPED": Exhibit(
         "Proposition 1 (clipped): largest change of a count",
         CLIPPED,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         lambda subject, at: clipped_proposition_1(
             subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
         ),
         measured_change,
         clipped_formula,
         (Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
-        "a count off by {} records",
+        "an error of at most {} records in a count",
         "largest change of any released count, records",
         ("epsilon", "bounds.delta"),
         uses=Uses.SIMULATION,

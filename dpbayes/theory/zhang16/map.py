@@ -20,8 +20,8 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat, joined
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.zhang16.counts import checked_epsilons
@@ -60,11 +60,11 @@ def mass_sensitivity(log_ratio: ArrayLike) -> FloatArray:
     return np.tanh(moved / 2)
 
 
-def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
+def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row with this log ratio and size. Errors: InputError for more records than are gone through."""
     if at.knobs.size > MOST_RECORDS:
         raise InputError(
-            f"The score's sensitivity is sought among all tables of a row of at most {MOST_RECORDS:,} records; "
+            f"The sensitivity of the score is searched over all tables of a row of at most {MOST_RECORDS:,} records; "
             f"{at.knobs.size:,} are too many."
         )
     omega = float(special.expit(-at.knobs.log_ratio))
@@ -72,20 +72,20 @@ def _row_of_algorithm_3(subject: Subject, at: At) -> TrimmedRow:
     return trimmed_row(replace(subject, n=at.knobs.size), turned)
 
 
-def density_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Certified is exact here."""
     return exactly(bound.certified, printed=bound.printed, name="exact move of the density")
 
 
-def algorithm_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Algorithm 3."""
     printed, certified = ends(bound)
     ratio = at.knobs.log_ratio
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
-- **Printed**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, whatever $n$ is.
-- **Certified**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
+- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, whatever $n$ is.
+- **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
   up to ${certified}$.
 - Scored by the posterior mass of a set instead, $\\Delta$ is enough, and $\\tanh(L\\rho/2) =
   {number(float(mass_sensitivity(ratio)))}$ as well.
@@ -108,7 +108,7 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
     )
 
 
-def trimmed_row(subject: Subject, at: At) -> TrimmedRow:
+def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
     if subject.records > MOST_RECORDS:
         raise InputError(
@@ -133,13 +133,13 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     )
 
 
-def printed_map_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def printed_map_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss between the worst of a few pairs of tables."""
     exact = printed_loss(trimmed_row(subject, at), epsilon=at.epsilons)
     return exactly(exact, printed=bound.printed, name="exact loss of one pair of tables")
 
 
-def corollary_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
     printed, certified = ends(bound)
     constant = log_odds_bound(at.knobs.omega)
@@ -148,8 +148,8 @@ def corollary_4_formula(subject: Subject, at: At, bound: Bound) -> str:
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {subject.records}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
   {number(math.sqrt(constant))}$.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: one record moves the density by up to ${number(moved)}$, hence
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: one record moves the density by up to ${number(moved)}$, hence
   $\\epsilon \\cdot {number(moved)}/\\Delta = {certified}$ nats.
 """
 
@@ -249,14 +249,14 @@ def shortfall_of_root(subject: Subject) -> Shortfall:
     return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=1.0)
 
 
-def lemma_4_of_root(subject: Subject, at: At) -> Bound:
+def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
     mechanism, t = shortfall_of_root(subject), np.array([at.knobs.gap / 2])
     every = [lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon]
     return joined(every)
 
 
-def measured_shortfall(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_shortfall(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact probability of falling short."""
     mechanism = shortfall_of_root(subject)
     exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
@@ -269,7 +269,7 @@ def row_of_root(subject: Subject) -> str:
     return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
 
 
-def lemma_4_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
     printed, certified = ends(bound)
     t = at.knobs.gap / 2
@@ -277,8 +277,8 @@ def lemma_4_formula(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - Shown {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
   $\\xi(S_t) = {number(near)}$.
-- **Printed**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
-- **Certified**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
+- **As stated**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
+- **Proved**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
 """
 
 
@@ -312,32 +312,38 @@ def _setting(row: TrimmedRow) -> str:
 
 ALGORITHM_3 = Claim(
     Reference("Zhang16", "Algorithm 3"),
-    "One record moves the score by at most Delta",
+    "One record changes the score by at most √(Lr)",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
-    "sqrt(L r) bounds the mass of a set, where tanh(L r / 2) is sharper; the printed score is a density, which moves "
-    "further the more records there are, and changes with the parametrisation.",
+    "sqrt(L r) bounds the mass of a set, for which tanh(L r / 2) is sharper. The stated score is a density: "
+    "it changes more the more records there are, and it depends on the parametrisation.",
+    mechanism="MapExponential",
 )
 FOOTNOTE_4 = Claim(
     Reference("Zhang16", "Section 4.2, footnote 4"),
     "The prior as base measure gives a proper density",
     r"\int e^{\epsilon u(D, \theta)} \mu(\theta) \, d\theta \le e^{M \epsilon}",
     Verdict.AMENDED,
-    "It needs a bounded score; with a parameter below 1 a posterior density is unbounded and the integral infinite.",
+    "The score must be bounded. If a parameter is below 1, the posterior density is unbounded and the "
+    "integral is infinite.",
+    mechanism="MapExponential",
 )
 COROLLARY_4 = Claim(
     Reference("Zhang16", "Corollary 4"),
-    "Algorithm 3 is epsilon-differentially private",
+    "Algorithm 3 is ε-differentially private",
     r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
     Verdict.FALSE,
-    "Scored by density it loses several times epsilon; scored by the masses of cells it keeps epsilon.",
+    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, "
+    "it is epsilon.",
+    mechanism="MapExponential",
 )
 LEMMA_4 = Claim(
     Reference("Zhang16", "Lemma 4"),
-    "The estimate's score is near the best",
+    "The private MAP estimate has a score near the best",
     r"P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
-    "The exponent lacks a factor 1/(2 Delta), so it holds only for Delta up to 1/2.",
+    "The exponent lacks a factor 1/(2 Delta), so the lemma holds only for Delta up to 1/2.",
+    mechanism="MapExponential",
 )
 CLAIMS: tuple[Claim, ...] = (ALGORITHM_3, FOOTNOTE_4, COROLLARY_4, LEMMA_4)
 
@@ -345,7 +351,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(
         "Corollary 4: privacy of the printed MAP",
         COROLLARY_4,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
         printed_map_loss,
         corollary_4_formula,
@@ -353,16 +359,17 @@ EXHIBITS: dict[str, Exhibit] = {
         *LOSS_TEXT,
         ("epsilon", "bounds.omega", "prior"),
         (counterexample_corollary_4, counterexample_algorithm_3),
+        limit=trimmed_row,
     ),
     "LEMMA_4": Exhibit(
         "Lemma 4: utility of the private MAP",
         LEMMA_4,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lemma_4_of_root,
         measured_shortfall,
         lemma_4_formula,
         (Axis.EPSILON,),
-        "a shortfall in {} of releases",
+        "a shortfall in at most {} of releases",
         "probability of falling short",
         ("epsilon", "bounds.gap", "prior"),
         (counterexample_lemma_4, counterexample_lemma_4_masses),
@@ -372,12 +379,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALGORITHM_3": Exhibit(
         "Algorithm 3: sensitivity of the MAP’s score",
         ALGORITHM_3,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
         density_move,
         algorithm_3_formula,
         (Axis.LOG_RATIO,),
-        "lets one record move the score by {}",
+        "that one record moves the score by at most {}",
         "move of the score, a posterior density",
         ("bounds.log_ratio", "bounds.size", "prior"),
         (counterexample_algorithm_3,),

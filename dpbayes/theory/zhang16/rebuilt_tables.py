@@ -14,8 +14,8 @@ from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import beside_scaled
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, nothing_known
@@ -26,27 +26,31 @@ _DRAWN_AT_ONCE = 1 << 20
 
 CONSISTENCY = Claim(
     Reference("Zhang16", "Section 3.2, Consistency"),
-    "Tables agree",
+    "Rebuilt Fourier tables agree with each other",
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
-    "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
+    "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the lift.",
     page="Stealth",
+    mechanism="LaplaceFourier",
 )
 ALGORITHM_2 = Claim(
     Reference("Zhang16", "Algorithm 2"),
-    "Private posterior by Fourier coefficients",
+    "The Fourier posterior is private",
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
-    "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
+    "It is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be negative.",
     page="Stealth",
+    mechanism="LaplaceFourier",
 )
 THEOREM_3 = Claim(
     Reference("Zhang16", "Theorem 3"),
-    "Error of a table",
+    "The L1 error of every rebuilt table is small",
     r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
     r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
     Verdict.LOOSE,
-    "True for all tables at once; a single table needs only its own coefficients, added in squares.",
+    "The bound holds for all tables at once. A single table needs only its own coefficients, whose errors add "
+    "in squares.",
+    mechanism="LaplaceFourier",
 )
 
 
@@ -98,7 +102,7 @@ def largest_family(network: Network) -> int:
     return int(np.argmax(network.rows_per_node))
 
 
-def theorem_3(subject: Subject, at: At) -> Bound:
+def theorem_3(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Theorem 3, for the largest table."""
     node = largest_family(subject.network)
     bound = table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
@@ -138,7 +142,7 @@ def simulated_table_error(
     return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
 
 
-def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the error of the largest table."""
     if subject.too_large:
         return nothing_known(len(at.epsilon), subject.too_large)
@@ -156,7 +160,7 @@ def measured_error(subject: Subject, at: At, bound: Bound) -> Measured:
     )
 
 
-def theorem_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 3."""
     printed, certified = ends(bound)
     network = subject.network
@@ -166,10 +170,10 @@ def theorem_3_formula(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - The table of {escaped(network.names[node])}, the largest: $2^{{|\\pi_i|}} = {rows}$ parent configurations;
   $|N_I| = {size}$.
-- **Printed**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
+- **As stated**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
   \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
   {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
-- **Certified**: ${certified}$ records, of which the lift is ${number(lift)}$. Both for the printed noise.
+- **Proved**: ${certified}$ records, of which the lift is ${number(lift)}$. Both are for the stated noise.
 """
 
 
@@ -179,12 +183,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
         "Theorem 3: error of a Fourier table",
         THEOREM_3,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         theorem_3,
         measured_error,
         theorem_3_formula,
         (Axis.EPSILON, Axis.DELTA, Axis.T),
-        "an L1 error of {} records",
+        "an L1 error of at most {} records",
         "L1 error of the largest table, records",
         ("epsilon", "bounds.delta", "bounds.t"),
     ),

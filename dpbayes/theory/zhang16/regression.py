@@ -17,8 +17,8 @@ from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -73,13 +73,13 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     )
 
 
-def steepest(subject: Subject, at: At, bound: Bound) -> Measured:
+def steepest(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the gradient at the record and the weights where it is longest."""
     slope = gradient([at.knobs.norm_bound], x=[-1.0], y=1.0, noise_variance=at.knobs.noise_variance)
     return exactly(np.array([np.linalg.norm(slope)]), printed=bound.printed, name="largest exact norm")
 
 
-def gradient_norm_formula(subject: Subject, at: At, bound: Bound) -> str:
+def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D, the norm of the gradient."""
     printed, certified = ends(bound)
     knobs = at.knobs
@@ -87,9 +87,9 @@ def gradient_norm_formula(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - One record with $d = {d}$ features in the unit ball, $|y| \\le 1$; weights $\\|w\\|_2 \\le B = {b}$;
   $\\sigma^2 = {variance}$.
-- **Printed**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+- **As stated**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
   \\frac{{1}}{{2 \\cdot {variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$.
-- **Certified**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
+- **Proved**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
 - **Exact**: the gradient where $w = (B, 0, \\dots)$, $x = (-1, 0, \\dots)$ and $y = 1$.
 """
 
@@ -127,18 +127,18 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
         unit="nats of privacy loss",
         assumptions=(
             Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
-            Assumption("One draw is released", times == 1),
+            Assumption("One sample is released", times == 1),
         ),
     )
 
 
-def regression_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def regression_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
     loss = at.draws * worst_range(at, features=at.knobs.features)
     return exactly(loss, printed=bound.printed, name="exact loss of one pair")
 
 
-def appendix_d_formula(subject: Subject, at: At, bound: Bound) -> str:
+def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D."""
     printed, certified = ends(bound)
     knobs = at.knobs
@@ -147,10 +147,10 @@ def appendix_d_formula(subject: Subject, at: At, bound: Bound) -> str:
     return f"""
 - $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$,
   $\\sigma^2 = {variance}$. Over the ball $\\|w\\|_1$ is $\\sqrt d\\,B$ at most.
-- **Printed**, for one draw: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
+- **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
   \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
   for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
-- **Certified**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
+- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
   whatever $n$ and $d$ are.
 - **Exact**: {_pair(at, knobs.features)}
 """
@@ -190,24 +190,24 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
     )
 
 
-def planar_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def planar_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a pair of tables with two features under its worst prior."""
     return exactly(worst_range(at, features=2), printed=bound.printed, name="exact loss of one pair")
 
 
-def proportionality_formula(subject: Subject, at: At, bound: Bound) -> str:
+def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 5.2."""
     printed, certified = ends(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
-- No factor is printed: taken is the one that is right for small $B$.
-- **Printed**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
-- **Certified**, for one draw: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
+- The paper states no factor: the factor that is right for small $B$ is used.
+- **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
+- **Proved**, for one sample: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
 - **Exact**: {_pair(at, 2)}
 """
 
 
-def worst_range(at: At, *, features: int) -> FloatArray:
+def worst_range(at: EvaluationPoint, *, features: int) -> FloatArray:
     """Return by how much the log-likelihood ratio of two records varies over the ball: (1,).
 
     The loss of a draw comes as near to it as one likes, under a prior with nearly all mass where the ratio is least.
@@ -221,7 +221,7 @@ def worst_range(at: At, *, features: int) -> FloatArray:
     return np.atleast_1d(likelihood_range(first, second, noise_variance=at.knobs.noise_variance, norm_bound=b))
 
 
-def _certified_range(at: At, draws: int) -> str:
+def _certified_range(at: EvaluationPoint, draws: int) -> str:
     """The certified loss in the case that holds."""
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     symbol, times = ("N \\cdot ", f"{draws} \\cdot ") if draws > 1 else ("", "")
@@ -230,11 +230,11 @@ def _certified_range(at: At, draws: int) -> str:
     return f"{symbol}(1 + B)^2/\\sigma^2 = {times}(1 + {b})^2/{variance}"
 
 
-def _case(at: At) -> str:
+def _case(at: EvaluationPoint) -> str:
     return "as $B \\le 1$" if at.knobs.norm_bound <= 1 else "as $B > 1$"
 
 
-def _pair(at: At, features: int) -> str:
+def _pair(at: EvaluationPoint, features: int) -> str:
     """The tables whose exact loss is shown."""
     b = at.knobs.norm_bound
     turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
@@ -278,11 +278,12 @@ def _variance(noise_variance: float) -> float:
 
 GRADIENT = Claim(
     Reference("Zhang16", "Appendix D, the gradient"),
-    "How the log-likelihood changes with a record",
+    "The gradient of the log-likelihood in a record",
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
-    "It is (y - w'x) (w, -1)/sigma^2: the printed one has the wrong sign, half the size, and x_j w'w for (w'x) w_j.",
+    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated one has the wrong sign and half the size, and it "
+    "has x_j w'w in place of (w'x) w_j.",
     page="Regression",
 )
 NORM = Claim(
@@ -290,30 +291,32 @@ NORM = Claim(
     "The log-likelihood is Lipschitz in a record",
     r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "Signed terms are summed in place of a norm; the largest norm of one record's gradient is "
-    "(1 + B) sqrt(1 + B^2)/sigma^2.",
+    "The paper sums signed terms in place of a norm. The largest norm of the gradient of one record is (1 + "
+    "B) sqrt(1 + B^2)/sigma^2.",
 )
 APPENDIX_D = Claim(
     Reference("Zhang16", "Appendix D"),
-    "A draw of the weights is 2 L(w)-differentially private",
+    "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "Its factor n counts every record, though one is replaced, so it is never below n/sigma^2; for few records and a "
-    "large ball it is exceeded. The loss is at most 4 B/sigma^2 up to B = 1 and (1 + B)^2/sigma^2 above.",
+    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. It "
+    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
+    "B)^2/sigma^2 above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
-    "Privacy is proportional to the bound of the weights' norm",
+    "The privacy loss is proportional to the norm bound",
     r"\epsilon \propto B",
     Verdict.AMENDED,
-    "Up to B = 1; above, the loss grows with the square of 1 + B. Records must first be scaled to the unit ball.",
+    "This holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
+    "the unit ball.",
 )
 LEMMA_D1 = Claim(
     Reference("Zhang16", "Lemma D.1"),
     "The truncated Gaussian is conjugate",
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
-    "mu_n and Sigma_n are the parameters of the Gaussian before it is cut.",
+    "mu_n and Sigma_n are the parameters of the Gaussian before truncation.",
     page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)
@@ -322,7 +325,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_D": Exhibit(
         "Appendix D: privacy of a regression draw",
         APPENDIX_D,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(
             appendix_d(
                 at.knobs.size,
@@ -342,14 +345,14 @@ EXHIBITS: dict[str, Exhibit] = {
     "GRADIENT": Exhibit(
         "Appendix D: norm of the gradient",
         NORM,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(
             gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
         ),
         steepest,
         gradient_norm_formula,
         (Axis.NORM_BOUND,),
-        "lets the gradient have a norm of {}",
+        "a norm of the gradient of at most {}",
         "norm of the gradient, nats per unit of the record",
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
         (counterexample_norm, counterexample_gradient),
@@ -357,7 +360,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "PROPORTIONAL": Exhibit(
         "Section 5.2: loss in proportion to the norm bound",
         PROPORTIONAL,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
         planar_loss,
         proportionality_formula,

@@ -6,17 +6,19 @@ from numpy.typing import ArrayLike
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends
 from dpbayes.theory.claims.truth import Measured, exactly
 
 RERUNS = Claim(
     Reference("Zhang16", "Section 3.2, Re-running"),
-    "Price of trying again",
+    "Re-running costs ε for each run",
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
-    "Handing over the first success alone costs 2 epsilon however long it takes, if the number of runs stays hidden.",
+    "Releasing only the first success costs 2 epsilon however many runs it takes, provided that the number of "
+    "runs stays secret.",
+    mechanism="LaplaceFourier",
 )
 
 SHARE = 0.01
@@ -44,23 +46,23 @@ def first_success_loss(epsilon: FloatArray, share: float = SHARE) -> FloatArray:
     return 2 * epsilon + np.log1p(share * np.expm1(-2 * epsilon))
 
 
-def rerun_loss(subject: Subject, at: At, bound: Bound) -> Measured:
+def rerun_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
     loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
     return exactly(loss, printed=bound.printed, name="exact loss of an example")
 
 
-def reruns_formula(subject: Subject, at: At, bound: Bound) -> str:
+def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
     printed, certified = ends(bound)
     return f"""
 - Runs go on until the first success, and that alone is handed over; $\\epsilon = {at.epsilon[0]:g}$.
-- **Printed**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
-- **Certified**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: what is handed over has probability $P(A, S)/P(S)$, and
-  each of the two moves by $e^\\epsilon$ at most.
+- **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
+- **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and
+  both change by a factor of at most $e^\\epsilon$.
 - **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$. Of
   the successes, which are rare, a share $p$ is the same one; a neighbouring table makes it $e^\\epsilon$ times rarer
-  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0 the certified loss is reached.
+  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0, the proved loss is reached.
 """
 
 
@@ -70,7 +72,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "RERUNS": Exhibit(
         "Section 3.2: privacy of trying again",
         RERUNS,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
         rerun_loss,
         reruns_formula,

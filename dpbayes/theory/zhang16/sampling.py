@@ -26,8 +26,8 @@ from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
 from dpbayes.theory.claims.truth import unmeasured
 from dpbayes.theory.dimitrakakis14.game import KAPPA
@@ -56,11 +56,11 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
         printed=np.asarray(2 * max(constants) * len(constants)),
         certified=np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
         unit="nats of privacy loss",
-        assumptions=(Assumption("One draw is released", times == 1),),
+        assumptions=(Assumption("One sample is released", times == 1),),
     )
 
 
-def theorem_4_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(1)."""
     printed, certified = ends(bound)
     nodes = len(subject.network.names)
@@ -68,8 +68,8 @@ def theorem_4_1_formula(subject: Subject, at: At, bound: Bound) -> str:
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
   {number(log_odds_bound(at.knobs.omega))}$ for a binary node. A record may change the
   family of all $|I| = {nodes}$ nodes.
-- **Printed**, for one draw: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
-- **Certified**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
+- **As stated**, for one sample: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
+- **Proved**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
 """
 
 
@@ -149,7 +149,7 @@ def least_printed_variation(network: Network) -> float:
     return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
 
 
-def theorem_4_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
     printed, certified = ends(bound)
     least = number(least_printed_variation(subject.network))
@@ -160,11 +160,11 @@ def theorem_4_2_formula(subject: Subject, at: At, bound: Bound) -> str:
     m = number(2 * float(bound.printed[0]) ** 2)
     return f"""
 - Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
-  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The theorem's own
-  $\\delta$ is a slack, here 1/2, and not this page's.
-- **Printed**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
+  $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The $\\delta$ of
+  the theorem is a slack, here 1/2, and not the delta of this page.
+- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
   probabilities differ by 1 at most.
-- **Certified**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
+- **Proved**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
 
 
@@ -193,19 +193,19 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
             Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
             Assumption("omega bounds the probabilities of joint outcomes, not of CPT entries", len(network.names) == 1),
-            Assumption("One draw is released", times == 1),
+            Assumption("One sample is released", times == 1),
         ),
     )
 
 
-def appendix_c_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix C.2."""
     printed, certified = ends(bound)
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
-- **Printed**: $\\epsilon = {printed}$ nats.
-- **Certified**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
+- **As stated**: $\\epsilon = {printed}$ nats.
+- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
 """
 
 
@@ -246,18 +246,20 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
 
 THEOREM_4_1 = Claim(
     Reference("Zhang16", "Theorem 4(1)"),
-    "A draw from the posterior of a Lipschitz network is private",
+    "A posterior sample is 2L-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
-    "It holds for one draw with distances between families' values, which one record may change at every node: "
-    "2 sum_i L_i in all, times the number of draws.",
+    "It holds for one sample with distances between the values of families. One record may change these at "
+    "every node, so the loss is 2 sum_i L_i times the number of samples.",
+    mechanism="PosteriorSampler",
 )
 THEOREM_4_2 = Claim(
     Reference("Zhang16", "Theorem 4(2)"),
-    "A draw from the posterior under a concentrated prior is (0, sqrt(M/2))-private",
+    "A posterior sample is (0, √(M/2))-private",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
     Verdict.VACUOUS,
     "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior.",
+    mechanism="PosteriorSampler",
 )
 APPENDIX_C1 = Claim(
     Reference("Zhang16", "Appendix C.1"),
@@ -265,14 +267,16 @@ APPENDIX_C1 = Claim(
     r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
     Verdict.HOLDS,
     "It is the posterior mean of the cell.",
+    mechanism="PosteriorSampler",
 )
 APPENDIX_C2 = Claim(
     Reference("Zhang16", "Appendix C.2"),
-    "Trimming at omega makes a draw private",
+    "Trimming at ω makes a posterior sample ε-private",
     r"\epsilon = 2 \ln(1/\omega), \quad \omega = e^{-\epsilon/2}",
     Verdict.FALSE,
-    "A replaced record changes a term of every node in every draw: 2 |I| N ln((1 - omega)/omega); up to "
-    "epsilon = 2 ln 2 the printed omega leaves nothing to draw from.",
+    "A replaced record changes a term of every node in every sample, so the loss is 2 |I| N ln((1 - "
+    "omega)/omega). Up to epsilon = 2 ln 2 the stated omega leaves no interval to sample from.",
+    mechanism="PosteriorSampler",
 )
 CLAIMS: tuple[Claim, ...] = (THEOREM_4_1, THEOREM_4_2, APPENDIX_C1, APPENDIX_C2)
 
@@ -280,7 +284,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(
         "Theorem 4(1): privacy of trimmed draws",
         THEOREM_4_1,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
         unmeasured,
         theorem_4_1_formula,
@@ -291,19 +295,19 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_2": Exhibit(
         "Theorem 4(2): privacy under a concentrated prior",
         THEOREM_4_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
         unmeasured,
         theorem_4_2_formula,
         (Axis.PRIOR,),
-        "allows a total variation distance of {}",
+        "a total variation distance of at most {}",
         "total variation distance",
         ("prior", "bounds.start"),
     ),
     "APPENDIX_C2": Exhibit(
         "Appendix C.2: trimming for epsilon",
         APPENDIX_C2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
         unmeasured,
         appendix_c_2_formula,

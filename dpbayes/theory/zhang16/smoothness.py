@@ -15,8 +15,8 @@ from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly
 
@@ -43,13 +43,13 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
     )
 
 
-def node_constants(subject: Subject, at: At) -> FloatArray:
+def node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
     """Return the constants L i/|I| of the nodes i = 1 .. |I|: (|I|,). [Zhang16] Lemma 2."""
     nodes = len(subject.network.names)
     return at.knobs.level * np.arange(1, nodes + 1) / nodes
 
 
-def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
+def log_likelihood_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find how far ln p moves from the likelier to the rarer state in each of binary nodes that reach their constants.
 
     Such a node has probabilities 1/(1 + exp(-L_i)) and 1/(1 + exp(L_i)).
@@ -59,15 +59,15 @@ def log_likelihood_move(subject: Subject, at: At, bound: Bound) -> Measured:
     return exactly(np.array([moved]), printed=bound.printed, name="largest exact move")
 
 
-def lemma_2_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 2."""
     printed, certified = ends(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
 - A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
   record that changes every family by distance $\\rho_i = 1$.
-- **Printed**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
-- **Certified**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
+- **As stated**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
+- **Proved**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
 - **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and goes from the likelier state to the other one.
 """
 
@@ -137,14 +137,14 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: fl
     )
 
 
-def mass_without(subject: Subject, at: At, bound: Bound) -> Measured:
+def mass_without(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact prior mass without constant L of independent exponential nodes: 1 - (1 - exp(-c L))^|I|."""
     one = math.exp(-at.knobs.concentration * at.knobs.level)
     mass = -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
     return exactly(np.array([mass]), printed=bound.printed, name="exact mass")
 
 
-def lemma_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 3."""
     _, certified = ends(bound)
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
@@ -159,10 +159,10 @@ def lemma_3_formula(subject: Subject, at: At, bound: Bound) -> str:
             f"$e^{{-c'L}} = e^{{-{number(combined)} \\cdot {level:g}}} = {number(float(bound.printed[0]))}$."
         )
     return f"""
-- A network of $|I| = {nodes}$ independent exponential nodes, as many as here, each with rate
+- A network of $|I| = {nodes}$ independent exponential nodes, as many as in this network, all with rate
   $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has constant $L$ where $\\theta_i \\le L$.
-- **Printed**: {says}
-- **Certified**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes are concentrated from every $L_0$ on, so that
+- **As stated**: {says}
+- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes are concentrated from every $L_0$ on, so that
   this holds for $L < L_0$ as well.
 - **Exact**: $1 - (1 - e^{{-cL}})^{{|I|}}$.
 """
@@ -187,47 +187,54 @@ def counterexample_appendix_b2(level: float = 5.0) -> Counterexample:
 
 ASSUMPTION_1 = Claim(
     Reference("Zhang16", "Assumption 1"),
-    "The likelihood is Lipschitz in the data at every parameter",
+    "The log-likelihood is Lipschitz in the data",
     r"|\ln p_\theta(x) - \ln p_\theta(y)| \le L \rho(x, y)",
     Verdict.HOLDS,
-    "A definition; a factor of the likelihood without the parameter cancels in the posterior and may be left out.",
+    "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
+    "be left out.",
+    mechanism="PosteriorSampler",
 )
 EXPONENTIAL = Claim(
     Reference("Zhang16", "Section 4.1, the exponential distribution"),
-    "The exponential distribution is Lipschitz at all rates",
+    "The exponential distribution is Lipschitz",
     r"\sup_\theta |\ln p_\theta(x) - \ln p_\theta(y)| \le L |x - y|",
     Verdict.FALSE,
-    "The constant is the rate itself, so it needs rates that are bounded, or Assumption 2 instead.",
+    "The Lipschitz constant is the rate itself, so the claim needs bounded rates or Assumption 2.",
+    mechanism="PosteriorSampler",
 )
 LEMMA_2 = Claim(
     Reference("Zhang16", "Lemma 2"),
     "Lipschitz nodes make a Lipschitz network",
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
-    "Equal values under different parents have distance 0, so no node with parents qualifies unless distances are "
-    "between families' values; then the sum of L_i rho_i holds and is smaller.",
+    "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
+    "With distances between the values of families, the sum of L_i rho_i holds and is smaller.",
+    mechanism="PosteriorSampler",
 )
 ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
-    "The prior gives the parameters that are not L-Lipschitz little mass",
+    "The prior gives rough parameters little mass",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
     Verdict.HOLDS,
-    "A definition; a uniform row satisfies it with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
+    "This is a definition. A uniform row satisfies it with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
+    mechanism="PosteriorSampler",
 )
 LEMMA_3 = Claim(
     Reference("Zhang16", "Lemma 3"),
-    "Nodes concentrated on smooth parameters make a network that is",
+    "Concentrated nodes make a concentrated network",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
-    "It holds for |I| < exp(L0 min c) with distances between families' values; with the printed ones a node with "
-    "parents has no smooth parameters under a continuous prior.",
+    "It holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
+    "distances, a node with parents has no smooth parameters under a continuous prior.",
+    mechanism="PosteriorSampler",
 )
 APPENDIX_B2 = Claim(
     Reference("Zhang16", "Appendix B.2"),
-    "The proof's concentration of the network",
+    "The concentration c' of the network in the proof",
     r"c' = \ln|\mathcal I| \, \min_i c_i",
     Verdict.FALSE,
-    "It grows with the number of nodes where it must fall; the lemma's own c' is right.",
+    "The c' of the proof grows with the number of nodes, but it must fall. The c' of the lemma itself is right.",
+    mechanism="PosteriorSampler",
 )
 CLAIMS: tuple[Claim, ...] = (ASSUMPTION_1, LEMMA_2, EXPONENTIAL, ASSUMPTION_2, LEMMA_3, APPENDIX_B2)
 
@@ -235,12 +242,12 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_2": Exhibit(
         "Lemma 2: smoothness of a network",
         LEMMA_2,
-        Says.CERTAIN,
+        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
         log_likelihood_move,
         lemma_2_formula,
         (Axis.LEVEL,),
-        "lets one record move the log-likelihood by {} nats",
+        "that one record moves the log-likelihood by at most {} nats",
         "move of the log-likelihood, nats",
         ("bounds.level",),
         (counterexample_lemma_2,),
@@ -248,7 +255,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_3": Exhibit(
         "Lemma 3: concentration of a network’s prior",
         LEMMA_3,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: lemma_3(
             np.full(len(subject.network.names), at.knobs.concentration),
             start=at.knobs.start,
@@ -258,7 +265,7 @@ EXHIBITS: dict[str, Exhibit] = {
         mass_without,
         lemma_3_formula,
         (Axis.LEVEL,),
-        "a prior mass of {}",
+        "a prior mass of at most {}",
         "prior mass of the parameters without constant L",
         ("bounds.level", "bounds.concentration", "bounds.start"),
         (counterexample_appendix_b2,),

@@ -26,8 +26,8 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Exhibit, Says
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import DOUBT, Measured, above, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
@@ -35,18 +35,21 @@ from dpbayes.theory.zhang16.signed_sums import signed_sum_tail
 
 COROLLARY_3 = Claim(
     Reference("Zhang16", "Corollary 3"),
-    "Non-negative tables",
+    "Rebuilt tables are rarely negative",
     r"P(\text{non-negative}) \ge 1 - e^{-t}",
     Verdict.FALSE,
-    "Fails for small t, and asks for many times too much at large t; a table rebuilt from N_I alone can always fail.",
+    "The stated probability is too small for small t and far too large for large t. A table rebuilt from N_I "
+    "alone can always have negative cells.",
+    mechanism="LaplaceFourier",
 )
 SMALL_INCREMENTS = Claim(
     Reference("Zhang16", "Section 3.2, Non-negativity"),
-    "Minor loss to utility",
+    "The increment t costs little utility",
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
-    "At the printed t the invented records often outnumber the real ones many times.",
+    "At the stated t, the added records often outnumber the real records many times.",
     page="Stealth",
+    mechanism="LaplaceFourier",
 )
 
 # Probabilities
@@ -147,7 +150,7 @@ def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Mea
     return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
 
 
-def measured_share(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
         return nothing_known(1, subject.too_large)
@@ -155,14 +158,14 @@ def measured_share(subject: Subject, at: At, bound: Bound) -> Measured:
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 
-def corollary_3_formula(subject: Subject, at: At, bound: Bound) -> str:
+def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 3."""
     printed, certified = ends(bound)
     size = len(subject.network.closure)
     return f"""
-- **Printed**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
-- **Certified**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
-  $|N_I| = {size}$. Both for the printed noise; neither depends on $\\epsilon$.
+- **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
+- **Proved**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
+  $|N_I| = {size}$. Both are for the stated noise; neither depends on $\\epsilon$.
 - That $e^{{-t}}$ is enough follows where $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
   \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$; the corollary asks for $t > 0$ alone.
 """
@@ -288,8 +291,8 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     asked = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
-        f"A chain of eight nodes, epsilon = {epsilon:g}, the printed t for {probability:.0%} of releases; a loss is "
-        f"called minor here that does not exceed the {n:,} real records; certified is the lift that suffices",
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss is "
+        f"called minor here that does not exceed the {n:,} real records; the proved value is the lift that suffices",
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=asked)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
@@ -303,14 +306,14 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
         "Corollary 3: negative Fourier tables",
         COROLLARY_3,
-        Says.CHANCE,
+        BoundKind.CHANCE,
         lambda subject, at: negative_marginal_bound(
             subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
         ),
         measured_share,
         corollary_3_formula,
         (Axis.T,),
-        "a negative cell in {} of releases",
+        "a negative cell in at most {} of releases",
         "probability of a negative cell",
         ("bounds.t",),
         (counterexample_corollary_3, counterexample_corollary_3_rebuilt),

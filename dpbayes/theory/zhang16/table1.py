@@ -81,7 +81,7 @@ def not_computable(network: Network, n: int) -> dict[str, str]:
     elif n == 0:
         missing["MAP"] = "there are no records"
     elif n > MOST_RECORDS:
-        missing["MAP"] = f"its sensitivity is sought among all tables of a row, of at most {MOST_RECORDS:,} records"
+        missing["MAP"] = f"its sensitivity is searched over all tables of a row of at most {MOST_RECORDS:,} records"
     return missing
 
 
@@ -169,37 +169,38 @@ def counterexample_map_utility() -> Counterexample:
 
 LAPLACE = Claim(
     Reference("Zhang16", "Table 1, Laplace"),
-    "Algorithm 1 in one line",
+    "Privacy and utility of Algorithm 1",
     r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "The promise holds; the bound on the divergence has Theorem 1's errors, grows with epsilon and names no constants.",
-    page="Bounds",
+    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1, grows with epsilon "
+    "and gives no constants.",
+    mechanism="LaplaceUpdates",
 )
 FOURIER = Claim(
     Reference("Zhang16", "Table 1, Fourier"),
-    "Algorithm 2 in one line",
+    "Privacy and utility of Algorithm 2",
     r"(\epsilon, 0), \quad \tfrac{4|\mathcal N|}{\epsilon}"
     r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
     Verdict.LOOSE,
-    "Theorem 3 holds, and both the promise and the error can be sharpened.",
-    page="Bounds",
+    "Theorem 3 holds. Both the guarantee and the error bound can be sharpened.",
+    mechanism="LaplaceFourier",
 )
 SAMPLER = Claim(
     Reference("Zhang16", "Table 1, Sampler"),
-    "Posterior sampling in one line",
+    "Privacy and utility of posterior sampling",
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
-    "2 L is for one draw and records at distance 1: it is to be multiplied by N and by the distance, up to |I|; "
-    "sqrt(M/2) is above 1.",
-    page="Bounds",
+    "2 L is for one sample and records at distance 1. It must be multiplied by N and by the distance, up to "
+    "|I|. sqrt(M/2) is above 1.",
+    mechanism="PosteriorSampler",
 )
 MAP = Claim(
     Reference("Zhang16", "Table 1, MAP"),
-    "Algorithm 3 in one line",
+    "Privacy and utility of Algorithm 3",
     r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
-    "Neither Corollary 4 nor Lemma 4 holds as printed.",
-    page="Bounds",
+    "Neither Corollary 4 nor Lemma 4 holds as stated.",
+    mechanism="MapExponential",
 )
 CLAIMS: tuple[Claim, ...] = (LAPLACE, FOURIER, SAMPLER, MAP)

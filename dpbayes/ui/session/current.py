@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpbayes.ui.session.link import settings_from, too_long
+from dpbayes.ui.session.moved import settings_now
 from dpbayes.ui.session.settings import Settings
 
 
@@ -34,6 +35,13 @@ def change(**fields: object) -> None:
 def set_parameter(name: str, value: object) -> None:
     """Set one parameter or option. Errors: InputError out of range."""
     st.session_state["settings"] = current().with_parameter(name, value)
+
+
+def move_settings(place: str) -> None:
+    """Make the settings show on the page that a place has moved to what they showed there."""
+    now, problems = current(), link_problems()
+    st.session_state["settings"] = settings_now(place, now)
+    st.session_state["link.problems"] = current(), problems
 
 
 def follow(query: Mapping[str, str]) -> None:

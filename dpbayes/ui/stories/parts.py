@@ -24,12 +24,10 @@ PARTS: dict[str, dict[str, str]] = {
     "ledger": {},
     "sampling": TOP | {"game": "game-told", "answers": "game-needed"},
     "hellinger": TOP | {"throws": "hellinger-throws"},
-    "bounds": TOP,
+    "claims": TOP,
     "stealth": TOP,
     "structure": TOP,
     "best_noise": TOP | {"graphs": "best_noise-graphs"},
-    "robustness": TOP,
-    "papers": {},
     "accuracy": TOP | {"overtaking": "accuracy-crossings"},
     "regression": TOP | {"price": "regression-epsilons"},
 }
@@ -41,7 +39,6 @@ ALONE: dict[str, dict[str, str]] = {
     "ledger": {"": "ledger-shown"},
     "sampling": {"game": "game", "answers": "needed"},
     "hellinger": {"throws": "hellinger-throws"},
-    "papers": {"": "papers-verdicts"},
     "regression": {"price": "regression-epsilons"},
 }
 """By page, the parts that have a picture of their own, and its key; "" is a page that has no main slider."""

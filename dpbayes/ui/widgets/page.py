@@ -144,12 +144,15 @@ class Places:
             headline(sentence)
 
 
-def places(between: Callable[[], None] | None = None) -> Places:
-    """Return the places of a page from here on, with a part `between` its sentence and the rest if it has one."""
+def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int] = (2, 1)) -> Places:
+    """Return the places of a page from here on, with a part `between` its sentence and the rest if it has one.
+
+    `widths` are the shares of the picture and of the controls beside it.
+    """
     top = st.container(key="headline")
     if between is not None:
         between()
-    left, controls = st.columns([2, 1], gap="medium")
+    left, controls = st.columns(widths, gap="medium")
     main, picture = left.container(key="main"), left.container(key="picture")
     for part in (top, main):
         part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture

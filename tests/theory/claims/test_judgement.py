@@ -8,8 +8,8 @@ import pytest
 
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import Says
-from dpbayes.theory.claims.judgement import TIGHT, Beside, Decision, Judgement, judged
+from dpbayes.theory.claims.exhibit import BoundKind
+from dpbayes.theory.claims.judgement import TIGHT, ComparedWith, Decision, Judgement, judged
 from dpbayes.theory.claims.truth import exactly, nothing_known
 
 CLAIM = Claim(Reference("Zhang16", "Lemma 99"), "A claim that nobody made", "0", Verdict.HOLDS, "It is made up.")
@@ -31,14 +31,14 @@ def simulated(value, low, high, *, violated=False, exact=NAN):
     return replace(NONE, exact=exact, value=value, low=low, high=high, violated=np.array([violated]))
 
 
-@pytest.mark.parametrize("says", Says)
+@pytest.mark.parametrize("says", BoundKind)
 def test_a_bound_that_is_no_number_is_worth_nothing(says):
     assert judged(says, bound(NAN, 2.0), NONE).decision is Decision.NO_NUMBER
     infinite = judged(says, bound(math.inf, 2.0), NONE).decision
-    assert infinite is (Decision.EMPTY if says is Says.CHANCE else Decision.NO_NUMBER)
+    assert infinite is (Decision.EMPTY if says is BoundKind.CHANCE else Decision.NO_NUMBER)
 
 
-@pytest.mark.parametrize("says", Says)
+@pytest.mark.parametrize("says", BoundKind)
 def test_a_bound_that_is_exceeded_is_refuted_where_its_conditions_hold_and_nothing_in_it_is_ours(says):
     truth = known(0.5, 0.25)
     assert judged(says, bound(0.25, 1.0), truth) == Judgement(Decision.REFUTED)
@@ -53,54 +53,56 @@ def test_only_what_is_exceeded_is_called_so():
     assert {decision for decision in Decision if Judgement(decision).is_exceeded} == exceeded
 
 
-@pytest.mark.parametrize("says", [Says.MEAN, Says.CHANCE, Says.CERTAIN])
+@pytest.mark.parametrize("says", [BoundKind.MEAN, BoundKind.CHANCE, BoundKind.CERTAIN])
 def test_a_bound_up_to_a_twentieth_above_the_truth_is_tight(says):
     assert TIGHT == 1.05
     for factor, decision in ((1.0, Decision.TIGHT), (1.049, Decision.TIGHT), (1.051, Decision.LOOSE)):
         judgement = judged(says, bound(0.5 * factor, 9.0), known(0.5, 0.5 * factor))
         assert judgement.decision is decision
-        assert judgement.beside is Beside.TRUE
-    assert judged(says, bound(0.75, 9.0), known(0.5, 0.75)) == Judgement(Decision.LOOSE, Beside.TRUE, 1.5)
+        assert judgement.beside is ComparedWith.TRUE
+    assert judged(says, bound(0.75, 9.0), known(0.5, 0.75)) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 1.5)
     assert judged(says, bound(0.75, 9.0), known(0.0, 0.75)).decision is Decision.FAR
 
 
 def test_a_quantile_is_compared_with_the_simulated_one_and_not_with_the_exact_mean():
     measured = simulated(2.0, 1.9, 2.1, exact=1.0)
-    assert judged(Says.QUANTILE, bound(3.0, 2.5), measured) == Judgement(Decision.LOOSE, Beside.TRUE, 1.5)
+    assert judged(BoundKind.QUANTILE, bound(3.0, 2.5), measured) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 1.5)
     too_few = simulated(NAN, NAN, NAN, exact=1.0)
-    assert judged(Says.QUANTILE, bound(3.0, 2.0), too_few) == Judgement(Decision.LOOSE, Beside.CERTIFIED, 1.5)
-    assert judged(Says.QUANTILE, bound(2.0, 2.0), too_few).decision is Decision.TIGHT
+    assert judged(BoundKind.QUANTILE, bound(3.0, 2.0), too_few) == Judgement(
+        Decision.LOOSE, ComparedWith.CERTIFIED, 1.5
+    )
+    assert judged(BoundKind.QUANTILE, bound(2.0, 2.0), too_few).decision is Decision.TIGHT
 
 
 def test_a_probability_is_compared_with_a_simulated_one_only_if_that_is_sure():
     printed = bound(0.5, 0.125)
     sure, unsure = simulated(0.25, 0.2, 0.3), simulated(0.001, 0.0, 0.002)
-    assert judged(Says.CHANCE, printed, sure) == Judgement(Decision.LOOSE, Beside.TRUE, 2.0)
-    assert judged(Says.CHANCE, printed, unsure) == Judgement(Decision.LOOSE, Beside.CERTIFIED, 4.0)
-    assert judged(Says.CHANCE, printed, NONE) == Judgement(Decision.LOOSE, Beside.CERTIFIED, 4.0)
+    assert judged(BoundKind.CHANCE, printed, sure) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 2.0)
+    assert judged(BoundKind.CHANCE, printed, unsure) == Judgement(Decision.LOOSE, ComparedWith.CERTIFIED, 4.0)
+    assert judged(BoundKind.CHANCE, printed, NONE) == Judgement(Decision.LOOSE, ComparedWith.CERTIFIED, 4.0)
     exact = simulated(0.001, 0.0, 0.002, exact=0.25)
-    assert judged(Says.CHANCE, printed, exact) == Judgement(Decision.LOOSE, Beside.TRUE, 2.0)
+    assert judged(BoundKind.CHANCE, printed, exact) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 2.0)
 
 
 @pytest.mark.parametrize(("printed", "empty"), [(0.999, False), (1.0, True), (3.0, True)])
 def test_a_probability_of_1_or_more_says_nothing_even_where_it_is_exceeded(printed, empty):
     for violated in (False, True):
-        judgement = judged(Says.CHANCE, bound(printed, 0.5), simulated(0.9, 0.8, 1.0, violated=violated))
+        judgement = judged(BoundKind.CHANCE, bound(printed, 0.5), simulated(0.9, 0.8, 1.0, violated=violated))
         assert (judgement.decision is Decision.EMPTY) == empty
 
 
 def test_a_largest_value_that_is_not_known_is_compared_with_what_is_certified():
     for certified, judgement in (
-        (2.0, Judgement(Decision.LOOSE, Beside.CERTIFIED, 2.0)),
-        (4.0, Judgement(Decision.TIGHT, Beside.CERTIFIED)),
-        (6.0, Judgement(Decision.UNPROVED, Beside.CERTIFIED, 1.5)),
-        (math.inf, Judgement(Decision.UNCERTIFIED, Beside.CERTIFIED)),
-        (NAN, Judgement(Decision.UNCERTIFIED, Beside.CERTIFIED)),
+        (2.0, Judgement(Decision.LOOSE, ComparedWith.CERTIFIED, 2.0)),
+        (4.0, Judgement(Decision.TIGHT, ComparedWith.CERTIFIED)),
+        (6.0, Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED, 1.5)),
+        (math.inf, Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)),
+        (NAN, Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)),
     ):
-        decided = judged(Says.CERTAIN, bound(4.0, certified), NONE)
+        decided = judged(BoundKind.CERTAIN, bound(4.0, certified), NONE)
         assert (decided.decision, decided.beside) == (judgement.decision, judgement.beside)
         np.testing.assert_equal(decided.ratio, judgement.ratio)
 
 
 def test_a_number_that_suffices_is_compared_with_nothing():
-    assert judged(Says.ENOUGH, bound(40.0, 20.0), known(10.0, 40.0)).decision is Decision.HOLDS
+    assert judged(BoundKind.ENOUGH, bound(40.0, 20.0), known(10.0, 40.0)).decision is Decision.HOLDS

@@ -6,11 +6,11 @@ import pytest
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.setting import At, Axis, Knobs, Subject, grid, moved, place
+from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved, place
 
 NETWORK, _ = load_named("sprinkler")
 SUBJECT = Subject(NETWORK, 1.0, 50, None, 1)
-AT = At((1.0,), 1, Knobs.usual())
+AT = EvaluationPoint((1.0,), 1, ClaimParameters.usual())
 
 
 def test_an_axis_has_a_name_in_a_link_a_title_and_a_symbol_that_the_title_begins_with() -> None:
@@ -25,7 +25,7 @@ def test_an_axis_has_a_name_in_a_link_a_title_and_a_symbol_that_the_title_begins
 
 
 def test_every_axis_is_a_field_of_the_setting_or_a_knob_or_of_the_subject() -> None:
-    assert {axis.field for axis in Axis} <= {*parameters_of(Knobs), "epsilon", "n", "prior"}
+    assert {axis.field for axis in Axis} <= {*parameters_of(ClaimParameters), "epsilon", "n", "prior"}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import full, load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.setting import At, Knobs, Subject
+from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, regression, sampling, stealth
@@ -31,11 +31,11 @@ COUNTS = count(ASIA, sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
 SUBJECT = Subject(ASIA, 1.0, 1000, COUNTS, 1)
 
 
-def setting(epsilon: float = 1.0, draws: int = 1, **knobs: Any) -> At:
-    return At((epsilon,), draws, Knobs.usual(**knobs))
+def setting(epsilon: float = 1.0, draws: int = 1, **knobs: Any) -> EvaluationPoint:
+    return EvaluationPoint((epsilon,), draws, ClaimParameters.usual(**knobs))
 
 
-def evaluated(name: str, at: At) -> Bound:
+def evaluated(name: str, at: EvaluationPoint) -> Bound:
     """The bound of an exhibit, which has to be of the exhibit's claim and of one number."""
     bound = EXHIBITS[name].bound(SUBJECT, at)
     assert bound.claim is EXHIBITS[name].claim
@@ -63,7 +63,9 @@ def evaluated(name: str, at: At) -> Bound:
         ("PROPORTIONAL", setting(norm_bound=4.0), 16, 25),
     ],
 )
-def test_an_exhibit_has_the_numbers_of_its_formula(name: str, at: At, printed: float, certified: float) -> None:
+def test_an_exhibit_has_the_numbers_of_its_formula(
+    name: str, at: EvaluationPoint, printed: float, certified: float
+) -> None:
     bound = evaluated(name, at)
     assert float(bound.printed[0]) == pytest.approx(printed, rel=1e-9, nan_ok=True)
     assert float(bound.certified[0]) == pytest.approx(certified, rel=1e-9)

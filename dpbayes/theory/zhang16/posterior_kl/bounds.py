@@ -190,83 +190,98 @@ def posterior_kl(
 
 THEOREM_1 = Claim(
     Reference("Zhang16", "Theorem 1"),
-    "The posterior is not far off in KL",
+    "The KL divergence of the posterior is small",
     r"\Pr\Bigl[f \ge \mathbb E f + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}\Bigr] \le \delta",
     Verdict.FALSE,
-    "McDiarmid's inequality needs the sum of c squared; with the sum of c the deviation is too small.",
+    "McDiarmid's inequality needs the sum of c squared. The theorem uses the sum of c, which makes the "
+    "deviation too small.",
+    mechanism="LaplaceUpdates",
 )
 CLOSED_FORM = Claim(
     Reference("Zhang16", "Theorem 1, with U"),
-    "A bound that can be computed from the counts",
+    "The KL bound can be computed from the counts",
     r"f < \mathcal U + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}",
     Verdict.VACUOUS,
-    "Where the theorem's condition holds, U alone exceeded the largest possible KL in every case tried.",
+    "Where the condition of the theorem holds, U alone exceeded the largest possible KL divergence in every "
+    "case tried.",
+    mechanism="LaplaceUpdates",
 )
 EXPECTATION = Claim(
     Reference("Zhang16", "Theorem 1, U"),
-    "The mean KL is at most U",
+    "The mean KL divergence is at most U",
     r"\mathbb E f_{ij} \le n \ln\bigl((\alpha + \Delta\alpha)(\beta + \Delta\beta)\bigr) = \mathcal U",
     Verdict.FALSE,
-    "At a uniform prior and zero counts U is 0, and the mean KL is not.",
+    "At a uniform prior and zero counts, U is 0 but the mean KL divergence is positive.",
+    mechanism="LaplaceUpdates",
 )
 REFINED = Claim(
     Reference("Zhang16", "Theorem 1, refined"),
-    "The mean KL falls exponentially in epsilon",
+    "The mean KL divergence falls exponentially in ε",
     r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
     Verdict.FALSE,
-    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, a power of 1/epsilon.",
+    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, which falls as a power of epsilon only.",
+    mechanism="LaplaceUpdates",
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
-    "The order of the loss",
+    "The order of the KL divergence",
     r"\mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}] + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "Its first term grows with epsilon, against the refined bound of the same theorem; the constants are not given.",
+    "The constants are not given. The first term grows with epsilon, which contradicts the refined bound of "
+    "the same theorem.",
     ours="the constant 1",
+    mechanism="LaplaceUpdates",
 )
 LEMMA_A1 = Claim(
     Reference("Zhang16", "Lemma A.1"),
     "McDiarmid's inequality",
     r"\Pr[f - \mathbb E f \ge t] \le \exp\bigl(-2t^2 / \textstyle\sum_k c_k^2\bigr)",
     Verdict.HOLDS,
-    "It is a known inequality, quoted correctly; the theorem then drops the square.",
+    "It is a known inequality and is quoted correctly. Theorem 1 then drops the square.",
+    mechanism="LaplaceUpdates",
 )
 LEMMA_A2 = Claim(
     Reference("Zhang16", "Lemma A.2"),
-    "An increment of x ln x",
+    "A bound on an increment of x ln x",
     r"(a+t)\ln(a+t) - a \ln a \le t \ln(a+t) + t",
     Verdict.HOLDS,
-    "It follows from the mean value theorem, for a and t that are not negative.",
+    "It follows from the mean value theorem for non-negative a and t.",
+    mechanism="LaplaceUpdates",
 )
 LEMMA_A3 = Claim(
     Reference("Zhang16", "Lemma A.3"),
-    "A bound on the KL of one row",
+    "A bound on the KL divergence of one row",
     r"f_{ij} \le \Delta\alpha \ln(\alpha + \Delta\alpha) + \Delta\beta \ln(\beta + \Delta\beta)"
     r" - Z^{(1)} \ln(\alpha + \Delta\alpha - 1) - Z^{(2)} \ln(\beta + \Delta\beta - 1)",
     Verdict.FALSE,
-    "The proof turns a ratio of Gamma functions over and loses a factor 2; at no counts and alpha = beta = 2 it is 0.",
+    "The proof inverts a ratio of Gamma functions and loses a factor of 2. At zero counts and alpha = beta = "
+    "2 the stated bound is 0.",
+    mechanism="LaplaceUpdates",
 )
 LEMMA_A4 = Claim(
     Reference("Zhang16", "Lemma A.4"),
-    "How much one row can change the KL",
+    "How much one row changes the KL divergence",
     r"c_{ij} \le (2n+1)\bigl[\ln(\alpha + n + 1) + (\beta + n + 1)\bigr]",
     Verdict.AMENDED,
-    "A logarithm is missing; the constants of theorem and proof differ, hold in all cases tried with priors of at least"
-    " 0.5, and fail for smaller ones.",
+    "A logarithm is missing, and the theorem and its proof use different constants. These hold in all cases "
+    "tried with priors of at least 0.5 and fail for smaller priors.",
+    mechanism="LaplaceUpdates",
 )
 MEAN_OF_Z = Claim(
     Reference("Zhang16", "Appendix A.2, E Z"),
     "The mean of a clipped update",
     r"\mathbb E Z = \Delta\alpha + \tfrac b2 e^{-\Delta\alpha/b} + \tfrac{n-b}2 e^{(\Delta\alpha - n)/b}",
     Verdict.FALSE,
-    "The atom at n is counted twice, so that the mean can exceed n.",
+    "The atom at n is counted twice, so the stated mean can exceed n.",
+    mechanism="LaplaceUpdates",
 )
 TRUNCATION = Claim(
     Reference("Zhang16", "Section 3.1, truncation"),
     "Clipping only improves utility",
     r"Z = \min(\max(\Delta + \mathrm{Lap}(b), 0), n)",
     Verdict.FALSE,
-    "True of every single count, but clipping one of two counts can raise the KL divergence.",
+    "This is true of every single count. Clipping one of two counts can increase the KL divergence.",
+    mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (
     THEOREM_1,

@@ -182,7 +182,7 @@ def counterexample_mean_of_z() -> Counterexample:
     """
     counts, n, scale = np.array(50.0), 50.0, np.array(34.0)
     printed, correct = float(printed_clipped_mean(counts, n, scale)), float(clipped_mean(counts, n, scale))
-    setting = "Count 50 of n = 50, b = 34: the error of the printed mean, which should be none."
+    setting = "Count 50 of n = 50, b = 34: the error of the stated mean, which should be 0."
     return Counterexample(MEAN_OF_Z, setting, printed - correct, 0.0, printed - correct, "counts")
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from dpbayes.base.randomness import stream
 from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, Says, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Uses
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.claims.text import ends, number
 from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
@@ -35,24 +35,24 @@ AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 UNIT = "KL(exact || released), nats"
 
 
-def kl_bounds(subject: Subject, at: At) -> PosteriorKl:
+def kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
     counts, delta = subject.required_counts, at.knobs.delta
     key = (*subject.key, at.epsilon, delta)
     return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
 
-def kl_study(subject: Subject, at: At) -> Simulation:
+def kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
     """Return simulated releases of the curator's counts. Errors: InputError without counts."""
     return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
 
 
-def _kl_study(subject: Subject, at: At) -> Simulation:
+def _kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
     rng = stream(subject.seed, "bounds", "posterior KL")
     return simulate_kl(subject.prior, subject.required_counts, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
 
-def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
@@ -60,7 +60,7 @@ def measured_quantile(subject: Subject, at: At, bound: Bound) -> Measured:
     return quantile_beside(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
-def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
+def measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Take the exact mean of the KL divergence, and simulate it."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
@@ -68,7 +68,7 @@ def measured_mean(subject: Subject, at: At, bound: Bound) -> Measured:
     return mean_beside(kl_study(subject, at), expected, printed=bound.printed)
 
 
-def _deviation(subject: Subject, at: At) -> tuple[str, str]:
+def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
     bounds = kl_bounds(subject, at)
     deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
@@ -79,40 +79,40 @@ def _deviation(subject: Subject, at: At) -> tuple[str, str]:
     )
 
 
-def theorem_1_formula(subject: Subject, at: At, bound: Bound) -> str:
+def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
-  $\\mathbb E f$ is not printed in a form that can be computed; the exact one is put in.
+- **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
+  $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
 {_tails(subject, at, certified)}
 """
 
 
-def c_squared_formula(subject: Subject, at: At, bound: Bound) -> str:
+def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
-- **Certified**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
+- **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
+- **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
   {certified}$ nats: McDiarmid's inequality as it is, with the rows' exact oscillations for $c_{{ij}}$. Far sharper
   numbers are proved too: see “Theorem 1”.
 """
 
 
-def _tails(subject: Subject, at: At, certified: str) -> str:
+def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
-        "the law that dominates every row's, convolved"
+        "the distribution that dominates those of all rows, convolved"
         if tails.is_convolved
-        else ("the rows differ too much for their laws to be convolved here, and Chernoff's bound stands in")
+        else ("the rows differ too much for a convolution here; Chernoff's bound is used instead")
     )
     every = {
         "McDiarmid's inequality, with the sum of c squared": tails.mcdiarmid,
@@ -121,10 +121,10 @@ def _tails(subject: Subject, at: At, certified: str) -> str:
         "the largest divergence there can be": tails.largest,
     }
     lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
-    return f"- **Certified**: ${certified}$ nats, the least of what is proved:\n{lines}"
+    return f"- **Proved**: ${certified}$ nats, the least of what is proved:\n{lines}"
 
 
-def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
+def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
     printed, certified = ends(bound)
     filled, deviation = _deviation(subject, at)
@@ -133,43 +133,43 @@ def closed_form_formula(subject: Subject, at: At, bound: Bound) -> str:
     mean = number(bounds.printed_expectation)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
+- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
   $\\epsilon$ is.
-- **Certified**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
+- **Proved**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
 """
 
 
-def expectation_formula(subject: Subject, at: At, bound: Bound) -> str:
+def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
     printed, certified = ends(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
+- **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
   {printed}$ nats; $\\epsilon$ is not in it.
-- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
 """
 
 
-def refined_formula(subject: Subject, at: At, bound: Bound) -> str:
+def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
     printed, certified = ends(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **Printed**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
-- **Certified**: the exact mean, ${certified}$ nats, by quadrature.
+- **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
+- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
 """
 
 
-def order_formula(subject: Subject, at: At, bound: Bound) -> str:
+def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
     printed, certified = ends(bound)
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""
 - {scale_in_words(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
-- **Printed**, with constant 1 for the $\\mathcal O$ terms:
+- **As stated**, with constant 1 for the $\\mathcal O$ terms:
   $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {printed}$ nats.
-- **Certified**: ${certified}$ nats.
+- **Proved**: ${certified}$ nats.
 """
 
 
@@ -179,12 +179,12 @@ def _kl_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.QUANTILE,
+        BoundKind.QUANTILE,
         bound,
         measured_quantile,
         formula,
         AXES,
-        "a KL divergence of {} nats",
+        "a KL divergence of at most {} nats",
         UNIT,
         ("epsilon", "bounds.delta", "prior"),
         fails,
@@ -200,12 +200,12 @@ def _mean_exhibit(
     return Exhibit(
         title,
         claim,
-        Says.MEAN,
+        BoundKind.MEAN,
         bound,
         measured_mean,
         formula,
         axes,
-        "a mean KL divergence of {} nats",
+        "a mean KL divergence of at most {} nats",
         UNIT,
         knobs,
         fails,

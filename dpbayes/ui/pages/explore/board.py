@@ -25,7 +25,7 @@ from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.theory.claims.claim import Bound, joined
-from dpbayes.theory.claims.setting import At, Subject
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.explore.averages import releases_key
@@ -188,7 +188,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         sentence += " The papers state no bound for this mechanism."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
     alt = f"KL divergence of the {what} against epsilon. {sentence}"
-    return Picture(title, figure, alt, sentence, "pages/bounds.py")
+    return Picture(title, figure, alt, sentence, "pages/claims.py")
 
 
 def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
@@ -211,7 +211,9 @@ def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
 
 def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:
     subject = Subject(chosen.network, chosen.settings.prior, chosen.n, chosen.counts, chosen.seed)
-    return EXHIBITS[THEOREM].bound(subject, At(epsilons, chosen.parameter("draws"), chosen.options("bounds")))
+    return EXHIBITS[THEOREM].bound(
+        subject, EvaluationPoint(epsilons, chosen.parameter("draws"), chosen.options("bounds"))
+    )
 
 
 # Signs of counts

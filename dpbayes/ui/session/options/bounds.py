@@ -1,11 +1,11 @@
-"""What the Bounds page lets a person set."""
+"""What the bound of a claim depends on."""
 
 import enum
 from dataclasses import dataclass
 from typing import Annotated
 
 from dpbayes.base.parameters import Choice
-from dpbayes.theory.claims.setting import Axis, Knobs
+from dpbayes.theory.claims.setting import Axis, ClaimParameters
 from dpbayes.theory.index import EXHIBITS
 
 BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
@@ -13,7 +13,7 @@ BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in E
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsOptions(Knobs):
+class BoundsOptions(ClaimParameters):
     """The claim, what it is drawn against, and what else it depends on."""
 
     claim: Annotated[BoundClaim, Choice(BoundClaim, title="claim")]

@@ -34,7 +34,7 @@ OPTIONS: dict[str, type[Any]] = {
 }
 """The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
 
-GROUPS: dict[str, tuple[str, ...]] = {"explore": ("release",)}
+GROUPS: dict[str, tuple[str, ...]] = {"explore": ("release",), "claims": ("bounds", "papers", "robustness")}
 """The groups of a page whose name is not that of its one group."""
 
 

@@ -1,4 +1,4 @@
-"""What the Papers page lets a person choose."""
+"""What decides which claims are listed on Claims, which one is shown, and with which picture."""
 
 import enum
 from dataclasses import dataclass
@@ -22,6 +22,13 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members are known when the 
 """One claim, by its place in a paper; the members are in the order of `CLAIMS`."""
 
 
+class ClaimPicture(enum.Enum):
+    """What is drawn of a claim that has more than one picture."""
+
+    BOUND = "The bound"
+    FAMILIES = "How far one record moves a posterior"
+
+
 def claims_listed(paper: PaperShown) -> list[ClaimShown]:
     """Return the claims that may be chosen while this paper is."""
     return [
@@ -33,7 +40,8 @@ def claims_listed(paper: PaperShown) -> list[ClaimShown]:
 
 @dataclass(frozen=True, kw_only=True)
 class PapersOptions:
-    """The Papers page: whose claims are listed, and the one that is shown in full."""
+    """Whose claims are listed, the claim that is shown, and its picture."""
 
     paper: Annotated[PaperShown, Choice(PaperShown, title="paper")]
     claim: Annotated[enum.Enum, Choice(ClaimShown, title="claim")]
+    picture: Annotated[ClaimPicture, Choice(ClaimPicture, title="picture")]

@@ -1,4 +1,4 @@
-"""What the Robustness page lets a person set."""
+"""What the picture of one replaced record depends on."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,7 +9,7 @@ from dpbayes.experiments.robustness import RecordFamily
 
 @dataclass(frozen=True, kw_only=True)
 class RobustnessOptions:
-    """The Robustness page: two hypothetical tables, the range of priors, and how often an adversary may be wrong."""
+    """Two hypothetical tables, the range of priors, and how often an adversary may be wrong."""
 
     family: Annotated[RecordFamily, Choice(RecordFamily, title="records are")]
     records: Annotated[

@@ -15,10 +15,10 @@ from dpbayes.base.steps import in_parts
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.setting import At, Subject, moved, place
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.bounds.curve import BoundCurve, Evaluation
-from dpbayes.ui.pages.bounds.headline import verdict
+from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation
+from dpbayes.ui.pages.claims.headline import finding
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.widgets import running
@@ -41,7 +41,7 @@ def evaluated(name: str, **values: Any) -> Evaluation:
     options: Any = Settings().options("bounds")
     own = {knob.removeprefix("bounds."): value for knob, value in values.items() if knob.startswith("bounds.")}
     subject = Subject(NETWORK, values.get("prior", 1.0), None, None, 1)
-    at = At((values.get("epsilon", 1.0),), 1, replace(options, **own))
+    at = EvaluationPoint((values.get("epsilon", 1.0),), 1, replace(options, **own))
     exhibit = EXHIBITS[name]
     bound = exhibit.bound(subject, at)
     measured = exhibit.measure(subject, at, bound)
@@ -58,7 +58,7 @@ def numbers(shown: Evaluation) -> list[float]:
 
 
 def words(shown: Evaluation) -> str:
-    return verdict(shown) + shown.exhibit.formula(shown.subject, shown.at, shown.bound)
+    return finding(shown) + shown.exhibit.formula(shown.subject, shown.at, shown.bound)
 
 
 def ends(knob: str) -> tuple[float, float]:
@@ -104,7 +104,7 @@ def test_every_knob_moves_the_numbers_and_the_words(name: str, knob: str) -> Non
     settled = {"bounds.sides": 3} if name == "NOTES_REDUCTION" and knob != "bounds.sides" else {}
     before, after = evaluated(name, **settled), evaluated(name, **settled, **{knob: middle(knob)})
     assert words(before) != words(after)
-    assert verdict(before) != verdict(after)
+    assert finding(before) != finding(after)
     np.testing.assert_raises(AssertionError, np.testing.assert_array_equal, numbers(before), numbers(after))
 
 
@@ -114,7 +114,7 @@ def test_every_end_of_every_knob_is_kind_and_is_another_setting(name: str, knob:
     others = [check_kind(name, **{knob: end}) for end in ends(knob) if end != getattr(usual.at.knobs, knob[7:], None)]
     shown = [usual, *(each for each in others if each is not None)]
     assert others
-    assert len({verdict(each) for each in shown}) == len(shown)
+    assert len({words(each) for each in shown}) == len(shown)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -150,7 +150,6 @@ def test_every_claim_is_drawn_to_the_last_point_along_every_axis(
         evaluation, why = evaluation_of(claim, **{"bounds.axis": axis.value})
         assert not why
         assert evaluation.work.done
-        assert verdict(evaluation).startswith(f"At {axis.symbol} = ")
         check_words(evaluation)
         curve = evaluation.curve
         assert len(curve.x) >= 13

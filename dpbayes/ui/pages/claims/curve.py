@@ -11,7 +11,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
-from dpbayes.theory.claims.setting import At, Axis, Subject, grid, moved, place
+from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, grid, moved, place
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import Chosen
@@ -47,7 +47,7 @@ class Evaluation:
     here: float
     bound: Bound
     measured: Measured
-    at: At
+    at: EvaluationPoint
     subject: Subject
 
     @property
@@ -80,13 +80,13 @@ def possible(chosen: Chosen, claim: BoundClaim) -> Possible:
     return nearest(chosen.settings, giving, lambda settings: exhibit.limit(*_setting(chosen, exhibit, settings)))
 
 
-def _setting(chosen: Chosen, exhibit: Exhibit, settings: Settings) -> tuple[Subject, At]:
+def _setting(chosen: Chosen, exhibit: Exhibit, settings: Settings) -> tuple[Subject, EvaluationPoint]:
     """Return what a claim is evaluated for, at settings that differ from what is chosen in options only."""
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
     counts = chosen.counts if chosen.is_curator and exhibit.uses is not Uses.PUBLIC else None
     subject = Subject(chosen.network, settings.prior, chosen.n, counts, chosen.seed, _memo())
-    return subject, At((settings.parameter("epsilon"),), settings.parameter("draws"), options)
+    return subject, EvaluationPoint((settings.parameter("epsilon"),), settings.parameter("draws"), options)
 
 
 def evaluated(chosen: Chosen, claim: BoundClaim, settings: Settings) -> Evaluation:
@@ -113,7 +113,7 @@ def _memo() -> Memo:
     return memo
 
 
-def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: At) -> Work[tuple[BoundCurve, ...]]:
+def _steps(claim: BoundClaim, axis: Axis, subject: Subject, at: EvaluationPoint) -> Work[tuple[BoundCurve, ...]]:
     """Return how a claim is evaluated along its axis: a few epsilons at once, of anything else one after another."""
     exhibit, x = EXHIBITS[claim.name], grid(subject, axis)
     several = max(1, TOGETHER // subject.network.cell_count) if axis is Axis.EPSILON else 1

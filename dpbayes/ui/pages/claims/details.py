@@ -1,0 +1,175 @@
+"""What stands below the picture of a claim: its formula, its conditions, where it fails, where it is tested."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import dpbayes
+from dpbayes.base.references import PAPERS, THE_NOTES
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.theory.claims.claim import Claim
+from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.index import counterexamples_of
+from dpbayes.theory.paper_map import PaperEntry, paper_map
+from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
+from dpbayes.ui.pages.claims.curve import Evaluation
+from dpbayes.ui.pages.claims.headline import shown_as
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.from_python import program
+from dpbayes.ui.widgets.show import assumption, refusal, source
+
+FORMULA = "claims-formula"
+"""A formula wider than the page scrolls by itself."""
+
+SCROLLS = f"""<style>
+.st-key-{FORMULA} .katex-display {{overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}}
+@media (max-width: 500px) {{.st-key-{FORMULA} .katex-display {{font-size: 0.88em}}}}
+</style>"""
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading the docstrings …")
+def entries() -> Mapping[Claim, PaperEntry]:
+    """Return, by claim, where the code and the tests name it."""
+    package = Path(dpbayes.__file__).parent
+    return {entry.claim: entry for entry in paper_map(package, package.parent / "tests")}
+
+
+def failures(claim: Claim) -> tuple[Counterexample, ...]:
+    """Return the settings at which a claim fails, computed once; nothing in them depends on a table."""
+    return _failures(claim, str(claim.reference))
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def _failures(_claim: Claim, place: str) -> tuple[Counterexample, ...]:
+    return counterexamples_of(_claim)
+
+
+def formula_and_conditions(claim: Claim, evaluation: Evaluation | None) -> None:
+    """Show the claim's formula, with the numbers at hand where it has a bound, and which of its conditions hold."""
+    st.html(SCROLLS)
+    with st.container(key=FORMULA):
+        st.latex(claim.formula)
+    if evaluation is not None:
+        st.markdown(evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound))
+        for condition in evaluation.bound.assumptions:
+            assumption(condition.text, holds=condition.holds)
+        if not evaluation.bound.assumptions:
+            st.caption("The claim has no conditions.")
+        elif not evaluation.bound.applies:
+            st.caption("A condition that is crossed out does not hold here; the stated bound is shown all the same.")
+    source(claim.reference)
+
+
+def where_it_fails(claim: Claim) -> None:
+    """Show every setting at which the claim is known to fail, computed by this program."""
+    failing = failures(claim)
+    if failing:
+        st.markdown("**Where it fails**\n" + "\n".join(map(_fails, failing)))
+
+
+def _fails(example: Counterexample) -> str:
+    """Return one setting with its numbers, as an item of a list."""
+    setting = example.setting.rstrip(".")
+    return (
+        f"- {literal(setting[0].upper() + setting[1:])}: the true value is **{shown_as(example.truth)}**, the paper "
+        f"states {shown_as(example.printed)}, proved is {shown_as(example.certified)} ({literal(example.unit)})."
+    )
+
+
+def literal(text: str) -> str:
+    """Return a sentence of this program's own without what Markdown takes for a formula or a deletion."""
+    return text.replace("$", "\\$").replace("~", "\\~")
+
+
+def sources(claim: Claim) -> None:
+    """Show which code and which tests name the claim, and how to cite its paper."""
+    entry = entries()[claim]
+    with st.expander("Code and tests"):
+        for title, mentions in (("Code", entry.code), ("Tests", entry.tests)):
+            st.markdown(f"**{title}**: " + (", ".join(f"`{mention}`" for mention in mentions) or "none found"))
+    with st.expander("Cite"):
+        st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
+        every = "\n".join(paper.bibtex for paper in PAPERS.values())
+        st.download_button("Download all as BibTeX", every, "dpbayes.bib", "application/x-bibtex", on_click="ignore")
+        st.caption(THE_NOTES)
+
+
+def python_of(claim: Claim) -> str:
+    """Return the code that gives a claim's verdict or, where it fails, the true and the stated value."""
+    named = f"claim = next(claim for claim in CLAIMS if str(claim.reference) == {str(claim.reference)!r})"
+    if not failures(claim):
+        return program("from dpbayes.theory.index import CLAIMS", named, "print(claim.verdict.value)")
+    return program(
+        "from dpbayes.theory.index import CLAIMS, counterexamples_of",
+        named,
+        "print(*((example.truth, example.printed) for example in counterexamples_of(claim)))",
+    )
+
+
+# Table 1
+
+
+def table_1_live(chosen: Chosen) -> None:
+    """Show Table 1 of [Zhang16] at this setting, once asked for; the recipient gets what is public of it."""
+    with st.expander("Table 1 of AAAI 2016 at these settings", on_change="rerun", key="bounds.table1") as opened:
+        if not opened.open:
+            return
+        try:
+            rows, missing = _table_1(chosen), not_computable(chosen.network, chosen.counts.n)
+        except InputError as error:
+            refusal(error)
+            return
+        st.dataframe(pd.DataFrame([_as_row(row, chosen) for row in rows]), hide_index=True)
+        for mechanism, why in missing.items():
+            st.caption(f"{mechanism} is not in the table: {why}.")
+        hidden = "" if chosen.is_curator else " Values computed from the counts are shown to the curator only."
+        st.caption(
+            "ε, δ, t, ω, L0, the prior and the number of samples are those set on this page. Fourier shows its largest "
+            f"table, MAP the first binary node without parents.{hidden}"
+            + (" Not private (curator view)." if chosen.is_curator else "")
+        )
+
+
+def _table_1(chosen: Chosen) -> tuple[Table1Row, ...]:
+    options = chosen.options("bounds")
+    setting = Setting(
+        epsilon=chosen.epsilon,
+        delta=options.delta,
+        t=options.t,
+        omega=options.omega,
+        draws=chosen.parameter("draws"),
+        gap=options.gap,
+        prior=chosen.settings.prior,
+        start=options.start,
+    )
+    return table_1(chosen.prior, chosen.counts, setting)
+
+
+def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:
+    promises = "; ".join(
+        f"{_value(bound.printed)} (proved {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
+    )
+    shown = {"mechanism": row.mechanism, "privacy, as stated": promises, "utility of": row.utility_of}
+    if not (chosen.is_curator or row.uses.is_for_all):
+        return shown | {
+            "utility, as stated": "curator only",
+            "utility, proved": "curator only",
+            "unit": row.utility.unit,
+        }
+    return shown | {
+        "utility, as stated": _value(row.utility.printed),
+        "utility, proved": _value(row.utility.certified),
+        "unit": row.utility.unit,
+    }
+
+
+def _value(values: FloatArray) -> str:
+    """Return the largest of some numbers."""
+    largest = float(np.max(values))
+    return numeral(largest) if math.isfinite(largest) else "unknown"

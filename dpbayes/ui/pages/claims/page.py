@@ -1,0 +1,342 @@
+"""The Claims page: every claim of the papers with its statement, its verdict and its picture."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PURPLE, SLATE, Look
+from dpbayes.base.references import PAPERS
+from dpbayes.base.text import escaped
+from dpbayes.experiments.robustness import Robustness
+from dpbayes.figures.papers import verdicts_figure
+from dpbayes.theory.claims.claim import Claim, Verdict
+from dpbayes.theory.index import CLAIMS
+from dpbayes.ui.pages.claims import bound, families
+from dpbayes.ui.pages.claims.curve import Evaluation
+from dpbayes.ui.pages.claims.details import (
+    entries,
+    failures,
+    formula_and_conditions,
+    literal,
+    python_of,
+    sources,
+    table_1_live,
+    where_it_fails,
+)
+from dpbayes.ui.pages.claims.headline import finding, shown_as
+from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart.facts import pictures_tell
+from dpbayes.ui.widgets.from_python import same_from_python
+from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.show import data_and_download, inside
+
+CLAIM_OF = dict(zip(ClaimShown, CLAIMS, strict=True))
+
+COLOURS = {
+    Verdict.HOLDS: "green",
+    Verdict.LOOSE: "green",
+    Verdict.AMENDED: "green",
+    Verdict.FALSE: "red",
+    Verdict.VACUOUS: "gray",
+    Verdict.UNCLEAR: "gray",
+}
+
+LOOKS = {
+    Verdict.HOLDS: GREEN,
+    Verdict.LOOSE: EXACT,
+    Verdict.AMENDED: SLATE,
+    Verdict.FALSE: INVALID,
+    Verdict.VACUOUS: BOUND,
+    Verdict.UNCLEAR: PURPLE,
+}
+"""The colours of verdicts in the picture."""
+
+SHORT = {
+    Verdict.HOLDS: "✓ holds",
+    Verdict.LOOSE: "✓ holds",
+    Verdict.AMENDED: "△ corrected",
+    Verdict.FALSE: "✗ fails",
+    Verdict.VACUOUS: "○ vacuous",
+    Verdict.UNCLEAR: "? unclear",
+}
+"""The verdicts as the list has room for them."""
+
+ROW, ROWS = 30, 11
+"""Height of a row of the list in pixels, and how many are seen at once."""
+
+WIDTHS = {"paper": 54, "place": 146, "verdict": 90, "statement": 312}
+"""Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
+
+
+FILES = {"Compare mechanisms": "compare", "Posterior sampling": "sampling"}
+"""The files of pages that are not called by their titles."""
+
+
+def claims_page(chosen: Chosen) -> bool:
+    """Show the picture of a claim, which moves with its main control; all claims beside it, its formula below."""
+    shown = selected(chosen)
+    page = places(widths=(5, 4))
+    if shown.shows_families:
+        return _with_families(page, chosen, shown)
+    if shown.bound is not None:
+        return _with_bound(page, chosen, shown)
+    pictures_tell({})
+    page.say(verdict_sentence(shown.claim))
+    with page.picture:
+        formula_and_conditions(shown.claim, None)
+        where_it_fails(shown.claim)
+    with page.controls:
+        _choose(chosen, shown)
+    _sources(chosen, shown.claim)
+    same_from_python(python_of(shown.claim), name="papers")
+    return False
+
+
+def _with_bound(page: Places, chosen: Chosen, shown: Selection) -> bool:
+    """Show a claim by its bound; return whether its curves go on."""
+    claim = shown.bound
+    assert claim is not None
+    pictures_tell(bound.FACTS)
+
+    def moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Evaluation | None]:
+        nearby, evaluation = bound.moving(page, chosen, claim)
+        page.say(verdict_sentence(shown.claim) if evaluation is None else finding(evaluation))
+        return nearby, evaluation
+
+    nearby, evaluation = page.first(moving, chosen) or (None, None)
+    with page.controls:
+        _choose(chosen, shown)
+        bound.bound_controls(chosen, claim, nearby)
+    if evaluation is not None:
+        with page.picture:
+            bound.below(evaluation)
+    _details(chosen, shown, evaluation)
+    if evaluation is not None:
+        same_from_python(bound.python_of(chosen, evaluation), name="bounds", chosen=chosen)
+    return evaluation is not None and evaluation.work.going
+
+
+def _with_families(page: Places, chosen: Chosen, shown: Selection) -> bool:
+    """Show a claim by how far one replaced record moves the posterior of hypothetical tables."""
+    pictures_tell(families.FACTS)
+
+    def moving(page: Places, chosen: Chosen) -> tuple[Robustness, Robustness]:
+        curves, here = families.moving(page, chosen)
+        page.say(families.finding(here))
+        return curves, here
+
+    drawn = page.first(moving, chosen)
+    with page.controls:
+        _choose(chosen, shown)
+        families.families_controls(chosen)
+    if drawn is not None:
+        with page.picture:
+            families.below(*drawn, chosen)
+    _details(chosen, shown, None)
+    if drawn is not None:
+        with st.expander("The numbers in the formulas", expanded=True):
+            families.formulas(drawn[1], chosen)
+    options = families.possible_priors(chosen).settings.options("robustness")
+    same_from_python(families.python_of(options), name="robustness")
+    return False
+
+
+def verdict_sentence(claim: Claim) -> str:
+    """Return the verdict of a claim as a sentence, with the numbers of a setting at which it fails, if there is one."""
+    verb, example = "is " if claim.verdict is Verdict.VACUOUS else "", next(iter(failures(claim)), None)
+    start = f"{claim.reference.in_words} {verb}{claim.verdict.value}"
+    if example is None:
+        return f"{start}."
+    truth, stated = shown_as(example.truth), shown_as(example.printed)
+    return f"{start}: it states {stated}, but the true value is {truth} ({literal(example.unit)})."
+
+
+# The list
+
+
+def _choose(chosen: Chosen, shown: Selection) -> None:
+    """Offer all claims, by words and by paper; then the claim that is shown, with its statement and verdict."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        words = st.text_input(
+            "Search", key="papers.search", placeholder="Search: sensitivity, fails …", label_visibility="collapsed"
+        )
+    with right:
+        _paper_control(chosen.options("papers").paper)
+    of_paper = claims_listed(chosen.options("papers").paper)
+    listed = [option for option in of_paper if matches(CLAIM_OF[option], words)]
+    if not listed:
+        st.caption(f"No claim matches {escaped(words)}.")
+        listed = of_paper
+    _list(listed)
+    _claim_control(listed, shown.option)
+    _about(chosen, shown)
+
+
+def matches(claim: Claim, words: str) -> bool:
+    """Return whether a claim has all of the words: in its place, its statement, its verdict or its finding."""
+    text = f"{claim.reference} {claim.title} {claim.verdict.value} {claim.finding}".casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+def _paper_control(paper: PaperShown) -> None:
+    key = "parameter.papers.paper"
+    controls.mirror(key, paper)
+    st.selectbox(
+        "Paper",
+        list(PaperShown),
+        key=key,
+        format_func=lambda option: str(option.value).capitalize() if option is ALL_PAPERS else str(option.value),
+        on_change=lambda: set_parameter("papers.paper", st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def _list(listed: Sequence[ClaimShown]) -> None:
+    """List claims; a click on a row opens it. Another list is another table, so that no row stays picked."""
+    frame = table_of([CLAIM_OF[option] for option in listed])
+    key = f"papers.rows {hash(tuple(listed))}"
+    width = st.column_config.TextColumn
+    st.dataframe(
+        frame[list(WIDTHS)],
+        hide_index=True,
+        height=38 + ROW * min(len(frame), ROWS),
+        row_height=ROW,
+        column_config={name: width(width=pixels) for name, pixels in WIDTHS.items()},
+        key=key,
+        on_select=lambda: open_cells(listed, st.session_state[key]["selection"]["cells"]),
+        selection_mode="single-cell",
+    )
+
+
+def table_of(claims: Sequence[Claim]) -> pd.DataFrame:
+    """Return claims as a table, one line for each."""
+    return pd.DataFrame(
+        {
+            "paper": [_paper(claim).partition(" ")[0] for claim in claims],
+            "place": [claim.reference.place for claim in claims],
+            "verdict": [SHORT[claim.verdict] for claim in claims],
+            "statement": [claim.title for claim in claims],
+            "finding": [claim.finding for claim in claims],
+        }
+    )
+
+
+def open_cells(listed: Sequence[ClaimShown], cells: Sequence[tuple[int, str]]) -> None:
+    """Open the claim of the cell that was picked; a cell that is let go leaves it open."""
+    for row, _ in cells:
+        set_parameter("papers.claim", listed[row])
+
+
+def _claim_control(listed: Sequence[ClaimShown], claim: ClaimShown) -> None:
+    """Offer the claims that are listed, and the one that is shown."""
+    key, options = "parameter.papers.claim", list(listed) if claim in listed else [claim, *listed]
+    controls.mirror(key, claim)
+    st.selectbox(
+        "Claim",
+        options,
+        key=key,
+        format_func=lambda option: place_of(CLAIM_OF[option]),
+        on_change=lambda: set_parameter("papers.claim", st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def place_of(claim: Claim) -> str:
+    """Return the paper and the place in it."""
+    return f"{_paper(claim)}, {claim.reference.place}"
+
+
+def _paper(claim: Claim) -> str:
+    return PAPERS[claim.reference.paper].name.removeprefix("the ")
+
+
+# One claim
+
+
+def _about(chosen: Chosen, shown: Selection) -> None:
+    """Show what the claim states, its verdict and its finding, and which picture is drawn of it."""
+    claim = shown.claim
+    verdict = claim.verdict.value.capitalize()
+    st.markdown(f"**{claim.title}**  \n:{COLOURS[claim.verdict]}[**{verdict}.**] {claim.finding}")
+    if claim.mechanism and claim.mechanism != chosen.settings.mechanism:
+        about, other = (inside(kind_called(name).label) for name in (claim.mechanism, chosen.settings.mechanism))
+        st.caption(f"This claim is about {about}; the mechanism chosen is {other}.")
+    if claim.page:
+        name = FILES.get(claim.page, claim.page.lower().replace(" ", "_"))
+        st.page_link(f"pages/{name}.py", label=claim.page, icon=":material/arrow_forward:")
+    if len(shown.pictures) > 1:
+        _picture_control(shown)
+
+
+def _picture_control(shown: Selection) -> None:
+    key = "parameter.papers.picture"
+    controls.mirror(key, shown.picture)
+    st.selectbox(
+        "Picture",
+        shown.pictures,
+        key=key,
+        format_func=lambda picture: str(picture.value),
+        on_change=lambda: pick_picture(st.session_state[key]),
+    )
+
+
+def _details(chosen: Chosen, shown: Selection, evaluation: Evaluation | None) -> None:
+    st.subheader("Formula and conditions")
+    formula_and_conditions(shown.claim, evaluation)
+    where_it_fails(shown.claim)
+    _sources(chosen, shown.claim)
+
+
+def _sources(chosen: Chosen, claim: Claim) -> None:
+    """Show where a claim is in code, tests and papers, Table 1 of the paper, and all verdicts."""
+    sources(claim)
+    table_1_live(chosen)
+    with st.expander("Verdicts by paper", on_change="rerun", key="papers.overview") as opened:
+        if opened.open:
+            _verdicts()
+    data_and_download(_map, name="claims", curator_only=False)
+
+
+def _map() -> pd.DataFrame:
+    """Return all claims with the code and the tests that name them."""
+    named = entries()
+    mentions = {
+        kind: [", ".join(map(str, getattr(named[claim], kind))) for claim in CLAIMS] for kind in ("code", "tests")
+    }
+    return table_of(CLAIMS).assign(**mentions)
+
+
+def _verdicts() -> None:
+    """Draw how many claims of each paper met each verdict."""
+    papers = [paper for paper in PaperShown if paper is not ALL_PAPERS]
+    counts = verdict_counts(papers)
+    looks = [Look(verdict.value, colour) for verdict, colour in LOOKS.items()]
+    totals = ", ".join(f"{paper.value} {total}" for paper, total in zip(papers, counts.sum(axis=0), strict=True))
+    chart(
+        verdicts_figure([paper.value for paper in papers], looks, counts),
+        key="papers.verdicts",
+        alt=f"Bars: claims by verdict, for each paper: {totals}.",
+    )
+    st.caption(tally_sentence())
+
+
+def verdict_counts(papers: Sequence[PaperShown]) -> np.ndarray:
+    """Return how many claims of each paper met each verdict: (verdicts, papers), in the order of `LOOKS`."""
+    tally = Counter((claim.verdict, claim.reference.paper) for claim in CLAIMS)
+    return np.array([[tally[verdict, paper.name] for paper in papers] for verdict in LOOKS])
+
+
+def tally_sentence() -> str:
+    """Return how many claims there are, and how many of them fail."""
+    fails = sum(claim.verdict is Verdict.FALSE for claim in CLAIMS)
+    return f"Of the {len(CLAIMS)} claims in the papers, {fails} fail as stated."
