@@ -7,10 +7,10 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.current import current, link_problems
+from dpbayes.ui.session.current import current, link_problems, set_parameter
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.link import left_out, query_of
-from dpbayes.ui.session.moved import MOVED, place_now
+from dpbayes.ui.session.link import left_out, query_of, read_parameter
+from dpbayes.ui.session.moved import MOVED, place_now, view_of
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.banner import banner
@@ -44,6 +44,8 @@ def _shown() -> None:
             begin_with_address()
     page = st.navigation(_pages(), position="top")
     if page.url_path in MOVED:
+        for name, text in view_of(page.url_path).items():
+            set_parameter(name, read_parameter(name, text))
         turn_to(f"pages/{place_now(page.url_path)}.py")
     show_place(page.url_path)
     st.html(STYLE)
@@ -80,9 +82,7 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
         ],
         "Research": [
-            st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
-            st.Page("pages/structure.py", title="Structure", url_path="structure"),
-            st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
+            st.Page("pages/compare.py", title="Compare mechanisms", url_path="compare"),
             st.Page("pages/papers.py", title="Papers", url_path="papers"),
             st.Page("pages/bounds.py", title="Bounds", url_path="bounds"),
             st.Page("pages/robustness.py", title="Robustness", url_path="robustness"),

@@ -17,7 +17,7 @@ REMARK_SCALE = Claim(
     r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
     Verdict.HOLDS,
     "True, and so is the scale that follows from it.",
-    page="Structure",
+    page="Compare mechanisms: Graph density",
 )
 REMARK_COMPARISON = Claim(
     Reference("Zhang16", "Remark 1, comparison"),
@@ -25,7 +25,7 @@ REMARK_COMPARISON = Claim(
     r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
     Verdict.FALSE,
     "It compares scales of coefficients: rebuilding tables undoes 2^(-|I|/2). In records per cell denser is worse.",
-    page="Structure",
+    page="Compare mechanisms: Graph density",
 )
 
 

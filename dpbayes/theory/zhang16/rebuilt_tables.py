@@ -30,7 +30,7 @@ CONSISTENCY = Claim(
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
     "Rebuilt tables agree on shared nodes; but cells are not whole numbers, and totals are n plus the lift.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
 )
 ALGORITHM_2 = Claim(
     Reference("Zhang16", "Algorithm 2"),
@@ -38,7 +38,7 @@ ALGORITHM_2 = Claim(
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
     "Private as post-processing of Corollary 2, for t does not depend on the data; parameters can be negative.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
 )
 THEOREM_3 = Claim(
     Reference("Zhang16", "Theorem 3"),

@@ -46,7 +46,7 @@ SMALL_INCREMENTS = Claim(
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
     "At the printed t the invented records often outnumber the real ones many times.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
 )
 
 # Probabilities

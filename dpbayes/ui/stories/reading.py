@@ -8,7 +8,7 @@ from typing import Any
 from dpbayes.base.validation import InputError, brief
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import READERS, settings_from
-from dpbayes.ui.session.moved import place_now
+from dpbayes.ui.session.moved import place_now, view_of
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.stories.naming import with_readable_names
 from dpbayes.ui.stories.parts import PARTS
@@ -99,13 +99,14 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str]) -> Step:
     table = _known(whose, given, ("say", "do", "watch", "page", "settings", "at", "guess"))
     say, do, watch = (_sentence(whose, table, name) for name in ("say", "do", "watch"))
     page, at = table.get("page"), table.get("at", "")
+    view = view_of(page) if isinstance(page, str) else {}
     page = place_now(page) if isinstance(page, str) else page
     if not isinstance(page, str) or page not in PARTS:
         raise InputError(f"{whose}: there is no page called {brief(page)}; there are {', '.join(PARTS)}.")
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
         parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
-    settings = _settings(whose, {**everywhere, **_query(whose, table.get("settings", {}))})
+    settings = _settings(whose, {**everywhere, **view, **_query(whose, table.get("settings", {}))})
     _asks_of_the_network(whose, settings)
     return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")))
 

@@ -6,6 +6,7 @@ from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.widgets.address import turn_to
 
 
@@ -19,7 +20,7 @@ class View:
     @property
     def page(self) -> str:
         """The page's file."""
-        return f"pages/{self.title.lower().replace(' ', '_')}.py"
+        return f"pages/{PLACES.get(self.title, self.title.lower().replace(' ', '_'))}.py"
 
     def open(self) -> None:
         """Set the parameters, and go to the page."""
@@ -28,7 +29,17 @@ class View:
         turn_to(self.page)
 
 
-VIEWS: dict[Claim, View] = {claim: View(claim.page) for claim in CLAIMS if claim.page} | {
+PLACES = {"Compare mechanisms": "compare"}
+"""The places of pages whose titles are other words."""
+
+
+def _stated(page: str) -> View:
+    """Return the view that a claim states: a page's title, and behind a colon the view of Compare mechanisms."""
+    title, _, view = page.partition(": ")
+    return View(title, (("compare.view", CompareView(view)),) if view else ())
+
+
+VIEWS: dict[Claim, View] = {claim: _stated(claim.page) for claim in CLAIMS if claim.page} | {
     exhibit.claim: View("Bounds", (("bounds.claim", BoundClaim[name]),)) for name, exhibit in reversed(EXHIBITS.items())
 }
 """Where every claim that a page shows is shown; of two exhibits of a claim, the first."""

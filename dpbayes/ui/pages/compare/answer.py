@@ -1,64 +1,107 @@
-"""What the noise does to one answer: simulated on made-up records, so that nothing depends on anybody's."""
+"""The error that noise causes in one answer, by mechanism: simulated on records sampled from public probabilities."""
 
 import math
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import apart, done, escaped, many, numeral
+from dpbayes.base.text import done, escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.best_noise.answers import answer_error
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
+from dpbayes.figures.noise import NoiseDot, noise_dots_figure
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
+from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
 from dpbayes.ui.pages.explore.controls import ask, question
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import STREAM, network_in_python
+from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
 
 RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
 """Simulated releases behind every error, fewer of a network whose releases would hold more values than that."""
 
 MOST_RECORDS, USUAL_RECORDS = 100_000, 1_000
-"""Records that are made up at most, and where there is no table whose number of records could be taken."""
+"""Most records of the sampled table, and as many where there is no table with a public number of records."""
 
 Errors = tuple[Estimate, ...]
 
 
-def answers(chosen: Chosen, comparison: Comparison) -> Running[Errors]:
-    """Show how far every mechanism's noise moves the answer to the question, and return the work on it."""
-    st.subheader("What it does to one answer")
-    left, right = st.columns([2, 1], gap="medium")
-    with right:
+def answer_view(page: Places, chosen: Chosen) -> bool:
+    """Show the slider first; the picture is simulated when the hand rests."""
+    page.first(_led, chosen)
+    with page.controls:
         ask(chosen)
-    asked = asked_of(chosen)
+        promise_controls(chosen)
+    work = comparison_of(chosen)
+    if not work.done or not work.so_far.is_noisy:
+        with page.picture:
+            comparison_progress(work)
+        page.say("The noise of the mechanisms is being computed." if work.going else "There is no noise to compare.")
+        return work.going
+    question_asked, comparison = question_of(chosen), work.so_far
     n = min(chosen.n or USUAL_RECORDS, MOST_RECORDS)
-    pairs = _mechanisms(comparison)
+    errors = _errors(chosen, comparison, question_asked, n)
+    dots = dots_of(comparison, errors.so_far)
+    page.say(verdict(dots, question_asked))
+    with page.picture:
+        chart(
+            noise_dots_figure(dots, x="error of the answer (root mean square)", rows=len(dots)),
+            key="compare.answer",
+            simulates=True,
+            alt=f"Dots: root mean squared error of the answer, by mechanism. {verdict(dots, question_asked)}",
+        )
+        if errors.is_long:
+            progress(errors, f"{done(errors.share)} of the simulated releases", key="best_noise.answer.stop")
+        st.caption(_told(errors.so_far, question_asked, n=n, is_published=public_cpts(chosen)[1]))
+    return errors.going
+
+
+def _led(page: Places, _chosen: Chosen) -> bool:
+    page.lead("epsilon")
+    return True
+
+
+def verdict(dots: list[NoiseDot], asked: Question) -> str:
+    """Return which mechanism changes the answer least."""
+    best = min(dots, key=lambda dot: dot.least)
+    return f"{best.label} has the smallest error in {escaped(asked.text)}: {numeral(best.least, 2)}."
+
+
+def _told(errors: Errors, asked: Question, *, n: int, is_published: bool) -> str:
+    whose = "the published probabilities" if is_published else "randomly generated probabilities"
+    releases = many(releases_of(asked.network.cell_count), "simulated release")
+    return (
+        f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
+        f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
+        "are read as true counts. Fourier has no lift here."
+    )
+
+
+def _errors(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -> Running[Errors]:
+    mechanisms = _mechanisms(comparison)
     releases = releases_of(chosen.network.cell_count)
-    key = (chosen.network, comparison.promise, comparison.weights, asked.text, n, chosen.seed, len(pairs))
+    key = (chosen.network, comparison.promise, comparison.weights, asked.text, n, chosen.seed, len(mechanisms))
 
     def start() -> Work[Errors]:
-        counts = made_up_counts(chosen, n)
+        counts = sampled_counts(chosen, n)
 
         def error(k: int) -> Estimate:
-            rng = stream(chosen.seed, "best_noise", "answer", pairs[k].label)
-            return answer_error(pairs[k], counts, asked, rng, releases=releases)
+            rng = stream(chosen.seed, "best_noise", "answer", mechanisms[k].label)
+            return answer_error(mechanisms[k], counts, asked, rng, releases=releases)
 
-        return in_parts(error, len(pairs))
+        return in_parts(error, len(mechanisms))
 
     work = running("best_noise.answer", key, start)
     work.work()
-    with left:
-        _show(comparison, work, asked, n=n, is_published=public_cpts(chosen)[1])
     return work
 
 
@@ -67,13 +110,13 @@ def releases_of(cells: int) -> int:
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
 
-def asked_of(chosen: Chosen) -> Question:
+def question_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
     return Question.of_telling_state(chosen.network, *question(chosen))
 
 
 def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
-    """Return probabilities that no record has a part in, and whether they are published: others are drawn."""
+    """Return probabilities that depend on no record, and whether they are published: others are generated."""
     key = chosen.settings.fitted
     if key in NAMED:
         network, cpts = load_named(key)
@@ -91,47 +134,20 @@ def public_cpts_in_python(chosen: Chosen) -> str:
     return f"{imports}\n{network_in_python(chosen.network)}\n{drawn}"
 
 
-def made_up_counts(chosen: Chosen, n: int) -> Counts:
-    """Return the counts of n records drawn from public probabilities."""
+def sampled_counts(chosen: Chosen, n: int) -> Counts:
+    """Return the counts of n records sampled from public probabilities."""
     tables = planned_tables(chosen.network, public_cpts(chosen)[0], n, 1, stream(chosen.seed, "best_noise", "records"))
     return Counts(chosen.network, tables.values[0], n)
 
 
 def _mechanisms(comparison: Comparison) -> list[Any]:
-    """Every mechanism at the promise, then those that make use of the delta besides."""
+    """Every mechanism at the promise, then the pure ones with the larger epsilon that the delta allows."""
     pure = [noise.recounted for noise in comparison.noises if noise.is_pure and noise.recounted is not None]
     return [*(noise.mechanism for noise in comparison.noises), *pure]
 
 
-def _show(comparison: Comparison, work: Running[Errors], asked: Question, *, n: int, is_published: bool) -> None:
-    dots = dots_of(comparison, work.so_far)
-    known = [(min(_finite(dot)), dot.label) for dot in dots if _finite(dot)]
-    error, label = min(known)
-    least, alone = apart(error, dots[0].alone, most=2)
-    st.markdown(
-        f"**{escaped(asked.text)} moves by {least} (root mean square) with {label}, the least of all"
-        f"{' so far' if work.going else ''}; by {alone} with {dots[0].label} at ε alone.**"
-    )
-    chart(
-        best_noise_figure(dots, x="error of the answer (root mean square)"),
-        key="best_noise.answer",
-        simulates=True,
-        alt=f"Dots: how far noise moves the answer, by mechanism. "
-        f"{'; '.join(f'{name} {numeral(error, 2)}' for error, name in known)}.",
-    )
-    if work.is_long:
-        progress(work, f"{done(work.share)} of the simulated releases", key="best_noise.answer.stop")
-    releases, doubt = releases_of(asked.network.cell_count), doubt_of(work.so_far)
-    whose = "its published probabilities" if is_published else "probabilities drawn at random"
-    st.caption(
-        f"Simulated: {many(releases, 'release')} of {many(n, 'record')} made up from {whose}, so that each error is "
-        f"known to about {numeral(100 * doubt, 1)}%. The answer is the one that takes noisy counts as real; its "
-        "distance is from that of the counts without noise, and Fourier is without its lift."
-    )
-
-
 def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
-    """Return what is known by now of every mechanism's error, in the order of `_mechanisms`."""
+    """Return what has been simulated of every mechanism's error, in the order of the mechanisms."""
     known = [*(error.value for error in errors), *[math.nan] * (2 * len(comparison.noises))]
     later = iter(known[len(comparison.noises) :])
     dots = []
@@ -146,7 +162,3 @@ def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
 def doubt_of(errors: Errors) -> float:
     """Return the largest standard error there is as a share of its error."""
     return max(error.error / error.value if error.value else 0.0 for error in errors)
-
-
-def _finite(dot: NoiseDot) -> list[float]:
-    return [value for value in (dot.alone, dot.with_delta) if np.isfinite(value)]
