@@ -15,11 +15,11 @@ APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 INK = ".js-plotly-plot .cartesianlayer path"
-LIVE = ("explore", "bounds", "stealth", "network", "robustness")
+LIVE = ("explore", "bounds", "compare", "network", "robustness")
 """Pages whose first slider repaints their first chart."""
 
 CHARTS = (
-    *(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "structure", "best_noise", "accuracy", "regression"),
+    *(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy", "regression"),
     "papers",
 )
 """Pages with a chart as soon as they are opened."""

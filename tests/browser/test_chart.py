@@ -43,7 +43,7 @@ def test_a_chart_follows_the_theme_and_the_width_of_its_page(visit):
     )
 
 
-@pytest.mark.parametrize("page", ["accuracy", "structure"])
+@pytest.mark.parametrize("page", ["accuracy", "compare"])
 def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them(visit: Any, page: str) -> None:
     """A saved picture has all names inside, on a phone too; its file is made of what is drawn there."""
     screen = visit(page, viewport={"width": 400, "height": 800})

@@ -12,8 +12,8 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView, StealthAim
 from dpbayes.ui.session.options.index import OPTIONS, groups_of
-from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step
@@ -28,8 +28,8 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("hellinger", {"hellinger.delta": "1e-12"}),
     ("hellinger", {"epsilon": "1000"}),
     ("sampling", {"epsilon": "1000"}),
-    ("stealth", {"epsilon": "0.001"}),
-    ("structure", {"epsilon": "0.001"}),
+    ("compare", {"compare.view": "Non-negativity", "epsilon": "0.001"}),
+    ("compare", {"compare.view": "Graph density", "epsilon": "0.001"}),
 ]
 """What is turned by a mechanism's own parameters, which no test below turns to their ends."""
 
@@ -76,11 +76,13 @@ MAIN = {
     "explore": "density",
     "robustness": "robustness.moved",
     "sampling": "trim",
-    "stealth": "stealth.probability",
-    "structure": "structure.noise",
+    "compare": "compare.noise",
     "which_epsilon": "which_epsilon.errors",
 }
 """The picture that every page with numeric options is about."""
+
+OF_A_VIEW = {CompareView.DENSITY: "compare.density", CompareView.NON_NEGATIVITY: "compare.non_negativity"}
+"""The pictures of other views of Compare mechanisms."""
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "accuracy": [
@@ -95,8 +97,11 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "explore": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
     "robustness": [{"robustness.family": family.value} for family in RecordFamily],
     "sampling": [{"sampling.family": family.value} for family in Family],
-    "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
-    "structure": [{}],
+    "compare": [
+        {},
+        {"compare.view": CompareView.DENSITY.value},
+        *({"compare.view": CompareView.NON_NEGATIVITY.value, "stealth.aim": aim.value} for aim in StealthAim),
+    ],
     "which_epsilon": [{}],
 }
 """The choices that decide which options a page has."""
@@ -131,8 +136,9 @@ def contexts(page: str) -> list[dict[str, str]]:
 def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:
     """Return a page, or a session that is on it already, once its picture is there, or its work on it."""
     at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
+    picture = OF_A_VIEW.get(CompareView(query["compare.view"])) if "compare.view" in query else MAIN[page]
     for _ in range(50):
-        if MAIN[page] in figures(at) or at.get("progress"):
+        if picture in figures(at) or at.get("progress"):
             return at
         fine(at.run())
     raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")

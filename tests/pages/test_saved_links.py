@@ -10,9 +10,10 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.moved import place_now
+from dpbayes.ui.session.moved import MOVED, VIEWS, place_now, view_of
+from dpbayes.ui.session.options.index import groups_of
 from dpbayes.ui.session.settings import Cpts, Seat
-from tests.pages.conftest import headline, open_page, sentences
+from tests.pages.conftest import figures, headline, open_page, sentences
 
 GRAPH = urlsafe_b64encode(
     zlib.compress(b'{"n":["rain","grass"],"e":[[0,1]],"p":[[10,20],null],"s":{"1":["dry","wet"]}}')
@@ -43,6 +44,10 @@ SAVED = {
     "network?source=alarm&records=20000": {"source": "alarm", "records": 20_000},
     f"network?graph=g%3A{GRAPH.rstrip('=')}": {"graph": f"g:{GRAPH.rstrip('=')}"},
     "stealth?epsilon=0.5&stealth.t=1.25&stealth.aim=by+t&seed=7": {"seed": 7},
+    "structure?structure.nodes=9&structure.graphs=3&epsilon=0.5": {
+        "parameters": (("epsilon", 0.5), ("structure.graphs", 3), ("structure.nodes", 9)),
+    },
+    "best_noise?delta=1e-06&target=dysp&release.weight=20&matters=lung": {"target": "dysp", "matters": ("lung",)},
     "bounds?bounds.claim=ALT-14+Lemma+3%3A+exponential+records&bounds.rate=2.5&bounds.axis=L": {
         "parameters": (("bounds.axis", Axis.LEVEL), ("bounds.claim", "ALT_LEMMA_3"), ("bounds.rate", 2.5)),
     },
@@ -74,9 +79,26 @@ def test_a_saved_link_has_the_settings_that_it_had(link: str) -> None:
 @pytest.mark.parametrize("link", SAVED)
 def test_a_saved_link_opens_its_page_without_a_complaint(link: str) -> None:
     page, _, query = link.partition("?")
-    at = open_page(f"pages/{place_now(page)}.py", **dict(parse_qsl(query)))
+    at = open_page(f"pages/{place_now(page)}.py", **view_of(page) | dict(parse_qsl(query)))
     assert not [sentence for sentence in sentences(at) if "ignored" in sentence]
     assert headline(at)
+
+
+PICTURES = {"best_noise": "compare.noise", "structure": "compare.density", "stealth": "compare.non_negativity"}
+
+
+@pytest.mark.parametrize("place", PICTURES)
+def test_the_former_address_of_a_page_has_its_picture_on_the_page_it_moved_to(place: str) -> None:
+    at = open_page(f"pages/{place_now(place)}.py", **view_of(place), source="sprinkler", **{"structure.nodes": "4"})
+    assert PICTURES[place] in figures(at)
+
+
+def test_the_views_of_former_pages_are_settings_of_the_pages_that_have_them() -> None:
+    assert set(VIEWS) <= set(MOVED)
+    for place in MOVED:
+        settings, problems = settings_from(dict(view_of(place)))
+        assert problems == ()
+        assert all(name.partition(".")[0] in groups_of(place_now(place)) for name, _ in settings.parameters)
 
 
 def test_the_drawing_in_a_saved_link_is_the_one_that_was_drawn() -> None:

@@ -68,7 +68,7 @@ ON_AN_AXIS = """
 from dpbayes.theory.claims.truth import unmeasured
 
 LEMMA_99 = Claim(
-    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Structure"
+    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Network"
 )
 LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
 CLAIMS += (LEMMA_99, LEMMA_100)
@@ -209,7 +209,7 @@ def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_a
     assert after["titles"][0] == "mb, marbles in the jar"
     assert after["points"] == 5
     assert after["rows"]["[Zhang16] Lemma 100"]["page"] == "Bounds"
-    assert after["rows"][PLACE]["page"] == "Structure"
+    assert after["rows"][PLACE]["page"] == "Network"
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
@@ -237,8 +237,8 @@ PAPERS_OF_CLAIMS = {claim.reference.paper for claim in CLAIMS}
 CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(claim.reference) for claim in CLAIMS)}
 
 ABOUT = {
-    "pages/structure/details.py": "the page shows the noise of Remark 1, and tells what became of the remark",
-    "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
+    "pages/compare/density.py": "the page shows the noise of Remark 1, and tells what became of the remark",
+    "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
     "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
 }

@@ -17,6 +17,6 @@ def place_now(place: str) -> str:
     return MOVED.get(place, place)
 
 
-def view_of(place: str) -> Mapping[str, str]:
+def view_of(place: str) -> dict[str, str]:
     """Return the settings that show the pictures of a page that has moved: none where its place says it all."""
-    return VIEWS.get(place, {})
+    return dict(VIEWS.get(place, {}))

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
@@ -22,15 +23,26 @@ from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, p
 from dpbayes.ui.pages.explore.controls import ask, question
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.from_python import STREAM, network_in_python
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    STREAM,
+    mechanism_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+)
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import data_and_download, inside
 
 RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
 """Simulated releases behind every error, fewer of a network whose releases would hold more values than that."""
 
 MOST_RECORDS, USUAL_RECORDS = 100_000, 1_000
 """Most records of the sampled table, and as many where there is no table with a public number of records."""
+
+CLEARLY, MOST_NAMED = 2.0, 1
+"""Standard errors that two errors are apart at least for a clear difference; mechanisms named for want of one."""
 
 Errors = tuple[Estimate, ...]
 
@@ -47,21 +59,23 @@ def answer_view(page: Places, chosen: Chosen) -> bool:
             comparison_progress(work)
         page.say("The noise of the mechanisms is being computed." if work.going else "There is no noise to compare.")
         return work.going
-    question_asked, comparison = question_of(chosen), work.so_far
+    asked, comparison = question_of(chosen), work.so_far
     n = min(chosen.n or USUAL_RECORDS, MOST_RECORDS)
-    errors = _errors(chosen, comparison, question_asked, n)
-    dots = dots_of(comparison, errors.so_far)
-    page.say(verdict(dots, question_asked))
+    errors = _errors(chosen, comparison, asked, n)
+    dots, told = dots_of(comparison, errors.so_far), verdict(comparison, errors.so_far, asked)
+    page.say(told)
     with page.picture:
         chart(
             noise_dots_figure(dots, x="error of the answer (root mean square)", rows=len(dots)),
             key="compare.answer",
             simulates=True,
-            alt=f"Dots: root mean squared error of the answer, by mechanism. {verdict(dots, question_asked)}",
+            alt=f"Dots: root mean squared error of the answer, by mechanism. {told}",
         )
         if errors.is_long:
             progress(errors, f"{done(errors.share)} of the simulated releases", key="best_noise.answer.stop")
-        st.caption(_told(errors.so_far, question_asked, n=n, is_published=public_cpts(chosen)[1]))
+        st.caption(_told(errors.so_far, asked, n=n, is_published=public_cpts(chosen)[1]))
+    data_and_download(lambda: _frame(comparison, errors.so_far), name="answer", curator_only=False, simulates=True)
+    same_from_python(python_of(chosen, comparison, asked, n), name="answer")
     return errors.going
 
 
@@ -70,10 +84,41 @@ def _led(page: Places, _chosen: Chosen) -> bool:
     return True
 
 
-def verdict(dots: list[NoiseDot], asked: Question) -> str:
-    """Return which mechanism changes the answer least."""
-    best = min(dots, key=lambda dot: dot.least)
-    return f"{best.label} has the smallest error in {escaped(asked.text)}: {numeral(best.least, 2)}."
+def python_of(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -> str:
+    """Return the code that gives the error of the first mechanism, at epsilon alone."""
+    mechanism = comparison.noises[0].mechanism
+    return program(
+        FACE,
+        STREAM,
+        "from dpbayes.experiments.best_noise.answers import answer_error",
+        "from dpbayes.experiments.least_epsilon.answers import Question",
+        "from dpbayes.experiments.least_epsilon.tables import planned_tables",
+        public_cpts_in_python(chosen),
+        mechanism_in_python(mechanism),
+        f"question = Question.of_telling_state(network, {asked.target!r}, {dict(asked.evidence)!r})",
+        f'tables = planned_tables(network, probabilities, {n!r}, 1, stream({chosen.seed!r}, "best_noise", "records"))',
+        f"counts = dp.Counts(network, tables.values[0], {n!r})",
+        f'rng = stream({chosen.seed!r}, "best_noise", "answer", {mechanism.label!r})',
+        f"print(answer_error(mechanism, counts, question, rng, releases={releases_of(asked.network.cell_count)!r}))",
+    )
+
+
+def verdict(comparison: Comparison, errors: Errors, asked: Question) -> str:
+    """Return which mechanism changes the answer least, and which have no clear difference from it."""
+    labels = [mechanism.label for mechanism in _mechanisms(comparison)]
+    known = sorted(zip(labels, errors, strict=False), key=lambda pair: pair[1].value)
+    label, least = known[0]
+    near = list(
+        dict.fromkeys(
+            inside(other)
+            for other, error in known
+            if other != label and error.value - least.value <= CLEARLY * math.hypot(error.error, least.error)
+        )
+    )
+    start = f"{label} has the smallest error in {escaped(asked.text)}: {numeral(least.value, 2)}"
+    if len(near) > MOST_NAMED:
+        return f"{start}, with no clear difference from {many(len(near), 'other mechanism')}."
+    return f"{start}{f', with no clear difference from {near[0]}' if near else ''}."
 
 
 def _told(errors: Errors, asked: Question, *, n: int, is_published: bool) -> str:
@@ -157,6 +202,19 @@ def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
             NoiseDot(noise.label, str(noise.mechanism.colour), error if noise.is_pure else math.nan, with_delta)
         )
     return dots
+
+
+def _frame(comparison: Comparison, errors: Errors) -> pd.DataFrame:
+    """Return one record per simulated mechanism: its own epsilon, its error and the standard error of that."""
+    mechanisms = _mechanisms(comparison)[: len(errors)]
+    return pd.DataFrame(
+        {
+            "mechanism": [mechanism.label for mechanism in mechanisms],
+            "own epsilon": [mechanism.epsilon for mechanism in mechanisms],
+            "error of the answer": [error.value for error in errors],
+            "standard error": [error.error for error in errors],
+        }
+    )
 
 
 def doubt_of(errors: Errors) -> float:
