@@ -68,6 +68,8 @@ def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Fig
         _joined(labels, values),
         _dots(labels, values[:, 0], colours, name=ALONE, symbol="circle"),
         _dots(labels, values[:, 1], colours, name=WITH_DELTA, symbol="diamond-open"),
+        _key(labels[:1], ALONE, "circle"),
+        _key(labels[:1], WITH_DELTA, "diamond-open"),
         _nowhere(low),
     ]
     span = [len(ordered) - 0.4, -0.6]
@@ -88,10 +90,17 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
         "x": values,
         "y": labels,
         "name": name,
+        "showlegend": False,  # a symbol in a grey of its own stands there
         "text": numerals(values),
         "marker": {"color": colours, "size": 14, "symbol": symbol, "line": {"width": 2.5 if "open" in symbol else 0}},
         "hovertemplate": f"%{{y}}: %{{text}}<extra>{name}</extra>",
     }
+
+
+def _key(labels: list[str], name: str, symbol: str) -> Trace:
+    """Return a trace that shows a symbol in the legend alone, in no mechanism's colour."""
+    marker = {"color": BOUND, "size": 11, "symbol": symbol, "line": {"width": 2}}
+    return {"type": "scatter", "mode": "markers", "x": [math.nan], "y": labels, "name": name, "marker": marker}
 
 
 def _joined(labels: list[str], values: FloatArray) -> Trace:
@@ -239,7 +248,7 @@ def _crossing_note(crossing: float) -> dict[str, object]:
         "yref": "y domain",
         "xanchor": "left",
         "yanchor": "top",
-        "text": " Fourier crosses Laplace",
+        "text": f" <b>{numeral(crossing)}</b>",
         "showarrow": False,
     }
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import Look
+from dpbayes.base.looks import BOUND, Look
 from dpbayes.figures.noise import (
     MOST_NAMED,
     DensityLine,
@@ -23,7 +23,7 @@ ARROWS = np.array([0.0, 1.0, 2.0])
 def test_each_mechanism_has_its_row_the_least_noise_on_top() -> None:
     dots = [NoiseDot("Laplace", "#E08A00", 22.6, 21.5), NoiseDot("Gaussian", "#17A2B8", np.nan, 16.9)]
     figure = noise_dots_figure(dots, x="noise per cell (counts)").to_plotly()
-    joined, alone, with_delta, _ = figure.data
+    joined, alone, with_delta, *keys, _ = figure.data
     assert list(alone.y) == ["Gaussian", "Laplace"]
     np.testing.assert_array_equal(alone.x, [np.nan, 22.6])
     np.testing.assert_array_equal(with_delta.x, [16.9, 21.5])
@@ -31,6 +31,7 @@ def test_each_mechanism_has_its_row_the_least_noise_on_top() -> None:
     assert list(with_delta.marker.color) == ["#17A2B8", "#E08A00"]
     assert with_delta.marker.symbol.endswith("-open")
     assert not alone.marker.symbol.endswith("-open")
+    assert [(key.name, key.marker.color) for key in keys] == [(alone.name, BOUND), (with_delta.name, BOUND)]
     assert figure.layout.xaxis.title.text == "noise per cell (counts)"
 
 
@@ -73,6 +74,7 @@ def test_every_line_has_its_name_at_its_end_and_no_legend() -> None:
     assert not any(trace.get("showlegend", True) for trace in figure.data)
     (crossing,) = figure.to_plotly().layout.shapes
     assert crossing.x0 == 1.5
+    assert [note["text"].strip() for note in figure.layout["annotations"]] == ["<b>1.5</b>"]
 
 
 def test_a_band_is_one_standard_error_around_the_mean() -> None:

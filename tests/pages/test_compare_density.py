@@ -41,7 +41,7 @@ PAGE = "pages/compare.py"
 VIEW = {"compare.view": "Graph density"}
 ALL = VIEW | {"compare.shown": "all"}
 CHART = "compare.density"
-GAUSSIAN = "Gaussian residuals (δ = 0.00001)"
+GAUSSIAN = "Gaussian residuals"
 
 
 def opened(**query: str) -> AppTest:
@@ -93,7 +93,7 @@ def test_every_other_mechanism_has_a_column_and_a_line_in_its_colour(monkeypatch
     for kind in others:
         name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
         noises = np.array([[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown])
-        drawn = trace(at, name)
+        drawn = trace(at, kind.label)
         assert drawn["line"]["color"] == kind.colour
         np.testing.assert_allclose(drawn["y"], noises.mean(axis=0), rtol=1e-4)
         at_families = [mean_noise(promise.mechanism(kind, graph)) for graph in named_families(4).values()]

@@ -91,9 +91,13 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class OtherNoise:
-    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs."""
+    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs.
+
+    Its `column` in tables says which delta it needs, if it needs one.
+    """
 
     look: Look
+    column: str
     families: FloatArray
     random: FloatArray
     needs_delta: bool
@@ -168,7 +172,7 @@ def _others(nodes: int, graphs: int, seed: int) -> tuple[FamilyNoise | None, Run
 
 
 def _at_promise(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list[OtherNoise]:
-    """Return the other mechanisms' noise at a promise; the name of one that needs a delta says which."""
+    """Return the other mechanisms' noise at a promise."""
     if noise is None:
         return []
     others = []
@@ -176,7 +180,8 @@ def _at_promise(noise: FamilyNoise | None, nodes: int, promise: Promise) -> list
         factor = noise_factor(kind, nodes, promise)
         name = f"{kind.label} (δ = {numeral(promise.delta)})" if needs_delta(kind) else kind.label
         families, random = noise.families[kind] * factor, noise.random[kind] * factor
-        others.append(OtherNoise(Look(name, kind.colour, width=2), families, random, needs_delta(kind)))
+        look = Look(kind.label, kind.colour, width=2)
+        others.append(OtherNoise(look, name, families, random, needs_delta(kind)))
     return others
 
 
@@ -261,10 +266,10 @@ def _searched_told(noise: FamilyNoise) -> str:
 
 
 def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
-    frame = costs.families.frame(epsilon=epsilon).assign(**{other.look.name: other.families for other in others})
+    frame = costs.families.frame(epsilon=epsilon).assign(**{other.column: other.families for other in others})
     frame.insert(0, "family", costs.names)
-    gaussian = [other.look.name for other in others if other.needs_delta]
-    pure = [*PURE, *(other.look.name for other in others if not other.needs_delta)]
+    gaussian = [other.column for other in others if other.needs_delta]
+    pure = [*PURE, *(other.column for other in others if not other.needs_delta)]
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
         frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
@@ -278,8 +283,8 @@ def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.Dat
     Noise that is searched for is computed on the first random graphs only, and its means are of those.
     """
     families, random = costs.families.frame(epsilon=epsilon), costs.random.frame(epsilon=epsilon)
-    families = families.assign(**{other.look.name: other.families for other in others})
-    random = random.assign(**{other.look.name: _padded(other.random.ravel(), len(random)) for other in others})
+    families = families.assign(**{other.column: other.families for other in others})
+    random = random.assign(**{other.column: _padded(other.random.ravel(), len(random)) for other in others})
     means = means_by_density(random)
     families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import streamlit as st
+
 from dpbayes.ui.pages.compare.answer import answer_view
 from dpbayes.ui.pages.compare.density import density_view
 from dpbayes.ui.pages.compare.noise import noise_view
@@ -32,5 +34,9 @@ def compare_page(chosen: Chosen) -> bool:
     """Show the chosen view below the buttons that choose it; return whether its work goes on."""
     view = chosen.options("compare").view
     pictures_tell(FACTS[view])
-    page = places(lambda: controls.parameter_control("compare.view", label="collapsed"))
-    return VIEWS[view](page, chosen)
+    return VIEWS[view](places(_view_control), chosen)
+
+
+def _view_control() -> None:
+    with st.container(key="compare-view"):
+        controls.parameter_control("compare.view", label="collapsed")
