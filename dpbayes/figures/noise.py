@@ -99,7 +99,7 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
 
 def _key(labels: list[str], name: str, symbol: str) -> Trace:
     """Return a trace that shows a symbol in the legend alone, in no mechanism's colour."""
-    marker = {"color": BOUND, "size": 11, "symbol": symbol, "line": {"width": 2}}
+    marker = {"color": BOUND, "size": 11, "symbol": symbol, "line": {"width": 2 if "open" in symbol else 0}}
     return {"type": "scatter", "mode": "markers", "x": [math.nan], "y": labels, "name": name, "marker": marker}
 
 
