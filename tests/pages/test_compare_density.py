@@ -20,7 +20,6 @@ from dpbayes.experiments.graph_families import (
     random_costs,
 )
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.theory.zhang16.comparison import counterexample_denser
 from dpbayes.ui.pages.compare import density as module
 from dpbayes.ui.session.link import settings_from
 from tests.pages.conftest import (
@@ -30,7 +29,6 @@ from tests.pages.conftest import (
     headline,
     one_sentence,
     open_page,
-    plain,
     press,
     put,
     sentences,
@@ -227,12 +225,3 @@ def test_the_formulas_hold_their_numbers_and_their_assumptions() -> None:
         assert number in text
     assert "✓ &nbsp;O is computed exactly" in text
     assert "✗ &nbsp;No node of a graph here is a child of more than half the graph" in text
-
-
-def test_the_counterexample_is_computed_when_it_is_asked_for() -> None:
-    at = opened()
-    assert "complete graph" not in everything(at)
-    at.session_state["structure.fails"] = True
-    text = plain(everything(fine(at.run())))
-    for value in counterexample_denser(8):
-        assert f"**{value:.3g}**" in text

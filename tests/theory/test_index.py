@@ -238,6 +238,7 @@ CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(cl
 
 ABOUT = {
     "pages/compare/density.py": "the page shows the noise of Remark 1, and tells what became of the remark",
+    "pages/compare/non_negativity.py": "it leads to the claim about non-negativity",
     "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/robustness/details.py": "the page is about the two theorems of robustness and the lemmas for families",
     "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",

@@ -30,7 +30,7 @@ from dpbayes.experiments.graph_families import (
 from dpbayes.figures.noise import DensityLine, density_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound, counterexample_denser
+from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound
 from dpbayes.ui.pages.compare.noise import promise_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.compare import Shown
@@ -51,9 +51,6 @@ KINDS: tuple[type, ...] = (LaplaceUpdates, LaplaceFourier)
 
 SEARCHED_GRAPHS = 2
 """Random graphs of each density on which the best noise is searched: seconds' work of 12 nodes, a minute's at most."""
-
-DENSER = 8
-"""Nodes of the complete graph in the counterexample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +120,6 @@ def density_view(page: Places, chosen: Chosen) -> bool:
     noise_is_not_error()
     data_and_download(lambda: records_of(costs, others, epsilon), name="density", curator_only=False)
     _formulas(costs, epsilon)
-    _counterexample()
     same_from_python(python_of(costs, epsilon), name="density")
     if work is None or not work.going:
         return False
@@ -337,16 +333,3 @@ The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {latex(ep
             holds=costs.is_sparse,
         )
         source(Reference("Zhang16", "Lemma 1, Corollaries 1 and 2, Remark 1"))
-
-
-def _counterexample() -> None:
-    with st.expander("Where the remark fails", on_change="rerun", key="structure.fails") as fails:
-        if not fails.open:
-            return
-        empty, line, complete = counterexample_denser(DENSER)
-        st.markdown(
-            f"Graphs of {DENSER} nodes, noise as stated in the paper. Fourier’s noise per cell as a multiple of "
-            f"Laplace’s: **{numeral(empty)}** without arrows, **{numeral(line)}** in a chain, **{numeral(complete)}** "
-            "in the complete graph. The remark: “the denser the graph … the greater the reduction in scale”."
-        )
-        source(REMARK_COMPARISON.reference)

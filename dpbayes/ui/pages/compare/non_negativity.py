@@ -11,24 +11,17 @@ import streamlit as st
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, Curve, Look
-from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
-from dpbayes.base.text import done, latex, many, near_one, numeral, numeral_above, plural, share_text
+from dpbayes.base.text import done, latex, many, numeral, plural, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.non_negativity import non_negativity_figure
-from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.stealth import Needed, Sense, are_enough
 from dpbayes.model.fourier import require_binary
-from dpbayes.theory.zhang16.rebuilt_tables import table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
-    counterexample_rebuilt_table,
-    counterexample_small_increment,
-    is_printed_proved,
-    negative_marginal_bound,
-    negative_table_bound,
     printed_increment,
     printed_probability,
 )
@@ -42,8 +35,10 @@ from dpbayes.ui.pages.explore.non_negativity import (
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -56,7 +51,7 @@ from dpbayes.ui.widgets.from_python import (
 )
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import assumption, data_and_download, numbers, source
+from dpbayes.ui.widgets.show import data_and_download, numbers, source
 
 NEAREST = 1 - 1e-12
 """The largest probability that a t is proved for."""
@@ -67,6 +62,9 @@ KEPT = {
     Sense.TABLE: "no negative cell in the whole table",
 }
 """What a release has that is non-negative in a sense."""
+
+CLAIM, LEAST_T = "COROLLARY_3", 1e-3
+"""The exhibit of the paper's formula, and the least t that it is evaluated at."""
 
 THEORY = "dpbayes.theory.zhang16.stealth"
 
@@ -93,9 +91,8 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
         with page.picture:
             _numbers(simulated, options, increment)
         agreement(simulated.network, view)
-        _formulas(simulated, options.sense, increment.t)
-        _fails(chosen.seed)
         _costs_of_trying_again(simulated.mechanism.epsilon)
+        _claim(increment.t)
         same_from_python(python_of(simulated, options, increment), name="non-negativity")
     return any(work.going for work in works.values())
 
@@ -289,84 +286,13 @@ def _with_errors(name: str, needed: Needed, t: FloatArray) -> dict[str, FloatArr
     return {name: needed.probability(t), f"standard error: {name}": needed.standard_error(t)}
 
 
-# Formulas and counterexamples
-
-
-def _formulas(simulated: NonNegativity, sense: Sense, t: float) -> None:
-    with st.expander("Formulas, assumptions and source"):
-        _formulas_at(simulated, t)
-        _assumptions(simulated, sense, t)
-        source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
-
-
-def _formulas_at(simulated: NonNegativity, t: float) -> None:
-    net, mechanism = simulated.network, simulated.mechanism
-    closure, scale, noise = net.closure, mechanism.noise_scale, simulated.noise
-    certified = mechanism.calibration is Calibration.CERTIFIED
-    reach = "2t|N_I|" if mechanism.noise is Noise.REAL else "2t|N_I| - c_F/b"
-    what = "2O/\\varepsilon" if certified else "2|N_I|/\\varepsilon"
-    kept = 1 - float(negative_marginal_bound(net, noise=noise, t=t).certified)
-    enough = certified_increment(net, 0.9, noise=noise)
-    error = float(table_error(net, noise=noise, epsilon=mechanism.epsilon, t=t, delta=0.05).max())
-    stated = float(table_error_bound(net, epsilon=mechanism.epsilon, t=t, delta=0.05).printed.max())
-    st.markdown(
-        f"""
-- **Noise**: $b = {what} = {records_text(scale)}$ on each integer coefficient, with $|N_I| = {len(closure)}$,
-  $O = {closure.odd_overlap.value}$, $\\varepsilon = {latex(mechanism.epsilon, 6)}$.{mechanism.noise.told}
-- **Lift**: $2t|N_I|b = {records_text(t * simulated.counts)}$ counts in every table; as stated in the paper
-  $4t|N_I|^2/\\varepsilon = {records_text(t * simulated.printed_counts)}$.
-- **Stated** (Corollary 3): $P(\\text{{non-negative}}) \\ge 1 - e^{{-t}} = {near_one(float(printed_probability(t)))}$.
-- **Proved** for released tables:
-  $P \\ge 1 - \\sum_F \\min\\{{P(\\Gamma_{{c_F}} > {reach}),\\ 2^{{|F|}} P(X_1 + \\dots + X_{{c_F}} > {reach})\\}}
-  = {near_one(max(kept, 0.0))}$ over the families $F$ that lie in no other, each with $c_F$ noisy coefficients.
-  $t = {latex(enough)}$ is proved to keep 90% of releases non-negative.
-- **Error** (Theorem 3): with probability 0.95, the largest family's table is within {records_text(error)} records of
-  the truth in $L_1$ (proved), of which the lift is {records_text(t * simulated.counts)}. The paper states
-  {records_text(stated)} for its noise.
-"""
-    )
-
-
-def _assumptions(simulated: NonNegativity, sense: Sense, t: float) -> None:
-    net, certified = simulated.network, simulated.mechanism.calibration is Calibration.CERTIFIED
-    bound = negative_table_bound if sense is Sense.TABLE else negative_marginal_bound
-    for condition in bound(net, noise=simulated.noise, t=t).assumptions:
-        assumption(condition.text, holds=condition.holds)
-    assumption(
-        "t is large enough that the stated 1 − exp(−t) is proved: |N_I| (2t − 1 − ln 2t) ≥ t and t > 1/2.",
-        holds=is_printed_proved(net, t=t),
-    )
-    assumption("Every node is binary.", holds=True)
-    of_graph = "the graph alone" if simulated.mechanism.noise is Noise.REAL else "the graph and ε"
-    made_of = "the graph, the prior and ε" if sense is Sense.PARAMETERS else of_graph
-    assumption(f"t does not depend on the data, but on {made_of}.", holds=True)
-    assumption("O is computed exactly; otherwise a proved upper bound is used.", holds=net.closure.odd_overlap.exact)
-    assumption("The empty set’s coefficient, n, is public and carries no noise.", holds=certified)
-    assumption(
-        "Released tables or parameters must be non-negative, not the whole table rebuilt from N_I, which may be "
-        "negative even without noise.",
-        holds=sense is not Sense.TABLE,
-    )
-
-
-def _fails(seed: int) -> None:
-    with st.expander("Where the paper’s formula fails", on_change="rerun", key="stealth.fails") as fails:
-        if not fails.open:
-            return
-        small = counterexample_small_increment(stream(seed, "stealth", "counterexample"))
-        share = Estimate.share(round(small.simulated * small.draws), draws=small.draws)
-        st.markdown(
-            f"**Small t.** Four nodes, every arrow there, noise as stated in the paper, t = {numeral(small.t, 6)}. "
-            f"Stated: at least {numeral(small.printed)}. Of {small.draws:,} simulated releases {share} were "
-            f"non-negative, so the probability is below {numeral_above(small.limit, 4)} (error probability 10⁻⁹)."
-        )
-        cells = ", ".join(f"{cell:,.1f}" for cell in counterexample_rebuilt_table())
-        st.markdown(
-            "**The whole table.** Two nodes, no arrow, 1,000 records (0, 0), ε = 10, t = 3 and no noise: the table "
-            f"rebuilt from N_I is ({cells}). Stated: non-negative with probability at least "
-            f"{numeral(float(printed_probability(3.0)))}. The released tables, one for each node, are non-negative."
-        )
-        source(Reference("Zhang16", "Corollary 3"))
+def _claim(t: float) -> None:
+    """Lead to the claim that this is about: its formula, assumptions and counterexamples, on this network and at t."""
+    if st.button("Corollary 3: formula and counterexamples", icon=":material/arrow_forward:"):
+        set_parameter("bounds.claim", BoundClaim[CLAIM])
+        set_parameter("bounds.t", max(t, LEAST_T))
+        turn_to("pages/bounds.py")
+    source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
 
 
 def _costs_of_trying_again(epsilon: float) -> None:
