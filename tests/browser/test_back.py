@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.app_screen import SLOW_MS, AppScreen, place_of
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,7 @@ def entries(screen: AppScreen) -> int:
 
 def at(screen: AppScreen, title: str, query: str = "") -> None:
     """Wait until the address says that this page is open with these settings, and the page is there."""
-    place = "" if title == "Home" else title.lower()
+    place = place_of(title)
     address = re.compile(re.escape(f"/{place}" + (f"?{query}" if query else "")) + "$")
     expect(screen.page).to_have_url(address, timeout=SLOW_MS)
     screen.arrived(title)
