@@ -112,7 +112,7 @@ def test_few_lines_are_shown_and_the_others_are_one_click_away(monkeypatch: pyte
     assert names(at) == ["Laplace", "Fourier", "Weighted Fourier", GAUSSIAN]
     labels = figures(at)[CHART]["layout"]["yaxis2"]["ticktext"]
     assert [name for name in names(at) if any(name in label for label in labels)] == names(at), "each has its name"
-    fine(at.segmented_control(key="parameter.compare.shown").set_value(module.Shown.ALL).run())
+    fine(at.segmented_control(key="parameter.compare.shown").set_value(module.MechanismsShown.ALL).run())
     assert len(names(at)) == len(noisy_kinds()) + 2
 
 

@@ -153,7 +153,7 @@ def in_non_negativity(at: AppTest, values: list[Any]) -> None:
 
 def in_answer(at: AppTest, values: list[Any]) -> None:
     (error,) = values
-    (drawn,) = [trace for trace in figures(at)["compare.answer"]["data"] if trace.get("name") == ALONE]
+    drawn = next(trace for trace in figures(at)["compare.answer"]["data"] if trace.get("name") == ALONE)
     assert dict(zip(drawn["y"], drawn["x"], strict=True))["Laplace"] == pytest.approx(error.value)
 
 

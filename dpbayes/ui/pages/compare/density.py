@@ -33,7 +33,7 @@ from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound
 from dpbayes.ui.pages.compare.noise import promise_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import Shown
+from dpbayes.ui.session.options.compare import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -207,11 +207,11 @@ def arrows_per_node(number: str) -> str:
     return f"{plural(number, 'arrow')} per node"
 
 
-def lines_of(costs: Costs, others: list[OtherNoise], *, epsilon: float, shown: Shown) -> list[DensityLine]:
+def lines_of(costs: Costs, others: list[OtherNoise], *, epsilon: float, shown: MechanismsShown) -> list[DensityLine]:
     """Return what is drawn: the paper's two mechanisms, and the least noise without δ and with it, or everything."""
     random = costs.random
     lines = [DensityLine(LAPLACE, random.laplace / epsilon), DensityLine(PROVED, random.certified / epsilon)]
-    if shown is Shown.ALL:
+    if shown is MechanismsShown.ALL:
         lines += [DensityLine(STATED, random.printed / epsilon), DensityLine(SCALE, random.scale / epsilon)]
         return lines + [DensityLine(other.look, other.random) for other in others if len(other.random)]
     for needed in (False, True):

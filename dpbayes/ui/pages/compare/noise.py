@@ -24,7 +24,7 @@ from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import Shown
+from dpbayes.ui.session.options.compare import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
@@ -273,7 +273,7 @@ def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
 # Other graphs
 
 
-def _over_graphs(comparison: Comparison, *, shown: Shown) -> Running[Graphs]:
+def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[Graphs]:
     """Show by what factor every mechanism adds less noise than Laplace, graph by graph, and return the work on it."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     left.subheader("Other graphs")
@@ -305,13 +305,13 @@ def _over_graphs(comparison: Comparison, *, shown: Shown) -> Running[Graphs]:
     return work
 
 
-def _looks(graphs: Graphs, shown: Shown) -> list[Look]:
+def _looks(graphs: Graphs, shown: MechanismsShown) -> list[Look]:
     """Return the mechanisms that are drawn: those that win on some graph, or all; a diamond needs a delta."""
     winners = {graph.best(labels(with_delta=needed)) for graph in graphs for needed in (False, True)}
     return [
         Look(kind.label, kind.colour, symbol="diamond-open" if needs_delta(kind) else "circle")
         for kind in noisy_kinds()
-        if shown is Shown.ALL or kind.label in winners
+        if shown is MechanismsShown.ALL or kind.label in winners
     ]
 
 

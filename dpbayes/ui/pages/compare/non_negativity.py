@@ -314,8 +314,8 @@ def python_of(simulated: NonNegativity, options: StealthOptions, increment: Incr
     t = increment.t
     if increment.is_proved:
         return _proved_in_python(simulated, options, t)
-    found = f"needed.increment({options.target!r})"
-    last = _rounded_up(found, 4) if options.aim is StealthAim.TARGET else f"needed.probability({t!r})"
+    smallest = f"needed.increment({options.target!r})"
+    last = _rounded_up(smallest, 4) if options.aim is StealthAim.TARGET else f"needed.probability({t!r})"
     law = "law=mechanism.noise_law.drawn_once"
     return program(
         FACE,

@@ -18,7 +18,7 @@ class CompareView(enum.Enum):
     NON_NEGATIVITY = "Non-negativity"
 
 
-class Shown(enum.Enum):
+class MechanismsShown(enum.Enum):
     """Which mechanisms a picture over graphs shows."""
 
     LEAST = "least noise"
@@ -31,9 +31,9 @@ class CompareOptions:
 
     view: Annotated[CompareView, Choice(CompareView, title="view")]
     shown: Annotated[
-        Shown,
+        MechanismsShown,
         Choice(
-            Shown,
+            MechanismsShown,
             title="mechanisms shown",
             description="The mechanisms with the least noise, without δ and with it, or all of them.",
         ),
