@@ -15,12 +15,10 @@ APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 INK = ".js-plotly-plot .cartesianlayer path"
-LIVE = ("explore", "claims", "stealth", "network")
+LIVE = ("explore", "claims", "compare", "network")
 """Pages whose first slider repaints their first chart."""
 
-CHARTS = (
-    *(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "structure", "best_noise", "accuracy", "regression"),
-)
+CHARTS = (*(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy", "regression"),)
 """Pages with a chart as soon as they are opened."""
 
 LATE_MS = 300.0

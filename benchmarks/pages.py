@@ -14,6 +14,7 @@ from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView
 
 APP = Path(__file__).parents[1] / "app.py"
 MOST_TIMES_ASIA = 25.0
@@ -22,8 +23,9 @@ MOST_TIMES_ASIA = 25.0
 Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
-    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "claims", "stealth")),
-    *((page, {}) for page in ("structure", "best_noise", "which_epsilon", "accuracy")),
+    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "claims")),
+    *((page, {}) for page in ("which_epsilon", "accuracy")),
+    *(("compare", {"compare.view": view.value}) for view in CompareView),
     ("explore", {"mechanism": "LaplaceFourier"}),
     *(
         ("claims", {"bounds.claim": claim.value})
@@ -38,7 +40,7 @@ LOOKS: tuple[Look, ...] = (
 """Pages, each with what its link chooses there."""
 
 
-LARGE = ("data", "network", "explore", "best_noise", "stealth")
+LARGE = ("data", "network", "explore", "compare")
 """Pages that are timed on networks of many nodes."""
 
 

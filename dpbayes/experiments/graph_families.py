@@ -20,9 +20,9 @@ from dpbayes.sources.named_networks import chain, naive_bayes, tree
 from dpbayes.theory.zhang16.comparison import noise_ratio
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 
-LAPLACE, CERTIFIED = "Laplace", "Fourier certified"
+LAPLACE, CERTIFIED = "Laplace", "Fourier, proved"
 PURE = (LAPLACE, CERTIFIED)
-"""The columns of a frame of costs with noise that is promised without a delta, and certified."""
+"""The columns of a frame of costs with noise that is promised without a delta, and proved."""
 
 LEAST_NODES, MOST_NODES = 2, 24
 """Within these every random graph has its sensitivity found exactly in milliseconds."""
@@ -66,7 +66,7 @@ class GraphCosts:
                 "O": self.overlap.ravel(),
                 LAPLACE: self.laplace.ravel() / epsilon,
                 CERTIFIED: self.certified.ravel() / epsilon,
-                "Fourier as printed": self.printed.ravel() / epsilon,
+                "Fourier, as stated": self.printed.ravel() / epsilon,
                 "Remark 1's scale": self.scale.ravel() / epsilon,
             }
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
 
-PATTERNS = ("", "/", "x", "\\", ".", "+", "-")
-"""What bars of one node are told apart by besides their colours, in the order of the mechanisms."""
+HEADROOM = 1.05
+"""How far an axis of bars goes beyond the longest one, so that none touches the frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +59,12 @@ def _by_node(nodes: Sequence[str], mechanisms: Sequence[NodeBars], title: str) -
             "y" if lies else "x": labels,
             "x" if lies else "y": each.values[shown],
             "name": each.name,
-            "marker": {"color": each.colour, "pattern": {"shape": shape, "size": 6, "fillmode": "overlay"}},
+            "marker": {"color": each.colour},
         }
-        for each, shape in zip(mechanisms, cycle(PATTERNS))
+        for each in mechanisms
     ]
-    height, value = by_node_height(len(mechanisms), len(nodes)), titled(title, rangemode="tozero")
+    height = by_node_height(len(mechanisms), len(nodes))
+    value = titled(title, range=[0, HEADROOM * max(float(each.values.max(initial=0.0)) for each in mechanisms) or 1])
     if lies:
         named = "node" if len(shown) == len(nodes) else f"node: the {len(shown)} of {len(nodes)} with the longest bars"
         return figure_of(traces, x=value, y=names_axis(named, autorange="reversed"), height=height)
@@ -88,6 +88,7 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     """
     ordered = sorted(bars, key=lambda bar: bar.mean, reverse=True)
     labels = distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48)
+    longest = max((bar.mean + bar.error for bar in bars), default=0.0)
     trace = {
         "type": "bar",
         "orientation": "h",
@@ -100,7 +101,7 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     }
     return figure_of(
         [trace],
-        x=titled("mean error", rangemode="tozero"),  # short: names leave a narrow column little
+        x=titled("mean error", range=[0, HEADROOM * longest or 1]),  # short: names leave a narrow column little
         y=names_axis(),
         height=errors_height(len(bars)),
     )

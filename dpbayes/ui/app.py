@@ -81,9 +81,7 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
         ],
         "Research": [
-            st.Page("pages/best_noise.py", title="Best noise", url_path="best_noise"),
-            st.Page("pages/structure.py", title="Structure", url_path="structure"),
-            st.Page("pages/stealth.py", title="Stealth", url_path="stealth"),
+            st.Page("pages/compare.py", title="Compare mechanisms", url_path="compare"),
             st.Page("pages/claims.py", title="Claims", url_path="claims"),
             st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
             st.Page("pages/hellinger.py", title="Hellinger", url_path="hellinger"),

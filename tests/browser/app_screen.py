@@ -11,7 +11,7 @@ from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, chromium, usual_window
 
 APP = ROOT / "app.py"
-TITLES = {"": "Home", "sampling": "Posterior sampling", "hellinger": "Hellinger"}
+TITLES = {"": "Home", "compare": "Compare mechanisms", "sampling": "Posterior sampling", "hellinger": "Hellinger"}
 """The titles of pages by their place in the address, where the place does not say it."""
 
 

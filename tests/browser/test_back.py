@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.app_screen import SLOW_MS, AppScreen, place_of
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,7 @@ def entries(screen: AppScreen) -> int:
 
 def at(screen: AppScreen, title: str, query: str = "") -> None:
     """Wait until the address says that this page is open with these settings, and the page is there."""
-    place = "" if title == "Home" else title.lower()
+    place = place_of(title)
     address = re.compile(re.escape(f"/{place}" + (f"?{query}" if query else "")) + "$")
     expect(screen.page).to_have_url(address, timeout=SLOW_MS)
     screen.arrived(title)
@@ -83,21 +83,21 @@ def slider(screen: AppScreen, name: str) -> Locator:
 
 def test_one_press_goes_back_over_a_page_with_the_settings_as_they_were_there(open_counted):
     screen = open_counted("claims?epsilon=2")
-    screen.go("Stealth")
-    at(screen, "Stealth", "epsilon=2")
+    screen.go("Compare mechanisms")
+    at(screen, "Compare mechanisms", "epsilon=2")
     assert entries(screen) == 1
     screen.type_epsilon("5")
-    at(screen, "Stealth", "epsilon=5")
+    at(screen, "Compare mechanisms", "epsilon=5")
     assert entries(screen) == 2
     turn(screen, "back")
-    at(screen, "Stealth", "epsilon=2")
+    at(screen, "Compare mechanisms", "epsilon=2")
     expect(screen.epsilon_box).to_have_value("2")
     turn(screen, "back")
     at(screen, "Claims", "epsilon=2")
     turn(screen, "forward")
-    at(screen, "Stealth", "epsilon=2")
+    at(screen, "Compare mechanisms", "epsilon=2")
     turn(screen, "forward")
-    at(screen, "Stealth", "epsilon=5")
+    at(screen, "Compare mechanisms", "epsilon=5")
     expect(screen.epsilon_box).to_have_value("5")
     assert entries(screen) == 2
     screen.go("Claims")  # what is in the navigation keeps the settings
@@ -118,7 +118,7 @@ def test_two_presses_go_back_over_two_pages(open_counted):
 def test_pages_without_a_setting_are_an_entry_each(open_counted):
     screen = open_counted("")
     screen.go("Network")
-    screen.go("Stealth")
+    screen.go("Compare mechanisms")
     assert entries(screen) == 2
     turn(screen, "back")
     at(screen, "Network")
@@ -171,7 +171,7 @@ def test_a_drag_is_one_step(open_counted, path, name):
 def test_a_page_turned_to_in_the_middle_of_a_drag_is_back_where_the_hand_left_it(open_counted):
     screen = open_counted("release?epsilon=2")
     slider(screen, "Epsilon").press("ArrowRight")
-    screen.go("Stealth")
+    screen.go("Compare mechanisms")
     left = screen.epsilon_box.input_value()
     assert left != "2"
     turn(screen, "back")

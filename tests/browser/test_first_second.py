@@ -50,8 +50,8 @@ WATCH = """() => {
 EACH_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EACH_50_MS = "setInterval(look, 50);"
 
-WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "claims", "stealth", "structure")
-WITH_A_PICTURE += ("best_noise", "accuracy", "regression")
+WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "claims", "compare")
+WITH_A_PICTURE += ("accuracy", "regression")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 
 
@@ -69,7 +69,7 @@ def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("explore", "structure", "accuracy")))
+@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("explore", "compare", "accuracy")))
 def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str, place: str, scheme: Any) -> None:
     for width, height in SCREENS if scheme == "light" else SCREENS[:1]:
         with chromium(viewport={"width": width, "height": height}, color_scheme=scheme) as page:

@@ -111,7 +111,7 @@ def test_what_remark_1_compares_is_far_below_noise_in_counts() -> None:
 def test_the_frame_scales_with_epsilon() -> None:
     costs = costs_of([chain(4), empty(4)])
     one, four = (costs.frame(epsilon=e) for e in (1.0, 4.0))
-    for name in ("Laplace", "Fourier certified", "Fourier as printed", "Remark 1's scale"):
+    for name in ("Laplace", "Fourier, proved", "Fourier, as stated", "Remark 1's scale"):
         np.testing.assert_allclose(one[name], 4 * four[name])
 
 

@@ -1,4 +1,4 @@
-"""Standard errors over random graphs, in numbers and in the picture of them."""
+"""Standard errors over random graphs."""
 
 import math
 
@@ -7,11 +7,8 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import BOUND
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.graph_families import mean_crossing, means_by_density, random_costs, standard_error
-from dpbayes.figures.graph_families import COMPARED, graph_families_figure
-from dpbayes.ui.pages.structure.page import CERTIFIED, LAPLACE, PRINTED
 
 
 def test_the_crossing_has_its_error_by_hand() -> None:
@@ -50,35 +47,9 @@ def test_means_over_graphs_stand_beside_their_errors() -> None:
     costs = random_costs(9, stream(4, "frame"), graphs=5)
     frame = means_by_density(costs.frame(epsilon=0.5))
     assert frame["arrows per node"].tolist() == costs.arrows[0].tolist()
-    for name, values in (("Fourier certified", costs.certified), ("Remark 1's scale", costs.scale)):
+    for name, values in (("Fourier, proved", costs.certified), ("Remark 1's scale", costs.scale)):
         np.testing.assert_allclose(frame[name], values.mean(axis=0) / 0.5)
         np.testing.assert_allclose(frame[f"standard error: {name}"], stats.sem(values) / 0.5, atol=1e-12)
         np.testing.assert_allclose(standard_error(values), stats.sem(values), atol=1e-12)
     alone = means_by_density(random_costs(9, stream(4, "frame"), graphs=1).frame(epsilon=1.0))
     assert alone["standard error: O"].isna().all()
-
-
-def test_a_band_of_one_standard_error_lies_around_every_mean_that_varies() -> None:
-    arrows, certified = np.array([0.0, 1.0]), np.array([[1.0, 4.0], [3.0, 4.0]])
-    noise = {LAPLACE: np.full((2, 2), 2.0), CERTIFIED: certified, PRINTED: 2 * certified}
-    figure = graph_families_figure(arrows, noise, {}, scale=certified / 10, crossing=None).to_plotly()
-    bands = {trace.name: trace for trace in figure.data if trace.fill == "toself"}
-    assert set(bands) == {f"{name}: standard error" for name in (CERTIFIED.name, PRINTED.name, COMPARED)}
-    assert list(bands[f"{CERTIFIED.name}: standard error"].y) == [3, 4, 4, 1]
-    single = graph_families_figure(
-        arrows, {name: values[:1] for name, values in noise.items()}, {}, scale=certified[:1], crossing=None
-    ).to_plotly()
-    assert not [trace for trace in single.data if trace.fill == "toself"]
-
-
-def test_the_legend_symbol_of_a_family_is_grey_and_its_points_have_their_mechanisms_colours() -> None:
-    noise = {LAPLACE: 3.0, CERTIFIED: 2.0, PRINTED: 4.0}
-    varying = {name: np.array([[1.0, 2.0]]) for name in noise}
-    figure = graph_families_figure(
-        np.array([0.0, 1.0]), varying, {"chain": (0.5, noise)}, scale=np.array([[0.1, 0.2]]), crossing=0.4
-    ).to_plotly()
-    chain = next(trace for trace in figure.data if trace.name == "chain")
-    assert list(chain.marker.color) == [BOUND, *(look.colour for look in noise)]
-    assert np.isnan(chain.y[0]), "the legend takes the first point's colour, and that point is nowhere"
-    assert list(chain.y[1:]) == [3, 2, 4]
-    assert list(chain.text[1:]) == [look.name for look in noise]

@@ -23,7 +23,7 @@ def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
     assert all(list(bar.x) == ["rain", "grass"] for bar in figure.data)
     assert all(np.array_equal(bar.y, noise) for bar, noise in zip(figure.data, noises, strict=True))
     assert [bar.marker.color for bar in figure.data] == [kind.colour for kind in kinds]
-    assert len({bar.marker.pattern.shape for bar in figure.data}) == 3
+    assert figure.layout.yaxis.range[1] > 31, "no bar touches the frame"
     assert figure.layout.yaxis.title.text == "noise sd per cell (counts)"
 
 
@@ -33,7 +33,7 @@ def test_errors_by_node_are_probabilities_and_begin_at_none():
     figure = node_errors_figure(["rain", "grass"], bars).to_plotly()
     assert all(np.array_equal(bar.y, each) for bar, each in zip(figure.data, errors, strict=True))
     assert figure.layout.yaxis.title.text == "mean error of a probability"
-    assert figure.layout.yaxis.rangemode == "tozero"
+    assert figure.layout.yaxis.range[0] == 0
 
 
 def test_long_names_of_nodes_stay_apart():

@@ -47,9 +47,7 @@ PAGES = (
     "pages/sampling.py",
     "pages/hellinger.py",
     "pages/claims.py",
-    "pages/stealth.py",
-    "pages/structure.py",
-    "pages/best_noise.py",
+    "pages/compare.py",
     "pages/accuracy.py",
     "pages/regression.py",
 )
@@ -58,7 +56,6 @@ WITHOUT_DATA = (
     "pages/home.py",
     "pages/ledger.py",
     "pages/hellinger.py",
-    "pages/structure.py",
     "pages/accuracy.py",
     "pages/regression.py",
 )
@@ -201,9 +198,9 @@ def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytes
 
 @pytest.fixture(autouse=True)
 def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Structure searches the best noise on dense random graphs for seconds; here on the families alone."""
+    """Compare mechanisms searches the best noise on dense random graphs for seconds; here on the families alone."""
     if not IS_THOROUGH:
-        monkeypatch.setattr("dpbayes.ui.pages.structure.page.SEARCHED_GRAPHS", 0)
+        monkeypatch.setattr("dpbayes.ui.pages.compare.density.SEARCHED_GRAPHS", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -150,7 +150,7 @@ def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     assert not any("Propose domains" in button.label for button in at.button)
 
 
-OF_COUNTS = tuple(f"pages/{name}.py" for name in sorted(PAGES_OF_COUNTS - {"stealth"}))  # which is of binary nodes
+OF_COUNTS = tuple(f"pages/{name}.py" for name in sorted(PAGES_OF_COUNTS))
 
 
 def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(

@@ -447,8 +447,7 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
     assert not refusals(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         for _ in in_both_seats(at, page):
-            if page != "pages/stealth.py":  # which is about binary nodes, and says so
-                assert not refusals(at)
+            assert not refusals(at)
             for element in (*at.markdown, *at.caption, *at.warning, *at.info):
                 assert "<b>" not in element.value
                 assert "<i>" not in element.value
@@ -851,7 +850,7 @@ def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanis
 
 # Files of the program that are not there
 
-WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/stealth.py", "pages/best_noise.py")
+WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py")
 """Pages that need a graph alone."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."

@@ -16,6 +16,7 @@ from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral, share_text
 from dpbayes.experiments.structure import NONE, REMOVED
+from dpbayes.figures.noise import ALONE
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.domains import DeclaredColumn
@@ -112,9 +113,9 @@ def test_the_noise_of_a_network_too_large_for_errors() -> None:
 
 
 @pytest.mark.usefixtures("first_look")
-def test_the_least_noise_on_best_noise() -> None:
-    at = open_page("pages/best_noise.py", source="sprinkler")
-    while "worked out so far" in headline(at):
+def test_the_least_noise_on_compare() -> None:
+    at = open_page("pages/compare.py", source="sprinkler")
+    while "so far" in headline(at):
         at = fine(at.run())
     (noises,) = printed(at)
     assert numeral(min(noises.values())) in headline(at)
@@ -146,11 +147,17 @@ def in_bounds(at: AppTest, values: list[Any]) -> None:
     assert [shown["As stated in the paper"], shown["Proved"]] == [numeral(float(value)) for value in values]
 
 
-def in_stealth(at: AppTest, values: list[Any]) -> None:
-    assert f"t = {numeral(values[0])}" in headline(at)
+def in_non_negativity(at: AppTest, values: list[Any]) -> None:
+    assert f"With t = {numeral(values[0])}, " in headline(at)
 
 
-def in_structure(at: AppTest, values: list[Any]) -> None:
+def in_answer(at: AppTest, values: list[Any]) -> None:
+    (error,) = values
+    drawn = next(trace for trace in figures(at)["compare.answer"]["data"] if trace.get("name") == ALONE)
+    assert dict(zip(drawn["y"], drawn["x"], strict=True))["Laplace"] == pytest.approx(error.value)
+
+
+def in_density(at: AppTest, values: list[Any]) -> None:
     (costs,) = values
     table = next(frame.value for frame in at.dataframe if "family" in frame.value)
     pd.testing.assert_frame_equal(table.set_index("family")[costs.columns], costs, check_names=False)
@@ -186,9 +193,14 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("sampling", SMALL | {"epsilon": "20"}, in_sampling),
     ("claims", SMALL | {"bounds.claim": EXHIBITS["THEOREM_1"].title}, in_bounds),
     ("claims", SMALL | {"bounds.delta": "0.1", "bounds.claim": EXHIBITS["LEMMA_1"].title}, in_bounds),
-    ("stealth", SMALL, in_stealth),
-    ("stealth", SMALL | {"stealth.target": "1"}, in_stealth),
-    ("structure", {"structure.nodes": "5", "structure.graphs": "1", "epsilon": "3"}, in_structure),
+    ("compare", SMALL | {"compare.view": "Non-negativity"}, in_non_negativity),
+    (
+        "compare",
+        {"compare.view": "Graph density", "structure.nodes": "5", "structure.graphs": "1", "epsilon": "3"},
+        in_density,
+    ),
+    ("compare", SMALL | {"compare.view": "Non-negativity", "stealth.target": "0.9999999"}, in_non_negativity),
+    ("compare", SMALL | {"compare.view": "One answer"}, in_answer),
     (
         "claims",
         {

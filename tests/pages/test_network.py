@@ -92,7 +92,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     text = everything(at)
     assert "No record is looked at." in text
     assert ("published probabilities" in text) == (graph == "")
-    assert "does not decide whose probabilities are nearer: rows with few records and Fourier’s lift" in text
+    assert "Noise per cell is not the error of a probability" in text
     assert "explore" in [link.proto.page for link in at.get("page_link")]
 
 

@@ -12,9 +12,9 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView, StealthAim
 from dpbayes.ui.session.options.index import OPTIONS, groups_of
 from dpbayes.ui.session.options.papers import ClaimPicture
-from dpbayes.ui.session.options.stealth import StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step
@@ -32,8 +32,8 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("hellinger", {"hellinger.delta": "1e-12"}),
     ("hellinger", {"epsilon": "1000"}),
     ("sampling", {"epsilon": "1000"}),
-    ("stealth", {"epsilon": "0.001"}),
-    ("structure", {"epsilon": "0.001"}),
+    ("compare", {"compare.view": "Non-negativity", "epsilon": "0.001"}),
+    ("compare", {"compare.view": "Graph density", "epsilon": "0.001"}),
 ]
 """What is turned by a mechanism's own parameters, which no test below turns to their ends."""
 
@@ -79,11 +79,13 @@ MAIN = {
     "regression": "regression.errors",
     "explore": "density",
     "sampling": "trim",
-    "stealth": "stealth.probability",
-    "structure": "structure.noise",
+    "compare": "compare.noise",
     "which_epsilon": "which_epsilon.errors",
 }
 """The picture that every page with numeric options is about; of Claims the first of two."""
+
+OF_A_VIEW = {CompareView.DENSITY: "compare.density", CompareView.NON_NEGATIVITY: "compare.non_negativity"}
+"""The pictures of other views of Compare mechanisms."""
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "accuracy": [
@@ -100,8 +102,11 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
     "explore": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
     "sampling": [{"sampling.family": family.value} for family in Family],
-    "stealth": [{"stealth.aim": aim.value} for aim in StealthAim],
-    "structure": [{}],
+    "compare": [
+        {},
+        {"compare.view": CompareView.DENSITY.value},
+        *({"compare.view": CompareView.NON_NEGATIVITY.value, "stealth.aim": aim.value} for aim in StealthAim),
+    ],
     "which_epsilon": [{}],
 }
 """The choices that decide which options a page has."""
@@ -137,8 +142,9 @@ def contexts(page: str) -> list[dict[str, str]]:
 def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:
     """Return a page, or a session that is on it already, once its picture is there, or its work on it."""
     at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
+    picture = OF_A_VIEW.get(CompareView(query["compare.view"])) if "compare.view" in query else MAIN[page]
     for _ in range(50):
-        if {MAIN[page], "robustness.moved"} & set(figures(at)) or at.get("progress"):
+        if {picture, "robustness.moved"} & set(figures(at)) or at.get("progress"):
             return at
         fine(at.run())
     raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")

@@ -11,7 +11,8 @@ from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.moved import place_now, settings_now
+from dpbayes.ui.session.moved import MOVED, VIEWS, place_now, settings_now, view_of
+from dpbayes.ui.session.options.index import groups_of
 from dpbayes.ui.session.settings import Cpts, Seat
 from tests.pages.conftest import figures, headline, open_page, sentences
 
@@ -44,6 +45,10 @@ SAVED = {
     "network?source=alarm&records=20000": {"source": "alarm", "records": 20_000},
     f"network?graph=g%3A{GRAPH.rstrip('=')}": {"graph": f"g:{GRAPH.rstrip('=')}"},
     "stealth?epsilon=0.5&stealth.t=1.25&stealth.aim=by+t&seed=7": {"seed": 7},
+    "structure?structure.nodes=9&structure.graphs=3&epsilon=0.5": {
+        "parameters": (("epsilon", 0.5), ("structure.graphs", 3), ("structure.nodes", 9)),
+    },
+    "best_noise?delta=1e-06&target=dysp&release.weight=20&matters=lung": {"target": "dysp", "matters": ("lung",)},
     "bounds?bounds.claim=ALT-14+Lemma+3%3A+exponential+records&bounds.rate=2.5&bounds.axis=L": {
         "parameters": (("bounds.axis", Axis.LEVEL), ("bounds.claim", "ALT_LEMMA_3"), ("bounds.rate", 2.5)),
     },
@@ -101,6 +106,23 @@ def test_a_link_to_a_page_that_became_part_of_claims_opens_its_claim_and_its_pic
     at = open_page(f"pages/{place_now(page)}.py", **query_of(settings_now(page, settings)))
     assert at.selectbox(key="parameter.papers.claim").value.value == place
     assert picture in figures(at)
+
+
+PICTURES = {"best_noise": "compare.noise", "structure": "compare.density", "stealth": "compare.non_negativity"}
+
+
+@pytest.mark.parametrize("place", PICTURES)
+def test_the_former_address_of_a_page_has_its_picture_on_the_page_it_moved_to(place: str) -> None:
+    at = open_page(f"pages/{place_now(place)}.py", **view_of(place), source="sprinkler", **{"structure.nodes": "4"})
+    assert PICTURES[place] in figures(at)
+
+
+def test_the_views_of_former_pages_are_settings_of_the_pages_that_have_them() -> None:
+    assert set(VIEWS) <= set(MOVED)
+    for place in MOVED:
+        settings, problems = settings_from(dict(view_of(place)))
+        assert problems == ()
+        assert all(name.partition(".")[0] in groups_of(place_now(place)) for name, _ in settings.parameters)
 
 
 def test_the_drawing_in_a_saved_link_is_the_one_that_was_drawn() -> None:

@@ -97,7 +97,9 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
     assert float(invented.split("invents ")[1].split()[0].replace(",", "")) > 0
 
 
-# Stealth
+# Non-negativity
+
+NON_NEGATIVITY = {"compare.view": "Non-negativity"}
 
 
 @pytest.mark.parametrize("graph", WIDE, ids=IDS)
@@ -114,20 +116,20 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
     monkeypatch.setattr("dpbayes.mechanisms.stealth.coefficient_noise", counted)
     monkeypatch.setattr(fourier, "coefficient_noise", counted)
     seen = stopped_at_the_second_picture(monkeypatch)
-    at = open_page("pages/stealth.py", source=graph, cpts="random", records="100")
+    at = open_page("pages/compare.py", source=graph, cpts="random", records="100", **NON_NEGATIVITY)
     assert len(seen) == 2
-    assert "is proved to keep nine of ten releases non-negative" in headline(at), "no need to wait for all draws"
-    assert "stealth.probability" in figures(at)
+    assert "at least 90% of Fourier releases have no negative count (proved)" in headline(at), "no need to wait"
+    assert "compare.non_negativity" in figures(at)
     assert [p.proto.text[:14] for p in at.get("progress")] == ["Stopped after "]
     assert [button.label for button in at.button if button.label in ("Stop", "Go on")] == ["Go on"]
     assert max(drawn) <= 2**20, "one step is a small part of the work"
-    assert sum(drawn) <= 2 * 3 * 2**20, "two runs of three works"
+    assert sum(drawn) <= 2 * 2 * 2**20, "two runs of two works"
 
 
 def test_the_increment_of_a_wide_graph_is_the_release_pages() -> None:
     query = {"source": star(12), "cpts": "random", "records": "100", "mechanism": "LaplaceFourier"}
     t = float(open_page("pages/explore.py", **query).text_input(key="box.t").value)
-    assert f"t = {t:.3g} is proved" in headline(open_page("pages/stealth.py", **query))
+    assert f"With t = {t:.3g}, at least 90%" in headline(open_page("pages/compare.py", **query, **NON_NEGATIVITY))
 
 
 # Release

@@ -239,10 +239,11 @@ PAPERS_OF_CLAIMS = {claim.reference.paper for claim in CLAIMS}
 CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(claim.reference) for claim in CLAIMS)}
 
 ABOUT = {
-    "pages/structure/details.py": "the page shows the noise of Remark 1, and tells what became of the remark",
-    "pages/best_noise/details.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/claims/selection.py": "the picture of one replaced record is about the two theorems of robustness",
     "session/moved.py": "the page that had this picture was about the first of them",
+    "pages/compare/density.py": "the page shows the noise of Remark 1, and tells what became of the remark",
+    "pages/compare/non_negativity.py": "it leads to the claim about non-negativity",
+    "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
 }
 """The modules of the user interface that are about certain claims, and why they name them."""

@@ -6,13 +6,14 @@ import pytest
 
 from dpbayes.ui.pages.audit import page as audit
 from dpbayes.ui.pages.claims import families
+from dpbayes.ui.pages.compare import page as compare
 from dpbayes.ui.pages.explore import page as explore
 from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
-from dpbayes.ui.pages.structure import page as structure
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.session.options.which_epsilon import AskedTables
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Present, Seat, Settings
@@ -71,7 +72,7 @@ FACTS: dict[str, Facts] = {
     "regression": regression.FACTS,
     "explore": explore.FACTS,
     "claims": families.FACTS,
-    "structure": structure.FACTS,
+    "compare": compare.FACTS[CompareView.DENSITY],
     "which_epsilon": which_epsilon.FACTS,
 }
 
@@ -85,7 +86,7 @@ def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> N
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
     assert told("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
     assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
-    assert told("structure") == "dpbayes, page structure: epsilon = 1. A picture, not a release."
+    assert told("compare") == "dpbayes, page compare: epsilon = 1. A picture, not a release."
     assert told("ledger") == "dpbayes, page ledger. A picture, not a release."
 
 

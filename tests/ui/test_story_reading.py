@@ -34,6 +34,14 @@ def read(text: str) -> Story:
     return read_story(text.encode(), KEYS)
 
 
+def test_a_step_on_a_page_that_has_moved_opens_its_view_of_the_page_that_has_it() -> None:
+    (step,) = read(HEAD + STEP.replace("explore", "structure")).steps
+    assert step.page == "compare"
+    assert step.settings == settings_from({"compare.view": "Graph density"})[0]
+    (graphs,) = read(HEAD + STEP.replace("explore", "best_noise") + 'at = "graphs"\n').steps
+    assert (graphs.page, graphs.at) == ("compare", "graphs")
+
+
 def test_a_file_is_read_as_it_is_written() -> None:
     text = HEAD + (
         'next = "clinic"\n[settings]\nsource = "cancer"\nepsilon = 2\n'

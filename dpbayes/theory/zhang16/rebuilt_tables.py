@@ -30,7 +30,7 @@ CONSISTENCY = Claim(
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
     "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the lift.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )
 ALGORITHM_2 = Claim(
@@ -39,7 +39,7 @@ ALGORITHM_2 = Claim(
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
     "It is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be negative.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )
 THEOREM_3 = Claim(

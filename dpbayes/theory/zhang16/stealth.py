@@ -48,7 +48,7 @@ SMALL_INCREMENTS = Claim(
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
     "At the stated t, the added records often outnumber the real records many times.",
-    page="Stealth",
+    page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )
 

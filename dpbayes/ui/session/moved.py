@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.settings import Settings
 
-MOVED = {"release": "explore", "papers": "claims", "bounds": "claims", "robustness": "claims"}
+MOVED = {
+    "release": "explore",
+    **dict.fromkeys(("papers", "bounds", "robustness"), "claims"),
+    **dict.fromkeys(("best_noise", "structure", "stealth"), "compare"),
+}
 """By the place of a page in the addresses of former versions, the place of the page that has its pictures."""
 
 VIEWS: Mapping[str, Mapping[str, str]] = {
@@ -15,6 +19,8 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
         "papers.claim": "[Dimitrakakis14] Theorem 1(ii)",
         "papers.picture": "How far one record moves a posterior",
     },
+    "structure": {"compare.view": "Graph density"},
+    "stealth": {"compare.view": "Non-negativity"},
 }
 """By the former place of a page, the settings that show its pictures on the page that has them, as a link has them."""
 

@@ -25,9 +25,7 @@ PARTS: dict[str, dict[str, str]] = {
     "sampling": TOP | {"game": "game-told", "answers": "game-needed"},
     "hellinger": TOP | {"throws": "hellinger-throws"},
     "claims": TOP,
-    "stealth": TOP,
-    "structure": TOP,
-    "best_noise": TOP | {"graphs": "best_noise-graphs"},
+    "compare": TOP | {"graphs": "compare-graphs"},
     "accuracy": TOP | {"overtaking": "accuracy-crossings"},
     "regression": TOP | {"price": "regression-epsilons"},
 }

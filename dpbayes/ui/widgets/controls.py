@@ -1,7 +1,7 @@
 """Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -130,26 +130,28 @@ def parameter_control(
     default: object = None,
     reach: Sequence[float] | None = None,
     on_rest: Callable[[], None] | None = None,
+    label: Literal["visible", "collapsed"] = "visible",
 ) -> None:
     """Build the control of one parameter, or of a page's option `page.name`, from its annotation.
 
     `reach` are the stops of its slider where other choices leave less than its range; `on_rest` is called when the
-    slider has been still for a moment.
+    slider has been still for a moment; the `label` of a choice may be left to those who hear the page.
     """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
-        _choice_parameter(name, parameter, default)
+        _choice_parameter(name, parameter, default, label)
     else:
         _number_parameter(name, default, parameter.stops if reach is None else reach, on_rest)
 
 
-def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
+def _choice_parameter(name: str, parameter: Choice, default: object, label: Literal["visible", "collapsed"]) -> None:
     key, options = f"parameter.{name}", list(parameter.options)
     mirror(key, current().parameter(name, default))
     shared: dict[str, Any] = {
         "key": key,
         "format_func": label_of,
         "help": parameter.description or None,
+        "label_visibility": label,
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
     if len(options) <= FEW:

@@ -10,7 +10,7 @@ from dpbayes.ui.widgets.scanning import forget_asking, scan_once_asked
 
 KIND = "connected"
 
-PAGES_OF_COUNTS = frozenset({"network", "explore", "audit", "claims", "stealth", "sampling"})
+PAGES_OF_COUNTS = frozenset({"network", "explore", "audit", "claims", "sampling"})
 """Pages that show what a table's counts say; Data has a place of its own for them."""
 
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import escaped, many, numeral, share_text
+from dpbayes.base.text import escaped, many, numeral, plural, share_text
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, default_target
@@ -21,18 +21,26 @@ from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
+from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights
+from dpbayes.mechanisms.stealth import Needed, Sense
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.explore.averages import releases_key
+from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
 from dpbayes.ui.pages.explore.simulations import of_everybody
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.graphs import placed
 from dpbayes.ui.session.increments import kept_share
+from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.session.options.explore import Against
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, running
@@ -63,6 +71,14 @@ TOGETHER = 250
 """Cells times epsilons of which bounds are evaluated in one step."""
 
 WAITING = "Computing …"
+
+ARROW = ":material/arrow_forward:"
+
+SHORT = {Sense.MARGINALS: "tables", Sense.PARAMETERS: "parameters", Sense.TABLE: "whole table"}
+"""What must be non-negative, in the few words that a legend of a board has room for."""
+
+NON_NEGATIVITY = ("compare.view", CompareView.NON_NEGATIVITY)
+"""The option of Compare mechanisms that shows how often releases are non-negative, and at what cost."""
 
 THEOREM = "THEOREM_1"
 """The exhibit of the bound on the KL divergence of a posterior released with Laplace noise."""
@@ -115,13 +131,19 @@ def subject(chosen: Chosen) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of the board: its title, what it shows, one sentence below it and the page that goes deeper."""
+    """A picture of the board: its title, what it shows, one sentence below it and the page that goes deeper.
+
+    `more_shows` is an option of that page and the value at which it shows the same; `choice` names an option of Explore
+    that is chosen beside the title.
+    """
 
     title: str
     figure: Figure | None
     alt: str
     sentence: str
     more: str = ""
+    more_shows: tuple[str, object] | None = None
+    choice: str = ""
 
 
 def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[Any]]:
@@ -140,8 +162,14 @@ def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[
 def _show(key: str, picture: Picture) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"**{picture.title}**", width="content")
-        if picture.more:
-            st.page_link(picture.more, label="More", icon=":material/arrow_forward:", width="content")
+        if picture.choice:
+            controls.parameter_control(picture.choice, label="collapsed")
+        if picture.more_shows is not None:
+            if st.button("More", key=f"more.{key}", type="tertiary", icon=ARROW):
+                set_parameter(*picture.more_shows)
+                turn_to(picture.more)
+        elif picture.more:
+            st.page_link(picture.more, label="More", icon=ARROW, width="content")
     if picture.figure is not None:
         chart(picture.figure, key=f"explore.{key}", alt=picture.alt, simulates=True)
     st.caption(picture.sentence)
@@ -242,15 +270,44 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
 
 
 def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
-    """P(all released counts are non-negative): with all counts zero, as stated, and with the true counts."""
+    """P(no released number is negative): with all counts zero, as stated, and with the true counts."""
     mechanism: Any = chosen.mechanism
     t = getattr(mechanism, mechanism.increment)
     worst = kept_share(chosen.network, chosen.parameter("calibration"), t, mechanism.noise_law.drawn_once)
+    if chosen.options("explore").against is Against.INCREMENT:
+        figure, counts = _against_increment(chosen, t, works)
+        added = plural(records_text(t * counts), "count")
+        sentence = f"At least {share_text(worst)} of releases have no negative count; t adds {added} per table."
+    else:
+        figure = _against_epsilon(chosen, t, worst, works)
+        sentence = f"With t = {numeral(t)}, at least {share_text(worst)} of releases have no negative count, at any ε."
+    return Picture(TITLES["counts"], figure, sentence, sentence, "pages/compare.py", NON_NEGATIVITY, "explore.against")
+
+
+def _against_increment(chosen: Chosen, t: float, works: list[Running[Any]]) -> tuple[Figure, float]:
+    """Draw the probabilities against t by what must be non-negative; return also what t = 1 adds to every table."""
+    simulated = non_negativity_of(chosen)
+    running_on: list[Running[Any]] = [simulated.work]
+    curves = [simulated.simulated(sense, SHORT[sense]) for sense in simulated.worst]
+    curves.append(simulated.stated)
+    if chosen.is_curator:
+        of_counts = with_true_counts(chosen, simulated.mechanism)
+        of_counts.work()
+        running_on.append(of_counts)
+        curves.append(simulated.of_true_counts(Needed.joined(of_counts.so_far)))
+    works += [work for work in running_on if work.going]
+    marked = (t, simulated.worst[Sense.MARGINALS].estimate(t))
+    figure = non_negativity_figure(curves, t=simulated.grid, marked=marked, counts=simulated.counts, height=HEIGHT)
+    return figure, simulated.counts
+
+
+def _against_epsilon(chosen: Chosen, t: float, worst: float, works: list[Running[Any]]) -> Figure:
+    """Draw the probabilities at t against epsilon, on which only those with the true counts depend."""
+    mechanism: Any = chosen.mechanism
     x, one, none = np.array(GRID), np.ones(len(GRID)), np.full(len(GRID), np.nan)
-    stated = Look("1 − exp(−t), as stated in the paper", BOUND, "dash", width=2)
     curves = [
         Curve(Look("all counts zero", mechanism.colour), x, worst * one, none),
-        Curve(stated, x, float(printed_probability(t)) * one, none),
+        Curve(STATED, x, float(printed_probability(t)) * one, none),
     ]
     if chosen.is_curator:
         simulated = _curves(chosen, works)
@@ -259,9 +316,7 @@ def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
             curves.append(
                 Curve(Look("true counts (curator view)", EXACT), simulated.epsilons, share, none[: len(share)])
             )
-    figure = shares_figure(curves, epsilon=chosen.epsilon, title="P(no negative count)")
-    sentence = f"With t = {numeral(t)}, at least {share_text(worst)} of releases have no negative count, at any ε."
-    return Picture(TITLES["counts"], figure, sentence, sentence, "pages/stealth.py")
+    return shares_figure(curves, epsilon=chosen.epsilon, title="P(no negative count)")
 
 
 # Accuracy

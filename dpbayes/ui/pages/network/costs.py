@@ -83,7 +83,7 @@ def every_mechanism(comparison: Comparison) -> None:
             "" if is_quick(network) else " The others search for their best scales, which takes longer on this graph."
         )
         st.caption(f"Root mean square over all cells, in counts.{left_out}")
-        st.page_link("pages/best_noise.py", label="Best noise", icon=":material/arrow_forward:")
+        st.page_link("pages/compare.py", label="Compare mechanisms", icon=":material/arrow_forward:")
 
 
 def _t_for(net: Network) -> float:

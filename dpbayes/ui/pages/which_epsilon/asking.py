@@ -19,7 +19,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.pages.best_noise.answers import public_cpts
+from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.which_epsilon import AskedTables, WhichEpsilonOptions

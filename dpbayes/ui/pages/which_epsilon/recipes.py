@@ -10,7 +10,7 @@ from dpbayes.experiments.commands.least_epsilon import ANSWERS as WORDS
 from dpbayes.experiments.commands.least_epsilon import NAMES
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.best_noise.answers import public_cpts_in_python
+from dpbayes.ui.pages.compare.answer import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.session.chosen import kind_called
 from dpbayes.ui.widgets.from_python import (

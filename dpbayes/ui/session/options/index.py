@@ -7,18 +7,20 @@ from dpbayes.experiments.regression.scenario import RegressionScenario
 from dpbayes.ui.session.options.accuracy import AccuracyOptions
 from dpbayes.ui.session.options.audit import AuditOptions
 from dpbayes.ui.session.options.bounds import BoundsOptions
+from dpbayes.ui.session.options.compare import CompareOptions, StealthOptions, StructureOptions
+from dpbayes.ui.session.options.explore import ExploreOptions
 from dpbayes.ui.session.options.hellinger import HellingerOptions
 from dpbayes.ui.session.options.network import NetworkOptions
 from dpbayes.ui.session.options.papers import PapersOptions
 from dpbayes.ui.session.options.release import ReleaseOptions
 from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.options.sampling import SamplingOptions
-from dpbayes.ui.session.options.stealth import StealthOptions
-from dpbayes.ui.session.options.structure import StructureOptions
 from dpbayes.ui.session.options.which_epsilon import WhichEpsilonOptions
 
 OPTIONS: dict[str, type[Any]] = {
     "network": NetworkOptions,
+    "explore": ExploreOptions,
+    "compare": CompareOptions,
     "release": ReleaseOptions,
     "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
@@ -34,8 +36,12 @@ OPTIONS: dict[str, type[Any]] = {
 }
 """The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
 
-GROUPS: dict[str, tuple[str, ...]] = {"explore": ("release",), "claims": ("bounds", "papers", "robustness")}
-"""The groups of a page whose name is not that of its one group."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "explore": ("release", "explore"),
+    "compare": ("compare", "structure", "stealth"),
+    "claims": ("bounds", "papers", "robustness"),
+}
+"""The groups of a page that has several, or one of another name."""
 
 
 def groups_of(page: str) -> tuple[str, ...]:

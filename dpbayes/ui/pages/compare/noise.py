@@ -1,0 +1,424 @@
+"""The noise of every mechanism at one promise: in the cells of the chosen graph, over other graphs, and by residual."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.looks import Look
+from dpbayes.base.references import Reference
+from dpbayes.base.steps import Work
+from dpbayes.base.text import done, escaped, many, numeral, times
+from dpbayes.base.validation import brief
+from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
+from dpbayes.experiments.best_noise.comparison import needs_delta
+from dpbayes.experiments.best_noise.graphs import MOST_NODES, GraphComparison, compared_graphs, graph_steps
+from dpbayes.experiments.best_noise.residuals import residual_noise
+from dpbayes.experiments.structure import rms_over_cells
+from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, residuals_figure
+from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.noise.shares import takes_weights, weights_told
+from dpbayes.model.network import Network
+from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
+from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.compare import MechanismsShown
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
+from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.show import (
+    assumption,
+    data_and_download,
+    inside,
+    noise_is_not_error,
+    numbers,
+    sentence_instead,
+    source,
+)
+from dpbayes.ui.widgets.weights import weights_control, weights_said
+
+AT_ONCE, AT_MOST = 40, 4_000
+"""Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of
+nodes within its families up to which it is searched at all."""
+
+MOST_SETS = 4_000
+"""Sets of nodes that a picture shows; a network of more has tables too wide to look at set by set."""
+
+Graphs = tuple[GraphComparison, ...]
+
+
+def noise_view(page: Places, chosen: Chosen) -> bool:
+    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    work = page.first(_moving, chosen)
+    if work is None:
+        return False
+    comparison, network = work.so_far, chosen.network
+    with page.picture:
+        # Each in a place of its own: the browser keeps what stood at a place until the run ends, and a bar that goes
+        # would leave the captions there twice.
+        with st.container():
+            comparison_progress(work)
+        with st.container():
+            _captions(comparison, network)
+    with page.controls:
+        promise_controls(chosen)
+        _factors(comparison)
+    if not comparison.is_noisy:
+        return work.going
+    works: list[Running[Any]] = [work]
+    if work.done:
+        with sentence_instead():
+            works.append(_over_graphs(comparison, shown=chosen.options("compare").shown))
+    noise_is_not_error()
+    data_and_download(lambda: frame_of(comparison, network), name="noise", curator_only=False)
+    if work.done:
+        _residuals(comparison, network)
+    _formulas(comparison)
+    _remark_1(comparison, network)
+    same_from_python(python_of(network, comparison), name="noise")
+    return any(each.going for each in works)
+
+
+def python_of(network: Network, comparison: Comparison) -> str:
+    """Return the code that gives every mechanism's noise per cell."""
+    promise = comparison.promise
+    weights = f", weights={comparison.weights!r}" if comparison.weights else ""
+    return program(
+        FACE,
+        "from dpbayes.base.steps import finished",
+        "from dpbayes.experiments.best_noise import Promise, compare_steps",
+        network_in_python(network),
+        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r}){weights}))",
+        "print({each.label: each.least_known for each in comparison.noises})",
+    )
+
+
+def comparison_of(chosen: Chosen) -> Running[Comparison]:
+    """Return the work that compares every mechanism on the chosen graph at its promise, a moment further."""
+    network, promise, kinds = chosen.network, promise_of(chosen), kinds_compared(chosen.network)
+    weights = chosen.weights if any(map(takes_weights, kinds)) else ()
+
+    def start() -> Work[Comparison]:
+        return compare_steps(network, promise, kinds=kinds, weights=weights)
+
+    work = running("best_noise", (network, promise, kinds, weights), start)
+    work.work()
+    return work
+
+
+def promise_of(chosen: Chosen) -> Promise:
+    """Return the promise at which mechanisms are compared."""
+    return Promise(chosen.epsilon, float(chosen.parameter("delta")))
+
+
+def promise_controls(chosen: Chosen) -> None:
+    """Offer what the comparison depends on besides epsilon."""
+    controls.parameter_control("delta")
+    _search(chosen.network)
+    with sentence_instead():
+        weights_control(chosen, chosen.network)
+
+
+def comparison_progress(work: Running[Comparison]) -> None:
+    """Show how far the comparison is, where it takes long."""
+    if work.is_long:
+        progress(work, f"{done(work.share)} of the noise comparison", key="best_noise.stop")
+
+
+def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:
+    work, kinds = comparison_of(chosen), kinds_compared(chosen.network)
+    comparison = work.so_far
+    with page.picture:
+        _picture(comparison, rows=len(kinds))
+    page.lead("epsilon")
+    known = len(comparison.noises) + len(comparison.refused)
+    page.say(
+        verdict(comparison) if known == len(kinds) else f"{known} of {len(kinds)} mechanisms have been compared so far."
+    )
+    return work
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return which mechanism adds the least noise at the promise, and by what factor less than Laplace."""
+    if not comparison.is_noisy:
+        return "No mechanism adds noise, because every node has a single state."
+    best, laplace = comparison.best, comparison.laplace
+    per_cell = "counts per cell, weighted by table" if comparison.weights else "counts per cell"
+    least = f"{best.label} adds the least noise: {numeral(best.least_known)} {per_cell}"
+    if best is laplace or laplace.recounted is None:
+        return f"{least}."
+    return f"{least}, {times(laplace.least_known / best.least_known, 3)} less than Laplace."
+
+
+def _picture(comparison: Comparison, *, rows: int) -> None:
+    dots = [
+        NoiseDot(
+            noise.label,
+            str(noise.mechanism.colour),
+            noise.noise if noise.is_pure else math.nan,
+            noise.noise_with_delta,
+        )
+        for noise in comparison.noises
+    ]
+    chart(
+        noise_dots_figure(dots, x="noise per cell: root mean squared error (counts)", rows=rows),
+        key="compare.noise",
+        alt=f"Dots: noise per cell of {many(len(dots), 'mechanism')} at "
+        f"ε = {numeral(comparison.promise.epsilon, 6)} and δ = {numeral(comparison.promise.delta)}. "
+        f"{'; '.join(map(_alt, comparison.noises))}. The least is {inside(comparison.best.label)}.",
+    )
+
+
+def _alt(noise: CellNoise) -> str:
+    alone = [f"{numeral(noise.noise)} without δ"] if noise.is_pure else []
+    known = [f"{numeral(noise.noise_with_delta)} with δ"] if noise.recounted is not None else []
+    return f"{noise.label} {', '.join(alone + known)}"
+
+
+def _captions(comparison: Comparison, network: Network) -> None:
+    laplace, pure = comparison.laplace, comparison.best_pure
+    if comparison.is_noisy:
+        factor = "" if pure is laplace else f", {times(comparison.factor(pure), 3)} less than Laplace"
+        st.caption(f"With ε alone, {inside(pure.label)} adds the least noise: {numeral(pure.noise)} counts{factor}.")
+        if comparison.weights:
+            st.caption(weights_effect(comparison, network))
+        if laplace.recounted is not None:
+            st.caption(
+                "Diamonds use δ. The exact loss of Laplace’s worst pair of tables at this δ allows an ε of its own of "
+                f"{numeral(laplace.recounted.epsilon)}. Noise is measured before counts are clipped; Fourier has no "
+                "lift here. No record is used: noise depends on the graph and on the promise only."
+            )
+    for label, why in comparison.refused.items():
+        st.caption(escaped(f"{label}: {why}"))
+
+
+def weights_effect(comparison: Comparison, network: Network) -> str:
+    """Return which tables count more, which mechanisms allocate noise by that, and what it gains."""
+    best, matter = comparison.best, np.array(comparison.weights) != 1
+    sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
+    here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
+    aside = f" and {elsewhere} in the others" if not matter.all() else ""
+    return (
+        f"{weights_said(network, comparison.weights)} in the noise of every mechanism. These mechanisms allocate their "
+        f"noise by the weights: {sharing}. {best.label} adds {here} counts per cell in these tables{aside}."
+    )
+
+
+def kinds_compared(network: Network) -> tuple[type[Any], ...]:
+    """Return the mechanisms compared: those that search for the best noise only where it is searched."""
+    searched = _is_searched(network)
+    return tuple(kind for kind in noisy_kinds() if searched or not is_searched(kind))
+
+
+def _is_searched(network: Network) -> bool:
+    is_asked = len(network.names) <= AT_ONCE or network in st.session_state.get("best_noise.asked", ())
+    return is_asked and len(network.closure) <= AT_MOST
+
+
+def _search(network: Network) -> None:
+    """Offer the search where it takes so long that nobody wants it unasked."""
+    if _is_searched(network):
+        return
+    if len(network.closure) > AT_MOST:
+        st.caption(
+            f"This network has {len(network.closure):,} sets of nodes within a family. The best noise is searched for "
+            f"at most {AT_MOST:,}. Remove parents of the largest tables to compare all mechanisms."
+        )
+        return
+    st.caption(
+        f"The search for the best noise on {len(network.names)} nodes takes up to a minute. Its result holds for every "
+        "ε and δ."
+    )
+    if st.button("Search for the best noise", key="best_noise.search"):
+        st.session_state["best_noise.asked"] = (*st.session_state.get("best_noise.asked", ()), network)
+        st.rerun()
+
+
+def _factors(comparison: Comparison) -> None:
+    if comparison.is_noisy:
+        frame = pd.DataFrame(
+            {
+                "mechanism": [noise.label for noise in comparison.noises],
+                "promise": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
+                "times less": [comparison.factor(noise) for noise in comparison.noises],
+            }
+        )
+        numbers(frame, height=38 + 35 * len(frame))
+        st.caption("Times less noise than Laplace at the same promise.")
+
+
+def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
+    """Return one record per mechanism; noise per cell by the weights of the tables, which stand beside it."""
+    noises = comparison.noises
+    return pd.DataFrame(
+        {
+            "mechanism": [noise.label for noise in noises],
+            "epsilon": comparison.promise.epsilon,
+            "delta": comparison.promise.delta,
+            "weights": "; ".join(weights_told(network, comparison.weights)),
+            "noise per cell without delta": [noise.noise if noise.is_pure else math.nan for noise in noises],
+            "noise per cell with delta": [noise.noise_with_delta for noise in noises],
+            "own epsilon with delta": [
+                math.nan if noise.recounted is None else noise.recounted.epsilon for noise in noises
+            ],
+            "times less than Laplace": [comparison.factor(noise) for noise in noises],
+        }
+    )
+
+
+# Other graphs
+
+
+def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[Graphs]:
+    """Show by what factor every mechanism adds less noise than Laplace, graph by graph, and return the work on it."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left.subheader("Other graphs")
+    with right:
+        controls.parameter_control("compare.shown")
+    promise = comparison.promise
+    work = running("best_noise.graphs", promise, lambda: graph_steps(promise))
+    work.work()
+    graphs, said = work.so_far, winners_told(work.so_far)
+    looks = _looks(graphs, shown)
+    factors = {
+        look: np.array([graph.factors.get(look.name, np.nan) for graph in graphs], dtype=np.float64) for look in looks
+    }
+    st.markdown(f"**{said}**")
+    chart(
+        factors_figure([graph.name for graph in graphs], factors),
+        key="compare.graphs",
+        alt=f"Dots: times less noise per cell than Laplace on {many(len(graphs), 'graph')}, by mechanism. {said}",
+    )
+    if work.is_long:
+        progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")
+    st.caption(
+        "Mechanisms without δ are compared with Laplace without δ, the others with Laplace that uses the same δ. "
+        f"Graphs of more than {MOST_NODES} nodes are left out."
+        + (" All tables count alike here." if comparison.weights else "")
+    )
+    with st.expander("Best mechanism by graph"):
+        numbers(graphs_frame(graphs))
+    return work
+
+
+def _looks(graphs: Graphs, shown: MechanismsShown) -> list[Look]:
+    """Return the mechanisms that are drawn: those that win on some graph, or all; a diamond needs a delta."""
+    winners = {graph.best(labels(with_delta=needed)) for graph in graphs for needed in (False, True)}
+    return [
+        Look(kind.label, kind.colour, symbol="diamond-open" if needs_delta(kind) else "circle")
+        for kind in noisy_kinds()
+        if shown is MechanismsShown.ALL or kind.label in winners
+    ]
+
+
+def labels(*, with_delta: bool) -> tuple[str, ...]:
+    """Return the mechanisms that need a delta, or the others, by label."""
+    return tuple(kind.label for kind in noisy_kinds() if needs_delta(kind) is with_delta)
+
+
+def winners_told(graphs: Graphs) -> str:
+    """Return which mechanism wins on the most graphs without a delta."""
+    winners = pd.Series([graph.best(labels(with_delta=False)) for graph in graphs]).value_counts()
+    of = many(len(graphs), "graph")
+    return f"Without δ, {inside(winners.index[0])} has the least noise on {winners.iloc[0]} of {of}."
+
+
+def graphs_frame(graphs: Graphs) -> pd.DataFrame:
+    """Return one record per graph: its size, who wins without a delta and with one, and by what factor."""
+    pure, others = ([graph.best(labels(with_delta=needed)) for graph in graphs] for needed in (False, True))
+    return pd.DataFrame(
+        {
+            "graph": [graph.name for graph in graphs],
+            "nodes": [graph.nodes for graph in graphs],
+            "cells": [graph.cells for graph in graphs],
+            "best without δ": pure,
+            "times less": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
+            "best with δ": others,
+            "times less ": [graph.factors[best] for graph, best in zip(graphs, others, strict=True)],
+        }
+    )
+
+
+# Residuals
+
+
+def _residuals(comparison: Comparison, network: Network) -> None:
+    """Show the noise on the residual of every set of nodes, once asked for."""
+    with st.expander("Where the noise lies", on_change="rerun", key="compare.residuals.open") as part:
+        if not part.open:
+            return
+        if len(network.closure) > MOST_SETS:
+            st.caption(f"This network has {len(network.closure):,} sets of nodes within a family: too many to draw.")
+            return
+        noise, best = residual_noise(comparison, network), comparison.best
+        sds = noise.sds[best.label]
+        least, most = (
+            f"{numeral(float(sds[k]))} counts on {', '.join(escaped(brief(name)) for name in noise.sets[k])}"
+            for k in (int(sds.argmin()), int(sds.argmax()))
+        )
+        st.markdown(f"**{best.label} adds between {least}, and {most}.**")
+        # Least squares of Laplace counts is consistent Laplace: one of the two is drawn.
+        shown = {label: sds for label, sds in noise.sds.items() if label != comparison.laplace.label}
+        colours = {each.label: str(each.mechanism.colour) for each in comparison.noises}
+        chart(
+            residuals_figure(noise.sets, shown, colours),
+            key="compare.residuals",
+            alt=f"Dots: noise on the residuals of {len(noise.sets)} sets of nodes, smallest sets first, under "
+            f"{', '.join(map(inside, shown))}.",
+        )
+        st.caption(
+            "The residual of a set of nodes is what its table adds to the tables of its subsets. Laplace and Gaussian "
+            "noise is added to cells; the dots show what remains after least squares. The other mechanisms choose the "
+            "noise of each residual."
+        )
+
+
+# Formulas
+
+
+def _formulas(comparison: Comparison) -> None:
+    """Show what every mechanism does, with its numbers, and what is assumed."""
+    with st.expander("Formulas, assumptions and source"):
+        st.markdown("\n".join(f"- **{noise.label}**: {formula(noise.mechanism)}" for noise in comparison.noises))
+        st.markdown(
+            "Noise per cell is the root mean square, over all cells, of the standard deviation of what is added to a "
+            "count. A cell of the family $F$ is rebuilt from residuals of variances $s_A$ with the variance "
+            "$\\sum_{A \\subseteq F} s_A\\, p_A \\prod_{i \\in F - A} r_i^{-2}$, "
+            "$p_A = \\prod_{i \\in A} (1 - 1/r_i)$, where $r_i$ is the number of states of node $i$."
+        )
+        assumption(
+            "Neighbouring tables differ in one replaced record, and their number of records is public.", holds=True
+        )
+        searched = [noise.mechanism.design for noise in comparison.noises if hasattr(noise.mechanism, "design")]
+        if searched:
+            assumption(
+                "The record with the largest loss is computed exactly for every searched noise; otherwise a proved "
+                "bound is used, which needs more noise.",
+                holds=all(design.exact for design in searched),
+            )
+        source(Reference("Xiao23", "residuals with the best scales"))
+        source(Reference("Balle18", "Theorem 8"))
+
+
+def _remark_1(comparison: Comparison, network: Network) -> None:
+    """Show the remark on Laplace and Fourier noise with this graph's numbers."""
+    with st.expander("Remark 1 of the paper, for this graph"):
+        if not network.is_binary:
+            st.markdown("The remark compares Laplace with Fourier noise, which needs binary nodes.")
+        else:
+            printed, certified = (
+                rms_over_cells(network, noise_ratio(network, noise=noise(network)))
+                for noise in (printed_noise, certified_noise)
+            )
+            remark = float(np.asarray(comparison_bound(network).printed))
+            st.markdown(
+                f"The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
+                f"most **{numeral(remark)}** times Laplace’s. Per cell it is **{numeral(printed)}** times Laplace’s "
+                f"with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
+                f"{REMARK_COMPARISON.finding} The view *Graph density* shows it over graphs."
+            )
+        source(REMARK_COMPARISON.reference)

@@ -1,0 +1,350 @@
+"""How large t must be for a Fourier release without negative numbers, and what that costs in added counts."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.references import Reference
+from dpbayes.base.text import done, latex, many, numeral, plural, share_text
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.non_negativity import non_negativity_figure
+from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.stealth import Needed, Sense, are_enough
+from dpbayes.model.fourier import require_binary
+from dpbayes.theory.zhang16.stealth import (
+    certified_increment,
+    certified_table_increment,
+    printed_increment,
+    printed_probability,
+)
+from dpbayes.ui.pages.compare.agreement import agreement, agreement_of
+from dpbayes.ui.pages.explore.non_negativity import (
+    NonNegativity,
+    non_negativity_of,
+    proved_probability,
+    records_text,
+)
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.increments import is_simulated
+from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import turn_to
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    STREAM,
+    mechanism_in_python,
+    network_in_python,
+    program,
+    same_from_python,
+    value_in_python,
+)
+from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.show import data_and_download, numbers, source
+
+NEAREST = 1 - 1e-12
+"""The largest probability that a t is proved for."""
+
+KEPT = {
+    Sense.MARGINALS: "no negative count",
+    Sense.PARAMETERS: "no negative parameter",
+    Sense.TABLE: "no negative cell in the whole table",
+}
+"""What a release has that is non-negative in a sense."""
+
+CLAIM, LEAST_T = "COROLLARY_3", 1e-3
+"""The exhibit of the paper's formula, and the least t that it is evaluated at."""
+
+THEORY = "dpbayes.theory.zhang16.stealth"
+
+
+def non_negativity_view(page: Places, chosen: Chosen) -> bool:
+    """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
+    require_binary(chosen.network)
+    options = chosen.options("stealth")
+    shown = page.first(_moving, chosen)
+    if shown is None:
+        return False
+    simulated, increment = shown
+    works: dict[str, Running[Any]] = {"noise": simulated.work}
+    view = None
+    if increment is not None:
+        node = st.session_state.get("stealth.shared")
+        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, asked=node)
+        works["sampled table"] = view.work
+    with page.picture:
+        _progress(works)
+    with page.controls:
+        _controls(increment)
+    if increment is not None and view is not None:
+        with page.picture:
+            _numbers(simulated, options, increment)
+        agreement(simulated.network, view)
+        _costs_of_trying_again(simulated.mechanism.epsilon)
+        _claim(increment.t)
+        same_from_python(python_of(simulated, options, increment), name="non-negativity")
+    return any(work.going for work in works.values())
+
+
+def _moving(page: Places, chosen: Chosen) -> "tuple[NonNegativity, Increment | None]":
+    options, simulated = chosen.options("stealth"), non_negativity_of(chosen)
+    increment = increment_for(simulated, options)
+    with page.picture:
+        _picture(simulated, options.sense, increment)
+    page.lead("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
+    if increment is not None:
+        page.say(verdict(simulated, options, increment))
+    return simulated, increment
+
+
+def _progress(works: Mapping[str, Running[Any]]) -> None:
+    """Show how far the first of the works is that takes long, by what is released."""
+    long = next((name for name, work in works.items() if work.is_long), None)
+    if long is not None:
+        part, of = works[long].share, "" if long == "noise" else f" of the {long}"
+        said = f"{done(part)} of the simulated releases{of}"
+        progress(works[long], said, key="stealth.stop", along=tuple(works.values()))
+
+
+@dataclass(frozen=True)
+class Increment:
+    """The t at hand, and whether it is proved to reach the target or comes from the simulation."""
+
+    t: float
+    is_proved: bool
+
+
+def increment_for(simulated: NonNegativity, options: StealthOptions) -> Increment | None:
+    """Return t as given, or for the target: by simulation, by proof where the simulation is too small for the target.
+
+    None while more draws are to come that will be enough. Next to 1 it is the largest that is proved.
+    """
+    worst, target = simulated.worst.get(options.sense), options.target
+    if options.aim is StealthAim.INCREMENT:
+        return Increment(float(options.t), is_proved=worst is None)
+    is_known = options.sense is Sense.MARGINALS and not is_simulated(simulated.network)
+    if worst is not None and not is_known and are_enough(len(worst.increments), target):
+        return Increment(_rounded(worst.increment(target)), is_proved=False)
+    if worst is not None and not is_known and simulated.work.going and are_enough(simulated.draws, target):
+        return None
+    proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
+    t = proved(simulated.network, min(target, NEAREST), noise=simulated.noise)
+    # Up to three digits: what the sentence shows is proved, too.
+    return Increment(_rounded(t, 2 - math.floor(math.log10(t))) if t > 0 else 0.0, is_proved=True)
+
+
+def _rounded(t: float, digits: int = 4) -> float:
+    """Return t rounded up: a larger one suffices as well."""
+    return math.ceil(t * 10.0**digits) / 10.0**digits
+
+
+def verdict(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> str:
+    """Return what share of releases is non-negative at this t."""
+    start, kept = f"With t = {numeral(increment.t)}", KEPT[options.sense]
+    if options.aim is StealthAim.TARGET:
+        if options.target == 1:
+            return f"No finite t guarantees {kept}, because Laplace noise is unbounded."
+        share = "1 − 10⁻¹²" if options.target > NEAREST else f"{numeral(100 * options.target, 12)}%"
+        if increment.is_proved:
+            return f"{start}, at least {share} of Fourier releases have {kept} (proved)."
+        return f"{start}, {share} of Fourier releases have {kept}."
+    if options.sense in simulated.worst:
+        worst = simulated.worst[options.sense]
+        return f"{start}, {simulated_share(worst.estimate(increment.t), len(worst.increments))} releases have {kept}."
+    at = np.array(increment.t)
+    proved = max(float(proved_probability(simulated.network, simulated.noise, options.sense, at)), 0.0)
+    return f"{start}, at least {share_text(min(proved, NEAREST))} of Fourier releases have {kept} (proved)."
+
+
+def simulated_share(kept: Estimate, draws: int) -> str:
+    """Return a share of simulated releases with its standard error; all and none in so many words."""
+    if kept.value in (0, 1):
+        return f"{'all' if kept.value else 'none of'} {draws:,} simulated"
+    return f"{kept.times(100)}% of simulated"
+
+
+def _controls(increment: Increment | None) -> None:
+    for name in ("stealth.aim", "stealth.sense", "epsilon", "calibration", "noise"):
+        controls.parameter_control(name)
+    if increment is not None and increment.t <= INCREMENT.high:
+        st.button(
+            f"Use t = {numeral(increment.t, 4)} on Explore",
+            on_click=set_parameter,
+            args=("t", increment.t),
+            help="Sets the stealth increment of the Fourier mechanism.",
+        )
+
+
+def _picture(simulated: NonNegativity, sense: Sense, increment: Increment | None) -> None:
+    """Show the probabilities against t, and the t at hand."""
+    proved, worst = simulated.proved(sense), simulated.worst.get(sense)
+    bound = Curve(Look("proved, at least", BOUND, "dot", width=2), simulated.grid, proved, np.full(len(proved), np.nan))
+    curves = [] if worst is None else [simulated.simulated(sense, "simulated, all counts zero")]
+    curves += [bound, simulated.stated]
+    marked = None
+    if increment is not None:
+        at_least = float(proved_probability(simulated.network, simulated.noise, sense, np.array(increment.t)))
+        marked = (increment.t, worst.estimate(increment.t) if worst else Estimate(max(at_least, 0.0), 0.0))
+    chart(
+        non_negativity_figure(curves, t=simulated.grid, marked=marked, counts=simulated.counts),
+        key="compare.non_negativity",
+        simulates=True,
+        alt=f"Probability that a Fourier release has {KEPT[sense]} against t: simulated, as proved and as stated."
+        + (f" At t = {numeral(marked[0])} it is {marked[1]}." if marked is not None else ""),
+    )
+
+
+def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> None:
+    """Show the cost in added counts, and the numbers at this t by what has to be non-negative."""
+    draws, sense, t = len(simulated.worst[Sense.MARGINALS].increments), options.sense, increment.t
+    _cost(simulated, options, t)
+    records = []
+    for each in Sense:
+        worst = simulated.worst.get(each)
+        proved = float(proved_probability(simulated.network, simulated.noise, each, np.array(t)))
+        records.append(
+            {
+                "what is non-negative": each.value,
+                "simulated": float(worst.probability(t)) if worst else math.nan,
+                "standard error": float(worst.standard_error(t)) if worst else math.nan,
+                "proved, at least": max(proved, 0.0),
+                "stated": float(printed_probability(t)),
+            }
+        )
+    numbers(pd.DataFrame.from_records(records))
+    aside = (
+        ""
+        if Sense.TABLE in simulated.worst
+        else " The whole table of this graph is too large to simulate; its proved bound is shown."
+    )
+    st.caption(
+        f"Simulated: the noise of {many(draws, 'release')} with all counts zero. True counts can only raise the "
+        "probabilities of released tables and parameters, so these numbers hold for all data and are public. They can "
+        f"lower that of the whole table.{aside}{_source_of_t(simulated, options, increment)} Explore draws the "
+        "probability with the true counts for the curator."
+    )
+    data_and_download(lambda: _curves(simulated, sense), name="non-negativity", curator_only=False, simulates=True)
+
+
+def _cost(simulated: NonNegativity, options: StealthOptions, t: float) -> None:
+    """State what t adds to every table, and what the paper's formula would add for the same target."""
+    st.markdown(f"**The lift adds {plural(records_text(t * simulated.counts), 'count')} to every table.**")
+    if options.aim is StealthAim.INCREMENT:
+        promised = min(float(printed_probability(t)), NEAREST)
+        worst = simulated.worst.get(options.sense)
+        is_false = worst is not None and (kept := worst.estimate(t)).value + 4 * kept.error < promised
+        aside = ": this is false here" if is_false else ""
+        st.caption(f"For this t the paper states {share_text(promised)}{aside}.")
+    elif options.target < 1:
+        stated = float(printed_increment(options.target))
+        own = (
+            ""
+            if simulated.mechanism.calibration is Calibration.AS_PRINTED
+            else f", and {records_text(stated * simulated.printed_counts)} with the noise as stated in the paper"
+        )
+        st.caption(
+            f"The paper’s formula needs t = {numeral(stated, 2)}: {records_text(stated * simulated.counts)} counts"
+            f"{own}."
+        )
+    else:
+        st.caption("The paper’s formula needs an infinite t, too. The t here is proved for 1 − 10⁻¹².")
+
+
+def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> str:
+    """Return where a t for a target comes from, and how far it may be off."""
+    if options.aim is StealthAim.INCREMENT:
+        return ""
+    if not increment.is_proved:
+        return " t is an upper confidence limit; it is too small with probability at most 0.1%."
+    if options.sense is Sense.MARGINALS and not is_simulated(simulated.network):
+        return " t is proved by a formula, which for tables of this size is as good as a simulation."
+    if options.sense in simulated.worst:
+        return " The simulation is too small for this probability, so t is proved by a formula."
+    return ""
+
+
+def _curves(simulated: NonNegativity, sense: Sense) -> pd.DataFrame:
+    columns: dict[str, FloatArray] = {"t": simulated.grid, "added counts": simulated.grid * simulated.counts}
+    for each, needed in simulated.worst.items():
+        columns |= _with_errors(f"simulated: {each.value}", needed, simulated.grid)
+    columns |= {f"proved: {sense.value}": simulated.proved(sense), "stated": printed_probability(simulated.grid)}
+    return pd.DataFrame(columns)
+
+
+def _with_errors(name: str, needed: Needed, t: FloatArray) -> dict[str, FloatArray]:
+    return {name: needed.probability(t), f"standard error: {name}": needed.standard_error(t)}
+
+
+def _claim(t: float) -> None:
+    """Lead to the claim that this is about: its formula, assumptions and counterexamples, on this network and at t."""
+    if st.button("Corollary 3: formula and counterexamples", icon=":material/arrow_forward:"):
+        set_parameter("bounds.claim", BoundClaim[CLAIM])
+        set_parameter("bounds.t", max(t, LEAST_T))
+        turn_to("pages/bounds.py")
+    source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
+
+
+def _costs_of_trying_again(epsilon: float) -> None:
+    with st.expander("What trying again costs"):
+        st.markdown(
+            f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing only "
+            f"the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, however many runs it takes: "
+            "$P(A \\mid S) = P(A \\cap S)/P(S)$, and both change by a factor of at most $e^\\varepsilon$. This holds "
+            "if nobody learns the number of runs, and if runs continue until one is non-negative. It does not cost "
+            "$\\varepsilon$ only: the paper’s Figure 1, which plots the successful runs, is charged too little."
+        )
+
+
+# The same from Python
+
+
+def python_of(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> str:
+    """Return the code that gives the t at hand, as simulated or proved, or for a given t the share that it keeps."""
+    t = increment.t
+    if increment.is_proved:
+        return _proved_in_python(simulated, options, t)
+    smallest = f"needed.increment({options.target!r})"
+    last = _rounded_up(smallest, 4) if options.aim is StealthAim.TARGET else f"needed.probability({t!r})"
+    law = "law=mechanism.noise_law.drawn_once"
+    return program(
+        FACE,
+        STREAM,
+        "from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate",
+        "import math" if options.aim is StealthAim.TARGET else "",
+        network_in_python(simulated.network),
+        mechanism_in_python(simulated.mechanism),
+        'rng = stream(0, "stealth")',
+        f"noise = UnitNoise.draw(network, mechanism.calibration, rng, draws={simulated.draws!r}, {law})",
+        f"needed = simulate(Sense.{options.sense.name}, noise, mechanism)",
+        f"print({last})",
+    )
+
+
+def _proved_in_python(simulated: NonNegativity, options: StealthOptions, t: float) -> str:
+    is_table = options.sense is Sense.TABLE
+    parts = [FACE, network_in_python(simulated.network), value_in_python("noise", simulated.noise)]
+    if options.aim is StealthAim.TARGET:
+        proved = "certified_table_increment" if is_table else "certified_increment"
+        target = min(options.target, NEAREST)
+        last = _rounded_up(f"{proved}(network, {target!r}, noise=noise)", 2 - math.floor(math.log10(t)) if t else 0)
+        parts.append("import math")
+    else:
+        proved = "negative_table_probability" if is_table else "negative_marginal_probability"
+        last = f"1 - {proved}(network, noise=noise, t={t!r})"
+    return program(*parts, f"from {THEORY} import {proved}", f"print({last})")
+
+
+def _rounded_up(number: str, digits: int) -> str:
+    """Return the code that rounds a number up as the page does: a larger t is enough as well."""
+    return f"math.ceil({number} * 10**{digits}) / 10**{digits}"

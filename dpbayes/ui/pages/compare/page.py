@@ -1,0 +1,42 @@
+"""Compare mechanisms: which mechanism wins when? One view at a time; nothing here depends on anybody's records."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpbayes.ui.pages.compare.answer import answer_view
+from dpbayes.ui.pages.compare.density import density_view
+from dpbayes.ui.pages.compare.noise import noise_view
+from dpbayes.ui.pages.compare.non_negativity import non_negativity_view
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.page import Places, places
+
+VIEWS: dict[CompareView, Callable[[Places, Chosen], bool]] = {
+    CompareView.NOISE: noise_view,
+    CompareView.ANSWER: answer_view,
+    CompareView.DENSITY: density_view,
+    CompareView.NON_NEGATIVITY: non_negativity_view,
+}
+
+FACTS: dict[CompareView, Facts] = {
+    CompareView.NOISE: EPSILON | TABLE,
+    CompareView.ANSWER: EPSILON | TABLE | N,
+    CompareView.DENSITY: EPSILON,
+    CompareView.NON_NEGATIVITY: EPSILON | TABLE | N,
+}
+"""What the pictures of each view depend on."""
+
+
+def compare_page(chosen: Chosen) -> bool:
+    """Show the chosen view below the buttons that choose it; return whether its work goes on."""
+    view = chosen.options("compare").view
+    pictures_tell(FACTS[view])
+    return VIEWS[view](places(_view_control), chosen)
+
+
+def _view_control() -> None:
+    with st.container(key="compare-view"):
+        controls.parameter_control("compare.view", label="collapsed")

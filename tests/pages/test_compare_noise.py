@@ -1,0 +1,278 @@
+"""Compare mechanisms, noise per cell and one answer: dots are the core's, sentences fair, and no record is counted."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.steps import finished
+from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, noisy_kinds
+from dpbayes.experiments.best_noise.graphs import compared_graphs, compared_on
+from dpbayes.experiments.best_noise.residuals import residual_noise
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.figures.noise import ALONE, WITH_DELTA
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms.noise.shares import weights_of
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.pages.compare import answer, noise
+from dpbayes.ui.session.graphs import Graph, code_of
+from tests.pages.conftest import (
+    everything,
+    figures,
+    fine,
+    headline,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    stop_after_a_step,
+)
+
+PAGE = "pages/compare.py"
+CELLS, GRAPHS, ANSWER = "compare.noise", "compare.graphs", "compare.answer"
+ONE_ANSWER = {"compare.view": "One answer"}
+ASIA = load_named("asia")[0]
+FEW = ("chain, 12", "Asia", "Sachs")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_graphs() -> Iterator[None]:
+    """All graphs are for the core's tests."""
+    few = {name: compared_graphs()[name] for name in FEW}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpbayes.experiments.best_noise.graphs.compared_graphs", lambda: few)
+        patch.setattr("dpbayes.ui.pages.compare.noise.compared_graphs", lambda: few)
+        yield
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    return finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(LaplaceUpdates,)))
+
+
+@pytest.fixture(scope="module")
+def at(few_graphs: None) -> AppTest:
+    """The page once all its work is done; no test turns it."""
+    return open_page(PAGE, delta="0.000001")
+
+
+def dots(at: AppTest, key: str, name: str) -> dict[str, float | None]:
+    trace = next(trace for trace in figures(at)[key]["data"] if trace.get("name") == name)
+    return dict(zip(trace["y"], trace["x"], strict=True))
+
+
+def test_the_dots_are_those_of_the_core(at: AppTest, compared: Comparison) -> None:
+    alone, counted = (dots(at, CELLS, name) for name in (ALONE, WITH_DELTA))
+    for each in compared.noises:
+        if each.recounted is not None:
+            assert counted[each.label] == pytest.approx(each.noise_with_delta)
+        assert counted[each.label] is not None
+        assert alone[each.label] == (pytest.approx(each.noise) if each.is_pure else None)
+    assert next(iter(alone)) == "Gaussian residuals", "the least noise is on top"
+
+
+def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> None:
+    assert (
+        headline(at) == "Gaussian residuals adds the least noise: 11.5 counts per cell, 1.87 times less than Laplace."
+    )
+    told = plain(everything(at))
+    assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts, 1.63 times less than Laplace." in told
+    assert "allows an ε of its own of 1.05" in told
+
+
+def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
+    at = open_page(PAGE, delta="0.000001")
+    assert "compare.residuals" not in figures(at)
+    at.session_state["compare.residuals.open"] = True
+    fine(at.run())
+    residuals = residual_noise(compared, ASIA)
+    drawn = {trace["name"]: trace["y"] for trace in figures(at)["compare.residuals"]["data"]}
+    assert set(drawn) == set(residuals.sds) - {"Laplace"}, "Laplace by least squares is consistent Laplace"
+    for label, sds in drawn.items():
+        np.testing.assert_allclose(sds, residuals.sds[label])
+    assert "Gaussian residuals adds between" in plain(everything(at))
+
+
+def test_graphs_are_compared_and_the_winners_are_shown_first(at: AppTest) -> None:
+    drawn = {trace["name"]: trace["x"] for trace in figures(at)[GRAPHS]["data"]}
+    assert set(drawn) == {"Weighted Fourier", "Consistent Laplace", "Gaussian residuals"}
+    assert "Without δ, weighted Fourier has the least noise on 2 of 3 graphs." in everything(at)
+    every = open_page(PAGE, delta="0.000001", **{"compare.shown": "all"})
+    drawn = {trace["name"]: trace["x"] for trace in figures(every)[GRAPHS]["data"]}
+    chain, sachs = FEW.index("chain, 12"), FEW.index("Sachs")
+    expected = compared_on("chain", compared_graphs()["chain, 12"], Promise(1.0, 1e-6)).factors
+    assert {label: factors[chain] for label, factors in drawn.items()} == pytest.approx(expected)
+    assert drawn["Weighted Fourier"][sachs] is None, "its nodes have three states"
+
+
+def test_remark_1_has_this_graphs_numbers(at: AppTest) -> None:
+    text = everything(at)
+    assert "times Laplace’s with the noise as stated" in text
+    assert "explore" in {link.proto.page for link in at.get("page_link")}
+
+
+def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
+    at = open_page(PAGE, delta="0.000001", matters="dysp", **{"release.weight": "20"})
+    weights = weights_of(ASIA, {"dysp"}, 20.0)
+    core = finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(), weights=weights))
+    alone = dots(at, CELLS, ALONE)
+    for each in core.noises:
+        assert alone[each.label] == (pytest.approx(each.noise) if each.is_pure else None)
+    assert "counts per cell, weighted by table" in headline(at)
+    told = plain(everything(at))
+    assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in told
+    assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in told
+    assert "All tables count alike here." in told
+    assert f"weights={weights!r}" in "".join(code.value for code in at.code)
+    fine(at.multiselect(key="matters").set_value([]).run())
+    assert "weighted by table" not in headline(at)
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(("view", "chart"), [({}, CELLS), (ONE_ANSWER, ANSWER)])
+def test_both_seats_see_the_same_and_no_record_is_counted(
+    view: dict[str, str], chart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counted(*_: object) -> None:
+        raise AssertionError("records were counted")
+
+    monkeypatch.setattr("dpbayes.ui.session.chosen.count", counted)
+    curator, recipient = (open_page(PAGE, seat=seat, **view) for seat in ("curator", "recipient"))
+    assert headline(curator) == headline(recipient)
+    assert figures(curator).get(chart) == figures(recipient).get(chart)
+    assert not sentences(recipient)
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(
+    "query",
+    [{"epsilon": "0.001"}, {"epsilon": "1000"}, {"delta": "0.000000000001"}, {"delta": "0.5"}, {"records": "0"}],
+)
+def test_the_edges_have_pictures(query: dict[str, str]) -> None:
+    at = open_page(PAGE, **query)
+    assert not sentences(at)
+    assert CELLS in figures(at)
+
+
+def one_state() -> str:
+    """The code of a graph whose only node has a single state."""
+    return code_of(Graph(("a",), (), {"a": (0.0, 0.0)}, {"a": ("only",)}))
+
+
+def test_where_no_noise_is_needed_the_sentence_says_so() -> None:
+    at = open_page(PAGE, source=one_state())
+    assert headline(at) == "No mechanism adds noise, because every node has a single state."
+    assert set(figures(at)) == {CELLS}
+    assert headline(open_page(PAGE, source=one_state(), **ONE_ANSWER)) == "There is no noise to compare."
+
+
+@pytest.mark.usefixtures("first_look")
+def test_what_needs_binary_nodes_says_which_are_not() -> None:
+    at = open_page(PAGE, source="survey")
+    for _ in range(25):  # a round of the search is a step
+        fine(at.run())
+    assert set(dots(at, CELLS, ALONE)) == {"Laplace", "Consistent Laplace", "Gaussian", "Gaussian residuals"}
+    assert sum("needs binary nodes" in caption.value for caption in at.caption) == 2
+
+
+def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise, "AT_ONCE", 2)
+    stop_after_a_step(monkeypatch)
+    at = open_page(PAGE)
+    for _ in range(5):
+        fine(at.run())
+    assert "Weighted Fourier" not in dots(at, CELLS, ALONE)
+    press(at, "Search for the best noise")
+    for _ in range(20):  # of which each is a round of the search
+        fine(at.run())
+    assert "Weighted Fourier" in dots(at, CELLS, ALONE)
+    assert "Search for the best noise" not in [button.label for button in at.button]
+
+
+@pytest.mark.usefixtures("first_look")
+def test_while_not_all_is_known_the_sentence_claims_nothing() -> None:
+    assert headline(open_page(PAGE)) == f"1 of {len(noisy_kinds())} mechanisms have been compared so far."
+    assert headline(open_page(PAGE, **ONE_ANSWER)) == "The noise of the mechanisms is being computed."
+
+
+def place_of(block: Any, text: str) -> list[int] | None:
+    """Return where in the tree of a page the element stands that begins with a text: there a browser keeps it."""
+    for place, child in block.children.items():
+        if str(getattr(child, "value", "")).startswith(text):
+            return [place]
+        if hasattr(child, "children") and (inner := place_of(child, text)) is not None:
+            return [place, *inner]
+    return None
+
+
+def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stays at a place that others have left would be there twice until the run has ended."""
+    text, quick = "Diamonds use δ", {"source": "earthquake"}
+    one = {"Asia": compared_graphs()["Asia"]}
+    for module in ("experiments.best_noise.graphs", "ui.pages.compare.noise"):
+        monkeypatch.setattr(f"dpbayes.{module}.compared_graphs", lambda: one)
+    before = place_of(open_page(PAGE, **quick).main, text)
+    monkeypatch.setattr(noise, "comparison_progress", lambda work: st.caption("half of the work"))
+    at = open_page(PAGE, **quick)
+    assert place_of(at.main, "half of the work") is not None
+    assert place_of(at.main, text) == before
+    assert before is not None
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_bad_number_keeps_the_last() -> None:
+    at = put(open_page(PAGE), "box.delta", "2")
+    assert len(sentences(at)) == 1
+
+
+def wide(parents: int) -> str:
+    """The code of a graph of one node with so many parents."""
+    above = [f"p{i}" for i in range(parents)]
+    return code_of(Graph((*above, "c"), tuple((name, "c") for name in above)))
+
+
+@pytest.mark.usefixtures("first_look")
+def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise, "AT_MOST", 15)
+    at = open_page(PAGE, source=wide(3))
+    assert "Search for the best noise" not in [button.label for button in at.button]
+    assert "This network has 16 sets of nodes within a family. The best noise is searched for at most 15" in (
+        plain(everything(at))
+    )
+
+
+# One answer
+
+
+def test_an_answer_is_simulated_on_sampled_records() -> None:
+    at = open_page(PAGE, delta="0.000001", **ONE_ANSWER)
+    shown = dots(at, ANSWER, ALONE)
+    assert "has the smallest error in P(asia = yes): " in plain(headline(at))
+    assert "200 simulated releases of a table with 1,000 records sampled from the published probabilities" in (
+        everything(at)
+    )
+    assert shown["Gaussian"] is None
+    # A root: its count of a thousand moves the answer by half the difference of two noises, some of them clipped.
+    assert shown["Laplace"] == pytest.approx(22.6 / np.sqrt(2) / 1000, rel=0.25)
+
+
+def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(*args: Any) -> Any:
+        asked.append(args[2])
+        return planned_tables(*args)
+
+    monkeypatch.setattr(answer, "planned_tables", counted)
+    monkeypatch.setattr(noise, "AT_ONCE", 1)  # nothing is searched for
+    at = open_page(PAGE, source="chain:8", records="200000", **ONE_ANSWER)
+    assert "sampled from randomly generated probabilities" in everything(at)
+    assert asked == [100_000], "no more than can be sampled in a moment"
+
+
+def test_fewer_releases_are_simulated_of_a_large_network() -> None:
+    assert [answer.releases_of(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]
