@@ -308,8 +308,8 @@ def _follower(release: _Released, counts: np.ndarray, k: int, dimension: int) ->
 
 def _worst_interval(curve: Any, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Return the largest log ratio of the probabilities of an interval of a number, before over after: (P,)."""
-    some = np.repeat(LEVELS[None], len(before), axis=0)
-    laws = np.concatenate([curve(before, some), curve(after, some)], axis=1)
+    levels = np.repeat(LEVELS[None], len(before), axis=0)
+    laws = np.concatenate([curve(before, levels), curve(after, levels)], axis=1)
     _, of_law, place = np.unique(laws, axis=0, return_index=True, return_inverse=True)
     before, after = before[of_law], after[of_law]
     return _worst_of_laws(curve, before, after)[place.ravel()]

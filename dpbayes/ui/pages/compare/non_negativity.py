@@ -291,7 +291,7 @@ def _claim(t: float) -> None:
     if st.button("Corollary 3: formula and counterexamples", icon=":material/arrow_forward:"):
         set_parameter("bounds.claim", BoundClaim[CLAIM])
         set_parameter("bounds.t", max(t, LEAST_T))
-        turn_to("pages/bounds.py")
+        turn_to("pages/claims.py")
     source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
 
 
