@@ -19,8 +19,9 @@ from dpbayes.figures.best_noise import NoiseDot, best_noise_figure
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.ui.pages.explore.controls import ask, question
+from dpbayes.ui.pages.explore.controls import ask
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.question import question
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import STREAM, network_in_python
 from dpbayes.ui.widgets.running import Running, progress, running
