@@ -241,7 +241,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "alarm": (
         [arrows_into("CATECHOL", "ARTCO2", "INSUFFANESTH", "SAO2", "TPR")],
         [moving("ArrowRight", 40), saying(".st-key-error-bars .js-plotly-plot", r"(?<!Consistent )Laplace: 0\.0")],
-        [seeing(chart("errors-nodes"), '[data-testid="stCaptionContainer"]:has-text("farthest off")')],
+        [seeing(chart("errors-nodes"), '[data-testid="stCaptionContainer"]:has-text("has the largest mean absolute error")')],
         [changing(chart("density"), another("CPT row"))],
         [changing(metric("Mean absolute error, all rows"), moving("ArrowRight"))],
     ),
