@@ -13,6 +13,8 @@ from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, chosen_epsilon, faded, figure_of, numerals, titled
 
+EPSILON_AXIS = "ε, nats of privacy loss"
+
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
@@ -48,7 +50,7 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
         "fill": "toself",
         "fillcolor": faded(spread.look.colour, 0.2),
         "line": {"width": 0},
-        "name": "nine of ten releases",
+        "name": "90% range",
         "hoverinfo": "skip",
     }
     lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
@@ -103,4 +105,4 @@ def _positive(values: FloatArray) -> FloatArray:
 
 def _epsilons(x: FloatArray) -> Axis:
     span = [float(np.log10(x.min())) - 0.03, float(np.log10(x.max())) + 0.03]
-    return titled("ε, nats of privacy loss", type="log", range=span, dtick=1, exponentformat="none")
+    return titled(EPSILON_AXIS, type="log", range=span, dtick=1, exponentformat="none")

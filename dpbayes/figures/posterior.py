@@ -27,7 +27,7 @@ from dpbayes.figures.style import (
 class Densities:
     """Densities of one cell over theta (grid,): `private` (draws, grid), the first one being this release's.
 
-    `exact` (grid,) is there for the curator, and `as_real` (grid,) where `private` knows of the noise: it does not.
+    `exact` (grid,) is there for the curator, and `as_real` (grid,), the naive density, where `private` is noise-aware.
     """
 
     theta: FloatArray
@@ -95,11 +95,11 @@ def draws_figure(
         }
     ]
     shown = [drawn]
-    axis, shares = titled("posterior density", visible=False), titled("share of draws", visible=False)
+    axis, shares = titled("posterior density", visible=False), titled("share of samples", visible=False)
     if possible is not None:
         shown.append(possible)
         traces.insert(0, _shares(possible, colour))
-        shares = titled("share of draws", rangemode="tozero", tickformat=PERCENT)
+        shares = titled("share of samples", rangemode="tozero", tickformat=PERCENT)
     if exact is not None:
         theta, density = exact
         shown.append(np.array(_span(theta, [density])))
@@ -125,7 +125,7 @@ def _shares(possible: FloatArray, colour: str) -> Trace:
         "width": np.diff(edges),
         "yaxis": "y2",
         "marker": {"color": faded(colour, 0.4), "line": {"width": 0}},
-        "name": "draws of all possible releases",
+        "name": "samples of all possible releases",
         "hovertemplate": "%{y:.3~p} near %{x:,.3~r}<extra></extra>",
     }
 
@@ -150,9 +150,14 @@ def _sensible_top(curves: Sequence[FloatArray]) -> float:
 
 
 def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
+    """Return an axis that holds what is seen of the curves; its ends move in steps, so that it rests under a slider."""
     live = np.any([curve > 1e-3 * curve[3:-3].max() for curve in curves], axis=0)
     inside = theta[live] if live.any() else theta  # no density is a point mass at an end: the state of a constant
-    return [float(inside.min()), float(inside.max())]
+    low, high = float(inside.min()), float(inside.max())
+    if not high > low:
+        return [low, high]
+    step = 10 ** np.floor(np.log10(high - low)) / 5
+    return [max(0.0, float(step * np.floor(low / step))), min(1.0, float(step * np.ceil(high / step)))]
 
 
 def quantile_dots_figure(
@@ -211,7 +216,7 @@ def rows_figure(
     own: str = PRIVATE,
     as_real: Spans | None = None,
 ) -> Figure:
-    """Draw mean and 95% interval of many rows, one line each; `as_real` where `private` knows of the noise."""
+    """Draw mean and 95% interval of many rows, one line each; `as_real` is naive where `private` is noise-aware."""
     places = np.arange(len(labels), dtype=float)
     sets = [(private, own, "circle", "private (this release)" if as_real is None else "private, noise-aware")]
     if exact is not None:

@@ -128,7 +128,7 @@ def test_pages_without_a_setting_are_an_entry_each(open_counted):
 
 def test_one_press_goes_back_to_the_setting_before(open_counted):
     screen = open_counted("explore")
-    for name, said in (("Fourier", "Fourier"), ("Recipient", "this release says")):
+    for name, said in (("Fourier", "Fourier"), ("Recipient", "this release estimates")):
         screen.option(name).click()
         expect(screen.headline).to_contain_text(said, timeout=SLOW_MS)
         screen.settle()  # pressed before the address is written, both would be one step

@@ -174,7 +174,7 @@ def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
 def test_the_release_that_a_person_takes_away_holds_no_exact_count(visit):
     screen = visit("release?seat=recipient")
     with screen.page.expect_download() as waiting:
-        screen.button("Download this simulated release (JSON)").click()
+        screen.button("Simulated release (JSON)").click()
     text = waiting.value.path().read_text(encoding="utf-8")
     content = json.loads(text)
     assert set(content) == {"kind", "mechanism", "guarantee", "public", "noise", "network", "rows"}
@@ -203,7 +203,7 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
     screen.type_epsilon("3.7")
     expect(screen.headline).to_contain_text("3.7")
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release estimates", timeout=SLOW_MS)
     screen.settle()
     assert screen.shared_link() == screen.page.url
     other = visit(screen.page.url)

@@ -49,7 +49,7 @@ def test_a_release_of_draws_is_shown_and_compared(visit):
     screen.option("Posterior sampling").click()
     expect(screen.headline).to_contain_text("a posterior sampling release", timeout=SLOW_MS)
     screen.settle()
-    assert "draws of all possible releases" in screen.legend()
+    assert "samples of all possible releases" in screen.legend()
     screen.option("Private MAP").click()
     expect(screen.headline).to_contain_text("a private MAP release", timeout=SLOW_MS)
     for name in ("Laplace", "Fourier", "Posterior sampling", "Private MAP"):

@@ -30,7 +30,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     assert EXACT in _strokes(screen.main)
     expect(screen.metric("Prediction KL, this row")).to_have_count(1, timeout=SLOW_MS)
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release says", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release estimates", timeout=SLOW_MS)
     screen.settle()
     assert screen.page.locator(".js-plotly-plot").count() < chart_count
     assert len(screen.curves()) == 2 < len(curator_curves)  # one release, read in two ways

@@ -196,14 +196,14 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "votes": (
         [arrows_into("crime", "party")],
         [columns("answer", "private", "exact")],
-        [opening("All rows of the network"), changing(chart("rows"), typing_epsilon("0.1"))],
+        [changing(chart("rows"), typing_epsilon("0.1"))],
         [seeing(metric("Stated"), metric("Measured"))],
     ),
     "census": (
         [changing(chart("column-chart"), another("Column"))],
         [saying(HEADLINE, "Fourier needs binary nodes")],
         [changing(chart("density"), another("CPT row"))],
-        [changing(metric("Mean difference, all rows"), moving("ArrowRight"))],
+        [changing(metric("Mean absolute error, all rows"), moving("ArrowRight"))],
     ),
     "board": (
         [changing(HEADLINE, moving("ArrowLeft"))],
@@ -215,14 +215,14 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "intervals": (
         [seeing(chart("density"))],
         [saying(metric("Coverage of 95% intervals, this probability"), "%")],
-        [changing(chart("density"), choosing("takes counts as real"), choosing("knows of the noise"))],
+        [changing(chart("density"), choosing("naive"), choosing("noise-aware"))],
         [saying(".st-key-measures", "With counts taken as real")],
         [opening("How often intervals hold the truth"), seeing(".st-key-coverage-open .js-plotly-plot")],
     ),
     "exercise": (
         [seeing(metric("Laplace noise per cell"), metric("Fourier noise per cell"))],
         [saying(HEADLINE, "releases are off by .* on average", "Laplace", "Fourier")],
-        [changing(metric("Mean difference, all rows"), choosing("Fourier"), choosing("Laplace"))],
+        [changing(metric("Mean absolute error, all rows"), choosing("Fourier"), choosing("Laplace"))],
         [*COMPARED],
         [*COMPARED],
     ),
@@ -241,9 +241,14 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "alarm": (
         [arrows_into("CATECHOL", "ARTCO2", "INSUFFANESTH", "SAO2", "TPR")],
         [moving("ArrowRight", 40), saying(".st-key-error-bars .js-plotly-plot", r"(?<!Consistent )Laplace: 0\.0")],
-        [seeing(chart("errors-nodes"), '[data-testid="stCaptionContainer"]:has-text("farthest off")')],
+        [
+            seeing(
+                chart("errors-nodes"),
+                '[data-testid="stCaptionContainer"]:has-text("has the largest mean absolute error")',
+            )
+        ],
         [changing(chart("density"), another("CPT row"))],
-        [changing(metric("Mean difference, all rows"), moving("ArrowRight"))],
+        [changing(metric("Mean absolute error, all rows"), moving("ArrowRight"))],
     ),
     "refuted": (
         [saying(HEADLINE, "is refuted"), seeing(metric("Measured"))],

@@ -1,4 +1,4 @@
-"""The Release page: its numbers are the core's, its refusals are sentences, and the recipient sees nothing exact."""
+"""The Explore page: its numbers are the core's, its refusals are sentences, and the recipient sees nothing exact."""
 
 import math
 import re
@@ -129,7 +129,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     assert "mean over 111 releases" in loss.help
     assert numeral(shown.kl_error, 1) in loss.help
     assert "mean over 200 releases" in metric["Coverage of 95% intervals, this probability"].help
-    assert "With counts taken as real, over 200 releases" in everything(at)
+    assert "Naive reading of the same 200 releases" in everything(at)
 
 
 def first_of(at: AppTest, releases: int) -> ReleaseStudy:
@@ -187,7 +187,7 @@ def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch:
     real, aware = (curves[look.name]["y"] for look in (AS_REAL, AWARE))
     assert len(real) == len(aware) == 7
     assert real[0] < 0.5 < 0.85 < min(aware)
-    assert f"{whole_percent(real[0])} of the time where noisy counts are taken as real" in everything(at)
+    assert f"{whole_percent(real[0])} of releases for a naive reader" in everything(at)
     monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.MOST_VALUES", 10)
     one_sentence(fine(at.run()), "Draw a smaller synthetic table")
 
@@ -289,13 +289,13 @@ def test_a_mechanism_that_loses_more_reads_so_on_a_table_of_ones_own() -> None:
 def test_the_recipients_headline_says_what_the_release_says() -> None:
     result = study(Settings())
     net = result.exact.network
-    start = "With ε = 1, this release says that "
+    start = "With ε = 1, this release estimates "
     cell = int(net.row_starts[net.row_labels().index("dysp | bronc=yes, either=no")])
     value = result.release.part(0).noise_aware_cells(np.array([cell])).mean[0]
-    says = f"P(dysp=yes | bronc=yes, either=no), in the picture, is about {numeral(value, 2)}."
+    says = f"P(dysp=yes | bronc=yes, either=no) at {numeral(value, 2)}."
     assert headline(open_page(PAGE, seat="recipient")) == start + says
     answer = result.query("dysp", {"smoke": "yes"})[1][0, 0]
-    says = f"P(dysp=yes | smoke=yes), your question, is about {numeral(answer, 2)}."
+    says = f"P(dysp=yes | smoke=yes) (your question) at {numeral(answer, 2)}."
     assert headline(open_page(PAGE, seat="recipient", target="dysp", evidence="smoke~yes")) == start + says
 
 
@@ -308,7 +308,7 @@ def test_a_question_that_has_no_answer_is_not_in_the_headline() -> None:
 
 
 MECHANISMS = ("LaplaceUpdates", "LaplaceFourier", "PosteriorSampler", "MapExponential")
-ALIKE = ("Mean difference, all rows", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
+ALIKE = ("Mean absolute error, all rows", "Prediction KL, all rows, nats", "Prediction KL, this row, nats")
 OF_POSTERIORS = (
     "Posterior KL, all rows, nats",
     "Posterior KL, this row, nats",
@@ -336,7 +336,7 @@ def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> N
     row = release.exact.network.row_labels().index("dysp | bronc=yes, either=no")
     shown = {metric.label: metric.value for metric in at.metric}
     further = OF_POSTERIORS if release.is_posterior else ()
-    assert tuple(label for label in shown if label not in ("Claimed", "Certified")) == (*ALIKE, *further)
+    assert tuple(label for label in shown if label not in ("Claimed", "Proved")) == (*ALIKE, *further)
     lost = release.predictive_kl_rows.mean(axis=0)
     for label, value in zip(ALIKE, (release.shifts.mean(), lost.sum(), lost[row]), strict=True):
         assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
@@ -500,6 +500,65 @@ def test_a_query_takes_one_state_of_each_node() -> None:
     assert settings_of(at).target == at.selectbox(key="choice.target").value
 
 
+def test_the_default_question_is_about_a_column_that_is_not_nearly_constant() -> None:
+    at = open_page(PAGE)
+    network, cpts = load_named("asia")
+    data = sample_dataset(network, cpts, 1000, stream(1, "records"))
+    assert np.bincount(data.column("asia")).max() > 0.9 * data.n, "the first node would be a trivial question"
+    target = at.selectbox(key="choice.target").value
+    assert np.bincount(data.column(target)).max() < 0.9 * data.n
+    assert at.selectbox(key="board.target").value == target, "accuracy is about the same column"
+
+
+def test_the_column_that_is_predicted_is_chosen_in_the_pictures_line() -> None:
+    at = open_page(PAGE)
+    fine(at.selectbox(key="board.target").set_value("bronc").run())
+    assert settings_of(at).target == "bronc"
+    assert at.selectbox(key="choice.target").value == "bronc"
+    assert any("bronc is predicted correctly" in caption for caption in captions(at))
+
+
+def test_a_private_table_does_not_decide_the_default_question() -> None:
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    codes = np.array([[0] * 50, [k % 2 for k in range(50)]], dtype=np.uint8)
+    data = Dataset(("a", "b"), (("no", "yes"),) * 2, codes.T)
+    graph = code_of(Graph(data.names, (), {}, dict(zip(data.names, data.states, strict=True))))
+    at.session_state["settings"] = Settings(data="upload", graph=graph)
+    at.session_state["upload"] = Upload("mine.csv", pd.DataFrame({"a": ["no"], "b": ["yes"]}), data)
+    at.switch_page(PAGE)
+    fine(at.run())
+    assert at.selectbox(key="choice.target").value == "a", "by the graph alone"
+    assert at.selectbox(key="board.target").value == "b", "the curator's picture goes by the records"
+
+
+def test_readers_are_called_as_in_the_pictures_and_links_keep_their_texts() -> None:
+    at = open_page(PAGE)
+    (readers,) = [group for group in at.get("button_group") if group.key == "parameter.release.reading"]
+    assert [option.content for option in readers.proto.options] == ["noise-aware", "naive"]
+    fine(at.segmented_control(key="parameter.release.reading").set_value(Reading.AS_REAL).run())
+    assert query_of(settings_of(at))["release.reading"] == "takes counts as real"
+
+
+def test_the_posterior_is_zoomed_by_default_and_can_be_seen_from_0_to_1() -> None:
+    at = open_page(PAGE, records="20000")
+    low, high = figures(at)["density"]["layout"]["xaxis"]["range"]
+    assert high - low < 0.2
+    fine(at.toggle(key="toggle.zoom").set_value(False).run())
+    assert figures(at)["density"]["layout"]["xaxis"]["range"] == [0, 1]
+    assert query_of(settings_of(at))["zoom"] == "False"
+
+
+@pytest.mark.parametrize(
+    ("page", "label", "following"),
+    [("network", "Next: explore", "Explore"), ("explore", "Next: choose epsilon", "Which epsilon")],
+)
+def test_the_one_main_button_leads_on(page: str, label: str, following: str) -> None:
+    at = open_page(f"pages/{page}.py", source="sprinkler")
+    assert [button.label for button in at.button if button.proto.type == "primary"] == [label]
+    press(at, label)
+    assert at.title[0].value == following
+
+
 def test_tables_that_matter_more_are_picked_weighed_and_in_the_link() -> None:
     at = open_page(PAGE, mechanism="GaussianResiduals")
     assert not [each for each in at.select_slider if each.key == "parameter.release.weight"]
@@ -583,13 +642,12 @@ def test_a_row_and_a_question_of_the_old_table_do_not_break_the_new_one() -> Non
     fine(at.switch_page(PAGE).run())
     assert not sentences(at)
     assert "your question" not in headline(at)
-    assert "you picked" not in headline(at)
 
 
 def test_claimed_and_certified_are_shown_side_by_side() -> None:
     for query in ({}, {"seat": "recipient"}, {"mechanism": "LaplaceFourier", "calibration": "as printed"}):
         labels = [metric.label for metric in open_page(PAGE, **query).metric]
-        assert {"Claimed", "Certified"} <= set(labels)
+        assert {"Claimed", "Proved"} <= set(labels)
 
 
 def test_the_comparison_holds_every_mechanism() -> None:
@@ -610,9 +668,8 @@ def test_the_mechanisms_of_other_pages_are_named_with_links() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value)
         links = [link.proto.label for link in at.get("page_link")]
-        assert links[-2:] == ["Hellinger mechanism", "Regression"]
-        assert {"Change the table", "Edit the graph"} <= set(links)
-        assert any(caption.value.startswith("Two more release something else") for caption in at.caption)
+        assert {"Change", "Network", "Hellinger mechanism", "Regression"} <= set(links)
+        assert any(caption.value.startswith("Two other mechanisms have their own pages") for caption in at.caption)
 
 
 def compared(**query: str) -> tuple[AppTest, pd.DataFrame]:
@@ -653,7 +710,7 @@ def test_a_release_of_draws_is_shown_as_what_it_holds(mechanism: str, records: s
     curator = open_page(PAGE, mechanism=mechanism, records=records, epsilon="30")
     shown = figures(curator)["density"]["data"]
     assert [trace["name"] for trace in shown] == [
-        "draws of all possible releases",
+        "samples of all possible releases",
         "private (this release)",
         "exact (curator view)",
     ]
@@ -844,7 +901,7 @@ def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, mon
     monkeypatch.setattr(running, "FIRST", first)
     monkeypatch.setattr(averages, "MOST_CELLS", 60_000)
     at = open_page("pages/explore.py", source="sprinkler", records="50", data_seed="2")
-    (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean difference, all rows")
+    (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean absolute error, all rows")
     assert headline(at).endswith(f"has a mean absolute error of {numeral(difference, 2)}.")
     assert "over 200 releases" in everything(at)
 

@@ -18,8 +18,8 @@ def test_network_says_what_nodes_are_and_what_rows_and_cells_are() -> None:
     sent = json.loads(editor.json)
     assert ["dysp", "Whether the patient is short of breath (dyspnoea)."] in sent["meanings"]
     assert not sent["notes"]
-    table = next(frame.value for frame in at.dataframe if "called" in frame.value)
-    assert dict(zip(table["node"], table["called"], strict=True))["either"] == "tuberculosis or lung cancer"
+    table = next(frame.value for frame in at.dataframe if "meaning" in frame.value)
+    assert dict(zip(table["node"], table["name"], strict=True))["either"] == "tuberculosis or lung cancer"
     assert helps(at)["Rows m"] == terms.ROW
     assert helps(at)["Cells K"] == terms.CELL
 

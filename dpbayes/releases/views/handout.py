@@ -7,7 +7,7 @@ from html import escape
 from itertools import islice
 
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import in_hundred, numeral, numeral_above
+from dpbayes.base.text import ends, in_hundred, numeral, numeral_above
 from dpbayes.releases.views.paper import bar, items, paper
 
 MOST_STATES = 24
@@ -18,8 +18,8 @@ MOST_STATES = 24
 class Handout:
     """A question about a network, and what one simulated release of `n` records of `table` answers.
 
-    `answer` gives the probability of each state, by its name. `published` has the published names of what the question
-    calls otherwise.
+    `answer` gives the probability of each state, by its name, and `intervals` the 95% credible intervals, where the
+    release has a posterior. `published` has the published names of what the question calls otherwise.
     """
 
     question: str
@@ -28,17 +28,18 @@ class Handout:
     mechanism: str
     guarantee: Guarantee
     answer: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     published: Mapping[str, str] = field(default_factory=dict)
 
 
 def html_handout(handout: Handout) -> str:
     """Return the sheet, which says of itself that it is of a simulation. A real release has a report instead."""
     shown = dict(islice(handout.answer.items(), MOST_STATES))
-    bars = "".join(bar(state, share) for state, share in shown.items())
+    bars = "".join(bar(state, share, handout.intervals.get(state)) for state, share in shown.items())
     more = len(handout.answer) - len(shown)
     rest = f"<p>and {more:,} more states</p>" if more else ""
     return paper(
-        f"Simulation: what would a release say of {handout.question}?",
+        f"Simulation: what would a release state about {handout.question}?",
         "<p><strong>Simulation, not a release: its noise comes from a seed and hides nothing.</strong></p>\n"
         f"<ol>{items(_sentences(handout))}</ol>\n"
         f'<h2>One simulated answer: {escape(handout.question)}</h2>\n<div class="bars">{bars}</div>{rest}\n'
@@ -70,15 +71,23 @@ def _sentences(handout: Handout) -> list[str]:
         *([f"In the table {names}."] if names else []),
         f"The table is {handout.table}; {handout.n:,} records are counted.",
         f"The mechanism is {handout.mechanism}, with {handout.guarantee}.",
-        f"This simulated release finds “{likely}” likeliest, with probability {numeral(handout.answer[likely], 2)}; "
-        "another would say something else.",
+        f"This simulated release estimates the probability of “{likely}” at {_estimate(handout, likely)}.",
+        "Another release of the same table would have other noise and so another estimate.",
     ]
+
+
+def _estimate(handout: Handout, state: str) -> str:
+    """Return a probability with its interval, where it has one."""
+    estimate = numeral(handout.answer[state], 2)
+    if state not in handout.intervals:
+        return estimate
+    return f"{estimate}, with a 95% interval from {' to '.join(ends(*handout.intervals[state]))}"
 
 
 def _not_protected(handout: Handout) -> list[str]:
     return [
         f"That there are {handout.n:,} records, which columns and states there are, and the graph: they are public.",
-        "What is true of people in general: a release is to tell it, of those who are in the table and of others.",
-        "Several records of one person: the promise is about one record.",
-        "What further releases of the same table tell: their losses add up.",
+        "What is true of people in general: a release states it, about those in the table and about others.",
+        "Several records of one person: the guarantee is about one record.",
+        "Further releases of the same table: their privacy losses add up.",
     ]

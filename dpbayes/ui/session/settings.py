@@ -67,7 +67,7 @@ class Settings:
     seed: int = 1
     row: str = ""
     state: str = ""
-    zoom: bool = False
+    zoom: bool = True
     target: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
     matters: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.explore.averages import cell_coverage, with_averages
-from dpbayes.ui.pages.explore.controls import picked, question
+from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
@@ -31,6 +31,7 @@ from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.question import question
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
@@ -94,12 +95,12 @@ def _answers(chosen: Chosen) -> tuple[float, float]:
 
 
 def _coverage_as_real(chosen: Chosen) -> float:
-    return 100 * _of_posteriors(chosen).coverage_as_real(LEVEL)
+    return 100 * _of_posteriors(chosen).naive_coverage(LEVEL)
 
 
 def _coverage_aware(chosen: Chosen) -> float:
     readings = _of_posteriors(chosen)
-    if not readings.knows_noise:
+    if not readings.is_noise_aware:
         raise InputError("Here the recipient takes counts as real: choose that she knows of the noise.")
     return 100 * finished(cell_coverage(readings))
 

@@ -87,11 +87,11 @@ def choice(
     )
 
 
-def toggle(label: str, field: str) -> None:
+def toggle(label: str, field: str, **more: Any) -> None:
     """Offer a settings field as a switch."""
     key = f"toggle.{field}"
     mirror(key, getattr(current(), field))
-    st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}))
+    st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}), **more)
 
 
 def segments(

@@ -24,8 +24,11 @@ def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     sheet = html_handout(handout())
     assert sheet.index("Simulation, not a release") < sheet.index("<h2>")
     assert "P(dysp | smoke=yes)" in sheet
-    assert "with probability 0.62" in sheet
+    assert "estimates the probability of “yes” at 0.62." in sheet
     assert sheet.count("<i><b") == 2
+    sheet = html_handout(handout(intervals={"yes": (0.551, 0.689), "no": (0.311, 0.449)}))
+    assert "estimates the probability of “yes” at 0.62, with a 95% interval from 0.551 to 0.689." in sheet
+    assert "<small>0.55–0.69</small>" in sheet
     assert "What is not protected" in sheet
     assert "default-src 'none'" in sheet
     assert "http" not in sheet.replace("http-equiv", "")
@@ -58,7 +61,7 @@ def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
 
 def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:
     sheet = html_handout(handout(answer={"no": 0.98, "yes": 0.02}, published={"visit to Asia": "asia"}))
-    assert "finds “no” likeliest" in sheet
+    assert "the probability of “no” at 0.98" in sheet
     assert "“visit to Asia” is called asia." in sheet
 
 

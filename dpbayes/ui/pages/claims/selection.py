@@ -14,6 +14,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.papers import ClaimPicture, ClaimShown
+from dpbayes.ui.widgets.address import turn_to
 
 OF_FAMILIES = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
 """The claims that the picture of one replaced record is about."""
@@ -86,3 +87,10 @@ def pick_picture(picture: BoundClaim | ClaimPicture) -> None:
     else:
         set_parameter("papers.picture", ClaimPicture.BOUND)
         set_parameter("bounds.claim", picture)
+
+
+def turn_to_bound(bound: BoundClaim) -> None:
+    """Go to Claims, with the claim of this bound and its picture."""
+    set_parameter("papers.claim", OPTION_OF[EXHIBITS[bound.name].claim])
+    pick_picture(bound)
+    turn_to("pages/claims.py")

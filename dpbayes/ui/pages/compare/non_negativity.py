@@ -25,6 +25,7 @@ from dpbayes.theory.zhang16.stealth import (
     printed_increment,
     printed_probability,
 )
+from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.compare.agreement import agreement, agreement_of
 from dpbayes.ui.pages.explore.non_negativity import (
     NonNegativity,
@@ -38,7 +39,6 @@ from dpbayes.ui.session.increments import is_simulated
 from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -289,9 +289,8 @@ def _with_errors(name: str, needed: Needed, t: FloatArray) -> dict[str, FloatArr
 def _claim(t: float) -> None:
     """Lead to the claim that this is about: its formula, assumptions and counterexamples, on this network and at t."""
     if st.button("Corollary 3: formula and counterexamples", icon=":material/arrow_forward:"):
-        set_parameter("bounds.claim", BoundClaim[CLAIM])
         set_parameter("bounds.t", max(t, LEAST_T))
-        turn_to("pages/claims.py")
+        turn_to_bound(BoundClaim[CLAIM])
     source(Reference("Zhang16", "Section 3.2, Algorithm 2, Corollaries 2 and 3, Theorem 3"))
 
 

@@ -1,4 +1,4 @@
-"""Averages over many releases that are read with their noise: over some at once, over all once the hand rests."""
+"""Averages over many noise-aware readings: over a few at once, over all once the hand rests."""
 
 from collections.abc import Container, Hashable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import many
 from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, read_cell, read_releases
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings, held_as_real
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings, coverage_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
@@ -29,14 +29,14 @@ _OF_ALL, _OF_CELL = "release.averages", "release.cell"
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """What is known by now: the releases `shown`, as they are read, and what they say of the cell in the picture."""
+    """Averages by now: over the releases `shown`, as they are read, and over those of the cell in the picture."""
 
     shown: ReleaseStudy
     cell: ReadCell
 
     @property
     def coverage(self) -> float:
-        """How much of the cell's exact posterior the credible interval holds, on average over releases."""
+        """The share of the cell's exact posterior in the credible interval, mean over releases."""
         return float(self.cell.covered.mean())
 
     @property
@@ -52,26 +52,28 @@ class Averages:
 class AveragesUnderWay:
     """The averages by now, and the works that go on with them: none where all is known, or a hand moves.
 
-    They may be `ahead` of the sentence above, which was written before.
+    What the works have by now may be ahead of the sentence above, which was written before: then the averages are
+    still those of the sentence, and the page runs again for the others.
     """
 
     by_now: Averages
     works: tuple[Running[Any], ...] = ()
-    ahead: bool = False
+    is_ahead: bool = False
 
     def go_on(self) -> bool:
-        """Work for a moment, once all is drawn, lest it stand faded meanwhile; return whether there is more to show."""
+        """Work for a moment, once all is drawn so that nothing stands faded; return whether there is more to show."""
         is_going = any(work.going for work in self.works)
         for work in self.works:
             work.work()
-        return is_going or self.ahead
+        return is_going or self.is_ahead
 
     def show_progress(self, total: int) -> None:
         """Show how many of all releases are read, and the button to stop, where there is long to go."""
         if any(work.is_long for work in self.works):
             *others, last = self.works
-            told = f"{int(last.share * total + 1e-6)} of {many(total, 'release')}"
-            progress(last, told, key="averages.stop", along=others)
+            progress(
+                last, f"{int(last.share * total + 1e-6)} of {many(total, 'release')}", key="averages.stop", along=others
+            )
 
 
 def averages(readings: Readings) -> Work[Averages]:
@@ -79,8 +81,8 @@ def averages(readings: Readings) -> Work[Averages]:
     cell = yield from part_of(_cell_steps(readings), 0.0, 0.1)
     if not readings.is_averaged:
         return Averages(readings.as_real, cell)
-    known = yield from part_of(_release_steps(readings), 0.1, 1.0)
-    return Averages(readings.as_real.read(known), cell)
+    read = yield from part_of(_release_steps(readings), 0.1, 1.0)
+    return Averages(readings.as_real.read(read), cell)
 
 
 def cell_coverage(readings: Readings) -> Work[float]:
@@ -92,7 +94,7 @@ def cell_coverage(readings: Readings) -> Work[float]:
 def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
     """Return the averages by now, over some releases at first; while a hand moves, there is no work on more."""
     of_cell, of_all = (*releases_key(chosen), readings.cell), releases_key(chosen)
-    if not readings.knows_noise:
+    if not readings.is_noise_aware:
         return AveragesUnderWay(Averages(readings.shown, _first(_cell_steps(readings))))
     if hand_moves():
         cell = so_far(_OF_CELL, of_cell) or _first(_cell_steps(readings))
@@ -101,16 +103,15 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
     if not readings.is_averaged:
         return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells,))
     releases = _begun(running(_OF_ALL, of_all, lambda: _release_steps(readings)))
-    shown = readings.as_real.read(releases.so_far)
-    written_of = readings.at_once if readings.known is None else len(readings.known.mean)
-    ahead = len(releases.so_far.mean) > written_of
-    return AveragesUnderWay(Averages(shown, cells.so_far), (cells, releases), ahead=ahead)
+    shown = readings.at_once if readings.read_by_now is None else len(readings.read_by_now.mean)
+    is_ahead = len(releases.so_far.mean) > shown
+    return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells, releases), is_ahead=is_ahead)
 
 
 def with_averages(chosen: Chosen, readings: Readings) -> Readings:
     """Return readings with what has been read of the releases by now, here or by whoever shares their memo."""
     read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_of(readings)), read_releases)
-    return readings if read is None else replace(readings, known=read)
+    return readings if read is None else replace(readings, read_by_now=read)
 
 
 def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable, ...]:
@@ -138,8 +139,8 @@ def _release_steps(readings: Readings) -> Work[ReadReleases]:
 
 def _cell_steps(readings: Readings) -> Work[ReadCell]:
     study, cell = readings.as_real, readings.cell
-    if not readings.knows_noise:
-        covered = held_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
+    if not readings.is_noise_aware:
+        covered = coverage_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
         return ReadCell(study.private[:, cell], covered)
     measured = min(study.count, MOST_MEASURED)
     steps = readings.memo.once_in_steps(

@@ -1,7 +1,7 @@
 """The pictures beside the posterior, against epsilon: divergence and its bounds, the signs of counts, and accuracy."""
 
-from base64 import b64encode
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -12,15 +12,14 @@ from streamlit.delta_generator import DeltaGenerator
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import escaped, many, numeral, plural, share_text
+from dpbayes.base.text import escaped, numeral, plural, share_text
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, default_target
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
 from dpbayes.figures.accuracy import accuracy_figure
-from dpbayes.figures.dag_picture import dag_svg
-from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
+from dpbayes.figures.explore import EPSILON_AXIS, HEIGHT, Spread, divergence_figure, shares_figure
 from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
@@ -30,22 +29,27 @@ from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.stealth import printed_probability
+from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
 from dpbayes.ui.pages.explore.simulations import of_everybody
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.graphs import placed
+from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
+from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.session.options.explore import Against
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
-from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.chart import chart, take_board
+from dpbayes.ui.widgets.controls import mirror, parameter_control, toggle
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, running
 
 PAIRS = ("Posterior and KL", "Counts and accuracy")
+
+ANCHOR = "details"
+"""Where the sections below the board begin."""
 
 Result = TypeVar("Result")
 
@@ -60,25 +64,21 @@ MOST_VALUES, MOST_RELEASES, LEAST_RELEASES = 400_000, 400, 10
 MOST_AT_ONCE = 1_000_000
 """Numbers of the fewest releases at one epsilon, at most; larger releases have no picture against epsilon."""
 
-MOST_DRAWN, MOST_NAMED, SMALL = 60, 12, 0.4
-"""Nodes of a graph that is drawn beside the pictures, and of one whose nodes move together so that names are legible.
-"""
-
 REPEATS, TRAINING = 20, 0.8
 """Splits of the table behind the accuracy, and the share of the records that each trains on."""
 
 TOGETHER = 250
 """Cells times epsilons of which bounds are evaluated in one step."""
 
+AWARE = "noise-aware"
+
+SHORT = {"exact (not private)": "exact", "majority class": "majority"}
+"""What baselines are called in a small picture."""
+
 WAITING = "Computing …"
 
-ARROW = ":material/arrow_forward:"
-
-SHORT = {Sense.MARGINALS: "tables", Sense.PARAMETERS: "parameters", Sense.TABLE: "whole table"}
+MUST_BE = {Sense.MARGINALS: "tables", Sense.PARAMETERS: "parameters", Sense.TABLE: "whole table"}
 """What must be non-negative, in the few words that a legend of a board has room for."""
-
-NON_NEGATIVITY = ("compare.view", CompareView.NON_NEGATIVITY)
-"""The option of Compare mechanisms that shows how often releases are non-negative, and at what cost."""
 
 THEOREM = "THEOREM_1"
 """The exhibit of the bound on the KL divergence of a posterior released with Laplace noise."""
@@ -93,7 +93,8 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
     top = st.container(key="headline")
     with st.container(key="explore"):
         left, controls = st.columns([7, 2], gap="medium")
-    main, pictures = left.container(key="main"), left.container(key="board")
+    whole = left.container(key="whole")
+    main, pictures = whole.container(key="main"), whole.container(key="board")
     shown = [key for key in MAKERS if chosen.is_curator or (key == "counts" and _is_fourier(chosen))]
     with pictures:
         if len(shown) > 1:
@@ -106,35 +107,23 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
                 cells += st.columns(2, gap="small")
         if not chosen.is_curator:
             st.caption("The other pictures are computed from the true counts: curator view only.")
-    first.markdown(f"**{TITLES['posterior']}**")
+    with first, _header(TITLES["posterior"]):
+        toggle("Zoom", "zoom", width="content")
+        st.markdown(f"[More](#{ANCHOR})", width="content")
+    with left:
+        take_board(key="board.take")
     for part in (top, main):
         part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture
     places = {key: cell.container(key=f"follows-{key}") for key, cell in zip(shown, cells, strict=True)}
     return Places(top, main, first.container(key="picture"), controls), places
 
 
-def subject(chosen: Chosen) -> None:
-    """Show whose posterior it is: the table, and the graph as a small drawing."""
-    st.markdown(f"**{escaped(chosen.data_title)}**")
-    st.page_link("pages/data.py", label="Change the table", icon=":material/arrow_forward:")
-    graph = chosen.graph
-    if len(graph.names) <= MOST_DRAWN:
-        scale = SMALL if len(graph.names) <= MOST_NAMED else 1.0
-        drawn = placed(graph).places
-        places = {name: (scale * drawn[name][0], scale * drawn[name][1]) for name in graph.names}
-        told = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
-        ink = "#FAFAFA" if st.context.theme.type == "dark" else "#31333F"
-        drawing = b64encode(dag_svg(places, graph.edges, told=told, ink=ink, bare=True).encode()).decode()
-        st.html(f'<img class="graph" alt="The graph: {told}" src="data:image/svg+xml;base64,{drawing}">')
-    st.page_link("pages/network.py", label="Edit the graph", icon=":material/arrow_forward:")
-
-
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A picture of the board: its title, what it shows, one sentence below it and the page that goes deeper.
 
-    `more_shows` is an option of that page and the value at which it shows the same; `choice` names an option of Explore
-    that is chosen beside the title.
+    `turn` goes there where it must be told what to show; `choice` names an option of Explore that is chosen beside the
+    title.
     """
 
     title: str
@@ -142,7 +131,7 @@ class Picture:
     alt: str
     sentence: str
     more: str = ""
-    more_shows: tuple[str, object] | None = None
+    turn: Callable[[], None] | None = None
     choice: str = ""
 
 
@@ -155,24 +144,33 @@ def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[
                 picture = MAKERS[key](chosen, works)
             except InputError as error:
                 picture = Picture(TITLES[key], None, "", escaped(str(error)))
-            _show(key, picture)
+            _show(chosen, key, picture)
     return works
 
 
-def _show(key: str, picture: Picture) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"**{picture.title}**", width="content")
+def _show(chosen: Chosen, key: str, picture: Picture) -> None:
+    with _header(picture.title):
+        if key == "accuracy":
+            _target_choice(chosen)
         if picture.choice:
-            controls.parameter_control(picture.choice, label="collapsed")
-        if picture.more_shows is not None:
-            if st.button("More", key=f"more.{key}", type="tertiary", icon=ARROW):
-                set_parameter(*picture.more_shows)
-                turn_to(picture.more)
+            parameter_control(picture.choice, label="collapsed")
+        if picture.turn is not None:
+            if st.button("More", key=f"more.{key}", type="tertiary"):
+                picture.turn()
         elif picture.more:
-            st.page_link(picture.more, label="More", icon=ARROW, width="content")
+            st.page_link(picture.more, label="More", width="content")
     if picture.figure is not None:
         chart(picture.figure, key=f"explore.{key}", alt=picture.alt, simulates=True)
     st.caption(picture.sentence)
+
+
+@contextmanager
+def _header(title: str) -> Iterator[None]:
+    """Show a picture's title, and at the end of the same line what follows here."""
+    line = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small")
+    with line:
+        st.markdown(f"**{title}**", width="content")
+        yield
 
 
 def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
@@ -204,19 +202,17 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         return Picture(title, None, "", WAITING)
     what = "posterior" if curves.of_posteriors else "prediction"
     mean, (low, high) = curves.divergence.mean(axis=1), np.quantile(curves.divergence, (0.05, 0.95), axis=1)
-    spread = Spread(Look("mean of releases", chosen.mechanism.colour), curves.epsilons, mean, low, high)
-    bounds, told = [], ""
+    spread = Spread(Look("mean", chosen.mechanism.colour), curves.epsilons, mean, low, high)
+    bounds, compared = [], "the papers state no bound for this mechanism"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
         bounds = _bounds(chosen, works)
         at = _bound_at(chosen, (chosen.epsilon,))
-        told = f" The proved bound is {numeral(float(at.certified[0]))} nats."
+        compared = f"the proved bound is {numeral(float(at.certified[0]))} nats"
     here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
-    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL of simulated releases is {numeral(here, 2)} nats.{told}"
-    if not bounds:
-        sentence += " The papers state no bound for this mechanism."
+    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL is {numeral(here, 2)} nats; {compared}."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
     alt = f"KL divergence of the {what} against epsilon. {sentence}"
-    return Picture(title, figure, alt, sentence, "pages/claims.py")
+    return Picture(title, figure, alt, sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
 
 
 def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
@@ -233,7 +229,7 @@ def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
     x, error = np.array(GRID[: len(bound.printed)]), np.full(len(bound.printed), np.nan)
     return [
         Curve(Look("proved bound", BOUND), x, bound.certified, error),
-        Curve(Look("as stated in the paper", BOUND, "dash", width=2), x, bound.printed, error),
+        Curve(Look("stated bound", BOUND, "dash", width=2), x, bound.printed, error),
     ]
 
 
@@ -251,7 +247,7 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     """For Fourier noise the probability that no released count is negative; else the share of limited counts."""
     if _is_fourier(chosen):
         return _non_negativity(chosen, works)
-    title, curves = TITLES["counts"], _curves(chosen, works)
+    title, curves = CLIPPED, _curves(chosen, works)
     if curves is None:
         return Picture(title, None, "", WAITING)
     if not curves.has_counts:
@@ -262,10 +258,10 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     figure = shares_figure(
         [Curve(Look("simulated releases", chosen.mechanism.colour), curves.epsilons, share, error)],
         epsilon=chosen.epsilon,
-        title="counts at 0 or n, or beyond",
+        title="share of clipped counts",
     )
     here = float(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), share))
-    sentence = f"At ε = {numeral(chosen.epsilon)}, {share_text(here)} of the released counts are at a limit, 0 or n."
+    sentence = f"At ε = {numeral(chosen.epsilon)}, {share_text(here)} of the released counts are clipped to 0 or to n."
     return Picture(title, figure, sentence, sentence)
 
 
@@ -281,14 +277,19 @@ def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     else:
         figure = _against_epsilon(chosen, t, worst, works)
         sentence = f"With t = {numeral(t)}, at least {share_text(worst)} of releases have no negative count, at any ε."
-    return Picture(TITLES["counts"], figure, sentence, sentence, "pages/compare.py", NON_NEGATIVITY, "explore.against")
+    return Picture(TITLES["counts"], figure, sentence, sentence, turn=_turn_to_non_negativity, choice="explore.against")
+
+
+def _turn_to_non_negativity() -> None:
+    set_parameter("compare.view", CompareView.NON_NEGATIVITY)
+    turn_to("pages/compare.py")
 
 
 def _against_increment(chosen: Chosen, t: float, works: list[Running[Any]]) -> tuple[Figure, float]:
     """Draw the probabilities against t by what must be non-negative; return also what t = 1 adds to every table."""
     simulated = non_negativity_of(chosen)
     running_on: list[Running[Any]] = [simulated.work]
-    curves = [simulated.simulated(sense, SHORT[sense]) for sense in simulated.worst]
+    curves = [simulated.simulated(sense, MUST_BE[sense]) for sense in simulated.worst]
     curves.append(simulated.stated)
     if chosen.is_curator:
         of_counts = with_true_counts(chosen, simulated.mechanism)
@@ -330,8 +331,11 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     study = _begun(chosen, "explore.accuracy", (*key, *more), lambda: accuracy_steps(plan), works)
     if study is None:
         return Picture(TITLES["accuracy"], None, "", WAITING)
-    figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
-    sentence = _accuracy_told(study, chosen.epsilon)
+    figure = accuracy_figure(_shortly_named(study.curves()), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
+    figure = replace(
+        figure, layout=figure.layout | {"xaxis": figure.layout["xaxis"] | {"title": {"text": EPSILON_AXIS}}}
+    )
+    sentence = _accuracy_sentence(study, chosen.epsilon)
     return Picture(TITLES["accuracy"], figure, sentence, sentence, "pages/accuracy.py")
 
 
@@ -342,10 +346,9 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     calibration, noise = chosen.parameter("calibration"), chosen.parameter("noise")
     among = [method for method in ALL_METHODS.values() if method.kind is kind]
     methods = methods_for(network, (calibration,), noise, among=among)
-    target = chosen.settings.target if chosen.settings.target in network.names else default_target(network, table)
     return AccuracyPlan(
         network=network,
-        target=target,
+        target=accuracy_target(chosen),
         source=table,
         epsilons=ACCURACY_GRID,
         methods=methods,
@@ -360,7 +363,46 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     )
 
 
-def _accuracy_told(study: AccuracyStudy, epsilon: float) -> str:
+def accuracy_target(chosen: Chosen) -> str:
+    """Return the column that is predicted: the person's, else one that is neither constant nor nearly so."""
+    network, target = chosen.network, chosen.settings.target
+    if target in network.names:
+        return target
+    table = None
+    with suppress(InputError):  # why there is none stands in the picture's place
+        table = chosen.dataset
+    return kept("accuracy_target", (network, table), lambda: default_target(network, table))
+
+
+def _target_choice(chosen: Chosen) -> None:
+    """Offer the column to predict in the line of the title; the question below is about the same one."""
+    key = "board.target"
+    mirror(key, accuracy_target(chosen))
+    st.selectbox(
+        "Target: the column to predict",
+        chosen.network.names,
+        key=key,
+        label_visibility="collapsed",
+        width=130,
+        on_change=lambda: change(target=st.session_state[key]),
+    )
+
+
+def _shortly_named(curves: Sequence[Curve]) -> list[Curve]:
+    """Return accuracy curves with the names and dashes that the posterior's curves have."""
+    is_read_twice = any(curve.look.name.endswith(AWARE) for curve in curves)
+    return [replace(curve, look=_short_look(curve.look, is_read_twice=is_read_twice)) for curve in curves]
+
+
+def _short_look(look: Look, *, is_read_twice: bool) -> Look:
+    if look.name in SHORT:
+        return look.called(SHORT[look.name])
+    if look.name.endswith(AWARE):
+        return replace(look, name=AWARE, dash="solid")
+    return replace(look, name="naive", dash="dash") if is_read_twice else look.called("private")
+
+
+def _accuracy_sentence(study: AccuracyStudy, epsilon: float) -> str:
     exact, *others = [curve for curve in study.curves() if curve.look.name != "majority class"]
     target = escaped(study.plan.target)
     if not others:
@@ -407,6 +449,9 @@ def _is_fourier(chosen: Chosen) -> bool:
     """Whether the mechanism lifts its counts so that, with a known probability, none is negative."""
     return hasattr(kind_called(chosen.settings.mechanism), "increment")
 
+
+CLIPPED = "Clipped counts"
+"""What stands in the place of non-negativity where a mechanism clips its counts."""
 
 TITLES = {"posterior": "Posterior", "divergence": "KL divergence", "counts": "Non-negativity", "accuracy": "Accuracy"}
 

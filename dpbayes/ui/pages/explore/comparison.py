@@ -1,4 +1,4 @@
-"""What every mechanism would do at the setting at hand; on a network of one node, a die, with those for a die."""
+"""All mechanisms at the chosen setting; for a network of one node, a die, with the Hellinger mechanisms."""
 
 import numpy as np
 import pandas as pd
@@ -24,22 +24,22 @@ from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import numbers, refusal, sentence_instead
 
 Compared = dict[str, object] | InputError
-"""What a mechanism does, by column, or why it cannot be run."""
+"""The errors of a mechanism, by column, or why it cannot be run."""
 
 _COLUMNS = {
-    "|diff.|, all": "Distance of private probabilities from exact ones, mean over all cells.",
+    "|diff.|, all": "Mean absolute error over all cells.",
     "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
-    "|diff.|, cell": "Distance of this cell's private probability from the exact one.",
+    "|diff.|, cell": "Mean absolute error of this cell.",
     "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
-    "s.e.": "Standard error of that mean over the simulated releases.",
-    "held": f"How much of this cell's exact posterior the private {LEVEL:.0%} interval holds.",
-    "releases": "Simulated releases that the means over all cells are of; one cell may be read in more.",
+    "s.e.": "Standard error of the posterior KL over the simulated releases.",
+    "coverage": f"The share of this cell's exact posterior in the private {LEVEL:.0%} interval.",
+    "releases": "Simulated releases behind the means over all cells; one cell may use more.",
 }
-"""What the columns of the comparison mean."""
+"""Explanations of the columns of the comparison."""
 
 
 def comparison(chosen: Chosen, cell: int) -> bool:
-    """Show what each mechanism would do, once asked for: of a large network, one in each run of the page, if so."""
+    """Show the errors of each mechanism, once opened; for a large network one mechanism in each run of the page."""
     with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as opened:
         if not opened.open:
             return False
@@ -47,14 +47,13 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, chosen.counts.digest)
         work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
         work.work()
-        known = work.result or ()
+        results = work.result or ()
         if work.is_long:
-            told = f"{len(known)} of {len(MECHANISM_NAMES)} mechanisms"
-            progress(work, told, key="comparison.stop")
-        refusals = [each for each in known if isinstance(each, InputError)]
+            progress(work, f"{len(results)} of {len(MECHANISM_NAMES)} mechanisms", key="comparison.stop")
+        refusals = [each for each in results if isinstance(each, InputError)]
         for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
             refusal(error)
-        records = [each for each in known if not isinstance(each, InputError)]
+        records = [each for each in results if not isinstance(each, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
                 records += [
@@ -63,15 +62,14 @@ def comparison(chosen: Chosen, cell: int) -> bool:
                 ]
         numbers(pd.DataFrame(records), help=_COLUMNS)
         st.caption(
-            "Curator only: not private. Means over simulated releases, read as the recipient above reads them where "
-            "the noise is told; KL in nats. A release that holds draws and no "
-            "posterior has no posterior KL, with its standard error (s.e.), and no intervals."
+            "Not private (curator view). Means over simulated releases, noise-aware or naive as chosen above; KL in "
+            "nats. A release of samples has no posterior KL and no intervals."
         )
         return work.going
 
 
 def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
-    known: tuple[Compared, ...] = ()
+    results: tuple[Compared, ...] = ()
     for number, name in enumerate(MECHANISM_NAMES):
         start, end = (place / len(MECHANISM_NAMES) for place in (number, number + 1))
         try:
@@ -79,11 +77,11 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
             yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
             means = yield from part_of(averages(readings), start, end)
-            known = (*known, _compared(means, mechanism, cell))
+            results = (*results, _compared(means, mechanism, cell))
         except InputError as error:
-            known = (*known, error)
-        yield Partial(end, known)
-    return known
+            results = (*results, error)
+        yield Partial(end, results)
+    return results
 
 
 def _hellinger_studies(chosen: Chosen) -> list[tuple[DieMechanism, ReleaseStudy]]:
@@ -115,5 +113,5 @@ def _compared(means: Averages, mechanism: Mechanism[Outcome] | DieMechanism, cel
         "|diff.|, cell": study.shifts[:, cell].mean(),
     }
     if study.is_posterior:
-        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "held": means.coverage}
+        record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "coverage": means.coverage}
     return record | {"releases": study.count}

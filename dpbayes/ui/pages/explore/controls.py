@@ -15,6 +15,7 @@ from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
+from dpbayes.ui.session.question import question
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
@@ -23,6 +24,9 @@ from dpbayes.ui.widgets.show import sentence_instead
 from dpbayes.ui.widgets.weights import weights_control
 
 ARROW = ":material/arrow_forward:"
+
+FOLDED = ("noise", "calibration")
+"""Parameters of mechanisms that are rarely changed."""
 
 EXAMPLE = "dysp | bronc=yes, either=no"
 """The row in the picture of the table that comes first, while the person has picked none."""
@@ -49,34 +53,20 @@ def has_picked(chosen: Chosen) -> bool:
     return chosen.network.row_called(chosen.settings.row) is not None
 
 
-def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
-    """Return the target, the first node where none is chosen, and what is given: states by node."""
-    net, settings = chosen.network, chosen.settings
-    target = settings.target if settings.target in net.names else net.names[0]
-    states = dict(zip(net.names, net.states, strict=True))
-    given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
-    return target, given
-
-
-def has_asked(chosen: Chosen) -> bool:
-    """Whether the question is the person's: she chose a target or what is given."""
-    return chosen.settings.target in chosen.network.names or bool(question(chosen)[1])
-
-
 def ask(chosen: Chosen) -> None:
     """Offer what is asked for, and what is given."""
     net, (target, evidence) = chosen.network, question(chosen)
-    controls.choice("What is the probability of", "target", net.names)
-    known = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
+    controls.choice("What is the probability of", "target", net.names, default=target)
+    pairs = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
-    st.session_state["evidence"] = [text for text, pair in known.items() if pair in evidence.items()]
-    st.multiselect("given", list(known), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(known,))
+    st.session_state["evidence"] = [text for text, pair in pairs.items() if pair in evidence.items()]
+    st.multiselect("given", list(pairs), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(pairs,))
     called(chosen, (target, *evidence))
 
 
-def _set_evidence(known: dict[str, tuple[str, str]]) -> None:
+def _set_evidence(pairs: dict[str, tuple[str, str]]) -> None:
     """Keep one state of each node: the one picked last."""
-    picked = dict(known[text] for text in st.session_state["evidence"])
+    picked = dict(pairs[text] for text in st.session_state["evidence"])
     change(evidence=tuple(picked.items()))
 
 
@@ -88,25 +78,27 @@ def lead_control(page: Places, chosen: Chosen) -> None:
 
 
 def release_controls(chosen: Chosen) -> None:
-    """Offer everything else that a release depends on."""
-    kind, names = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
-    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: names[name].label)
-    defaults = chosen.defaults_for(kind)
-    for name in list(parameters_of(kind))[1:]:
+    """Offer everything else that a release depends on: what is changed often in sight, the rest folded."""
+    kind, kinds = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
+    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: kinds[name].label)
+    defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
+    for name in [name for name in names if name not in FOLDED]:
         controls.parameter_control(name, default=defaults.get(name))
-    if takes_weights(kind):
-        weights_control(chosen, chosen.network)
-    if hasattr(kind, "noise_model"):
-        controls.parameter_control("release.reading")
     if hasattr(kind, "increment"):
         with sentence_instead():
             _stealth(chosen)
+    if hasattr(kind, "noise_model"):
+        controls.parameter_control("release.reading")
     row_choice(chosen)
-    _elsewhere(chosen)
-    with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
+    with st.expander("More settings"):
+        for name in [name for name in names if name in FOLDED]:
+            controls.parameter_control(name, default=defaults.get(name))
+        if takes_weights(kind):
+            weights_control(chosen, chosen.network)
         controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
+        _elsewhere(chosen)
 
 
 def row_choice(chosen: Chosen) -> None:
@@ -145,15 +137,11 @@ def _pick_node(net: Network) -> None:
 
 def _elsewhere(chosen: Chosen) -> None:
     """Lead to the mechanisms that do not release a network's CPTs."""
-    compared = chosen.is_curator and len(chosen.network.names) == 1
-    die = " This network is a single die: the comparison below has the former." if compared else ""
-    st.caption(
-        "Two more release something else, on pages of their own: one of the finitely many posteriors of a single die, "
-        f"and the weights of a regression.{die}"
-    )
-    with st.container(horizontal=True, gap="small"):
-        st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
-        st.page_link("pages/regression.py", label="Regression", icon=ARROW)
+    is_compared = chosen.is_curator and len(chosen.network.names) == 1
+    die = " The comparison of mechanisms below includes the Hellinger mechanism for this single die."
+    st.caption(f"Two other mechanisms have their own pages.{die if is_compared else ''}")
+    st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
+    st.page_link("pages/regression.py", label="Regression", icon=ARROW)
 
 
 def _stealth(chosen: Chosen) -> None:
@@ -163,9 +151,9 @@ def _stealth(chosen: Chosen) -> None:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    kept = f"{share_text(kept_share(net, calibration, getattr(mechanism, name), law))} of releases"
-    said = f"{kept} would be" if is_simulated(net) else f"at least {kept} are proved to be"
-    st.caption(f"With no data at all, {said} non-negative; real counts only help.")
+    share = share_text(kept_share(net, calibration, getattr(mechanism, name), law))
+    said = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
+    st.caption(f"Without records, {said} have no negative count. Real counts raise the share.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)
     right.button(f"Find {name}", on_click=lambda: set_parameter(name, stealth_increment(net, calibration, target, law)))

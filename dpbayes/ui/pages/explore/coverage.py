@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, against epsilon: of truths from the prior, so that no record is looked at."""
+"""Coverage of intervals against epsilon, for truths sampled from the prior: no record is used."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ MOST_VALUES = 1_000_000
 
 
 def coverage(chosen: Chosen) -> bool:
-    """Show, once asked for, how often intervals hold the truth; return whether it goes on."""
+    """Show the coverage of intervals, once opened; return whether it goes on."""
     with st.expander("How often intervals hold the truth", on_change="rerun", key="coverage.open") as part:
         if not part.open:
             return False
@@ -42,8 +42,8 @@ def _measured(chosen: Chosen) -> bool:
     network, n = chosen.network, chosen.counts.n
     if len(network.names) * n > MOST_VALUES:
         raise InputError(
-            f"Every release needs a table of its own; those are of up to {MOST_VALUES:,} values; {n:,} records "
-            f"of {len(network.names):,} columns are more. Draw a smaller synthetic table on the Data page."
+            f"Every simulated release needs its own table of at most {MOST_VALUES:,} values; {n:,} records of "
+            f"{len(network.names):,} columns are more. Draw a smaller synthetic table on the Data page."
         )
     settings = against_epsilon("", lambda epsilon: replace(mechanism, epsilon=epsilon), n)
     releases = RELEASES if network.cell_count <= SMALL else FEW_RELEASES
@@ -62,17 +62,16 @@ def _measured(chosen: Chosen) -> bool:
             coverage_figure(curves, np.array(EPSILONS), level=LEVEL),
             key="coverage",
             simulates=True,
-            alt=f"How often {LEVEL:.0%} intervals hold the truth against epsilon, the noise being known of or not.",
+            alt=f"Coverage of {LEVEL:.0%} intervals against epsilon, naive and noise-aware.",
         )
-        last = {curve.look: whole_percent(curve.y[0]) for curve in curves}
+        first = {curve.look: whole_percent(curve.y[0]) for curve in curves}
         st.markdown(
-            f"At ε = {numeral(curves[0].x[0])}, intervals that are said to hold {LEVEL:.0%} hold the truth "
-            f"{last[AS_REAL]} of the time where noisy counts are taken as real, and {last[AWARE]} where the noise is "
-            "taken into account."
+            f"At ε = {numeral(curves[0].x[0])}, {LEVEL:.0%} intervals contain the truth in {first[AS_REAL]} of "
+            f"releases for a naive reader and in {first[AWARE]} for a noise-aware reader."
         )
     st.caption(
-        f"{releases} networks drawn from the prior at every ε, with a table of {many(n, 'record')} and a release "
-        "each. Nothing here depends on the records. What a release leaves open, the prior says: of one network that it "
-        "hardly expects, such as one whose probabilities are all near 0 or 1, intervals hold less at a small ε."
+        f"{releases} networks sampled from the prior at every ε, each with a table of {many(n, 'record')} and one "
+        "release. The records are not used. Coverage is an average over the prior: for a network that the prior makes "
+        "unlikely, such as one with probabilities near 0 or 1, it is lower at a small ε."
     )
     return work.going

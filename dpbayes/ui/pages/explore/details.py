@@ -1,86 +1,90 @@
 """What the Explore page shows below the picture.
 
-One person's risk, the spread, a query, all rows, the promise, a comparison of mechanisms, the file.
+The spread of one probability, a question, all rows, one person's risk, the guarantee, checks, the file.
 """
-
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.randomness import stream
-from dpbayes.base.text import ends, escaped, many, numeral, whole_percent
-from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, answer_interval, drawn_values, spread_left
+from dpbayes.base.text import ends, many, numeral, whole_percent
+from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.ui.pages.explore.answers import answer_spread
 from dpbayes.ui.pages.explore.averages import Averages
+from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.comparison import comparison
-from dpbayes.ui.pages.explore.controls import ask, question
+from dpbayes.ui.pages.explore.controls import ask
 from dpbayes.ui.pages.explore.coverage import coverage
 from dpbayes.ui.pages.explore.exact import check_against_exact
 from dpbayes.ui.pages.explore.file import release_json
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.question import question
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import assumption, data_and_download, numbers, sentence_instead, source
 
-MOST_DRAWN = 10_000
-"""Cells of a network up to which an answer gets an interval, of hundreds of drawn networks."""
-
 MANY_RELEASES = 20
-"""Releases from which on nine of ten of them are told."""
+"""Releases from which on the interval of 90% of them is shown instead of their range."""
 
 DECIDING = 0.5
-"""Share of the prior's spread from which on the prior, not the release, decides an answer."""
+"""Share of the prior's spread above which the prior, not the release, decides an answer."""
 
 ROWS_AT_ONCE = 24
 
 
+def one_probability(chosen: Chosen, readings: Readings, averages: Averages | None) -> None:
+    """Show the spread of the picked probability over releases, for the curator, and the answer to a question."""
+    shown = readings.shown if averages is None else averages.shown
+    left, right = st.columns(2, gap="medium")
+    if averages is not None:
+        with left:
+            st.subheader("Possible releases", anchor=ANCHOR)
+            _spread(chosen, readings, averages)
+    with right if averages is not None else left, st.container(key="question"), sentence_instead():
+        st.subheader("Ask a question", anchor=False if averages is not None else ANCHOR)
+        _query(chosen, readings, shown)
+
+
 def release_details(chosen: Chosen, readings: Readings, averages: Averages | None) -> bool:
-    """Show everything below the picture; the recipient gets what one release contains. Returns whether it goes on.
+    """Show what is below the errors; the recipient gets what one release contains. Returns whether it goes on.
 
     There are `averages` for the curator alone.
     """
     shown = readings.shown if averages is None else averages.shown
-    one_person(chosen)
-    _spread_and_query(chosen, readings, shown, averages)
+    st.subheader("All rows of the network", anchor=False)
     _all_rows(chosen, readings, shown)
+    st.subheader("Privacy", anchor=False)
+    one_person(chosen)
     _guarantee(chosen)
-    tells_noise = readings.as_real.release.tells_noise
-    goes_on = tells_noise and coverage(chosen)
-    goes_on |= tells_noise and check_against_exact(chosen, readings, readings.cell)
+    is_noise_public = readings.as_real.release.tells_noise
+    if not (is_noise_public or chosen.is_curator):
+        return False
+    st.subheader("Checks", anchor=False)
+    goes_on = is_noise_public and coverage(chosen)
+    goes_on |= is_noise_public and check_against_exact(chosen, readings, readings.cell)
     goes_on |= chosen.is_curator and comparison(chosen, readings.cell)
-    _download(chosen, readings.as_real)
     return goes_on
 
 
-def _spread_and_query(chosen: Chosen, readings: Readings, shown: ReleaseStudy, averages: Averages | None) -> None:
-    left, right = st.columns(2, gap="medium")
-    if averages is not None:
-        with left:
-            st.subheader("Many possible releases")
-            name = f"P({chosen.network.cell_label(readings.cell)})"
-            exact, colour = float(shown.exact.mean[readings.cell]), chosen.mechanism.colour
-            means = averages.cell.means
-            chart(
-                quantile_dots_figure(means, exact, name=name, colour=colour),
-                key="dots",
-                simulates=True,
-                alt=f"Quantile dots of the private posterior mean of {name}.",
-            )
-            st.caption(f"{many(len(means), 'simulated release')}. Publishing them all would cost ε for each.")
-    with right if averages is not None else left, st.container(key="question"), sentence_instead():
-        st.subheader("Ask a question")
-        _query(chosen, readings, shown)
+def _spread(chosen: Chosen, readings: Readings, averages: Averages) -> None:
+    name = f"P({chosen.network.cell_label(readings.cell)})"
+    exact, means = float(averages.shown.exact.mean[readings.cell]), averages.cell.means
+    chart(
+        quantile_dots_figure(means, exact, name=name, colour=chosen.mechanism.colour),
+        key="dots",
+        simulates=True,
+        alt=f"Quantile dots of the private posterior mean of {name}.",
+    )
+    st.caption(
+        f"{many(len(means), 'simulated release')}. A real release publishes one; each further one costs ε again."
+    )
 
 
 def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
@@ -88,74 +92,62 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    frame, left = pd.DataFrame({"state": states, "private": private[0]}), 0.0
-    if study.is_posterior and net.cell_count <= MOST_DRAWN:
-        with suppress(InputError):  # evidence that is possible on average may be impossible in a draw
-            low, high, left = readings.memo.once(
-                (target, tuple(evidence.items())),
-                _answer_interval,
-                chosen.mechanism.prior,
-                readings.first_posterior,
-                target,
-                evidence,
-                chosen.seed,
-            )
-            frame[f"its {LEVEL:.0%} interval"] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
+    frame = pd.DataFrame({"state": states, "private": private[0]})
+    spread = answer_spread(chosen, readings, target, evidence)
+    if spread is not None:
+        intervals = zip(spread.low, spread.high, strict=True)
+        frame[f"its {LEVEL:.0%} interval"] = [" to ".join(ends(*pair)) for pair in intervals]
     if chosen.is_curator:
         frame["exact"] = exact
-        frame["mean |diff.|"] = np.abs(private - exact).mean(axis=0)
+        frame["mean abs. error"] = np.abs(private - exact).mean(axis=0)
         levels = (0.05, 0.95) if len(private) >= MANY_RELEASES else (0.0, 1.0)
         low, high = np.quantile(private, levels, axis=0)
-        of = "nine of ten releases" if len(private) >= MANY_RELEASES else many(len(private), "release")
+        of = "90% of releases" if len(private) >= MANY_RELEASES else many(len(private), "release")
         frame[of] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
-    if left > DECIDING:
+    if spread is not None and spread.left > DECIDING:
         st.caption(
-            f"The prior decides this answer: the release leaves {whole_percent(min(left, 1.0))} of the prior's spread. "
-            "Ask about a node with fewer parents, or take a larger ε."
+            f"The prior decides this answer: the release leaves {whole_percent(min(spread.left, 1.0))} of the prior's "
+            "spread. Ask about a node with fewer parents, or take a larger ε."
         )
     if chosen.is_curator:
-        st.caption("Exact and differences: curator only, not private.")
-
-
-def _answer_interval(
-    prior: Dirichlets, posterior: Dirichlets | DirichletMixtures, target: str, evidence: dict[str, str], seed: int
-) -> tuple[FloatArray, FloatArray, float]:
-    rng = stream(seed, "release", "answers")
-    low, high = answer_interval(posterior, target, evidence, rng, level=LEVEL)
-    return low, high, spread_left(prior, posterior, target, evidence, rng)
+        st.caption("Exact values and errors are not private (curator view).")
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:
     net, study, as_real = chosen.network, readings.as_real, None
-    with st.expander("All rows of the network", expanded=net.row_count <= ROWS_AT_ONCE):
+    columns = st.columns(2, gap="medium") if chosen.is_curator else [st.container()]
+    with columns[0]:
         rows = _rows_shown(net)
         cells = net.row_starts[rows] + [net.telling_state(int(node)) for node in net.node_of_row[rows]]
         labels = [net.cell_label(int(cell)) for cell in cells]
-        first = readings.summary(cells, LEVEL) if study.is_posterior else _drawn_summary(study, cells)
-        if readings.knows_noise:
+        first = readings.summary(cells, LEVEL) if study.is_posterior else _sample_summary(study, cells)
+        if readings.is_noise_aware:
             as_real = summary_as_real(study, cells, LEVEL)
         exact = _summary(study.exact, cells) if chosen.is_curator else None
         figure = rows_figure(labels, first, exact, own=chosen.mechanism.colour, as_real=as_real)
         chart(figure, key="rows", alt="Means with 95% intervals of one state of every row.", simulates=True)
-        if chosen.is_curator:
+    if chosen.is_curator:
+        with columns[1]:
             _kl_of_rows(shown, net, chosen.mechanism.colour)
 
 
 def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
-    """Show the rows that lose most: of predictions, which every release makes; of posteriors, where it holds them."""
+    """Show the rows with the largest KL: of predictions, which every release makes, and of released posteriors."""
     means = {"prediction": study.predictive_kl_rows.mean(axis=0)}
     if study.is_posterior:
         means["posterior"] = study.kl_rows.mean(axis=0)
-    for what, mean_kl in means.items():
+    tabs = st.tabs([f"{what.capitalize()} KL" for what in means])
+    for tab, (what, mean_kl) in zip(tabs, means.items(), strict=True):
         worst = np.argsort(-mean_kl)[:ROWS_AT_ONCE]
-        chart(
-            kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what, colour=colour),
-            key="kl" if what == "prediction" else "posterior-kl",
-            simulates=True,
-            alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
-        )
+        with tab:
+            chart(
+                kl_figure([net.row_label(int(row)) for row in worst], mean_kl[worst], what=what, colour=colour),
+                key="kl" if what == "prediction" else "posterior-kl",
+                simulates=True,
+                alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
+            )
     columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
     data_and_download(
         lambda: pd.DataFrame({"row": net.row_labels(), **columns}),
@@ -180,34 +172,34 @@ def _summary(posterior: Dirichlets, cells: np.ndarray) -> tuple[np.ndarray, np.n
     return posterior.mean[cells], low, high
 
 
-def _drawn_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean and the middle 95% of the first release's draws; of a single one, that one."""
-    drawn = np.stack([drawn_values(study, int(cell))[0] for cell in cells])
-    low, high = np.quantile(drawn, (0.5 - LEVEL / 2, 0.5 + LEVEL / 2), axis=-1)
-    return drawn.mean(axis=-1), low, high
+def _sample_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean and the middle 95% of the first release's samples; of a single one, that one."""
+    samples = np.stack([drawn_values(study, int(cell))[0] for cell in cells])
+    low, high = np.quantile(samples, (0.5 - LEVEL / 2, 0.5 + LEVEL / 2), axis=-1)
+    return samples.mean(axis=-1), low, high
 
 
 def _guarantee(chosen: Chosen) -> None:
     mechanism = chosen.mechanism
-    with st.expander("What is promised, by whom, and why"):
+    with st.expander("Guarantee and its proof"):
         left, right = st.columns(2)
         left.metric("Claimed", str(mechanism.claimed), help=terms.EPSILON)
         left.caption(str(mechanism.claimed.reference))
-        right.metric("Certified", str(mechanism.certified), help=terms.NEIGHBOURS)
+        right.metric("Proved", str(mechanism.certified), help=terms.NEIGHBOURS)
         rho = mechanism.certified.rho
         right.caption(str(mechanism.certified.reference) + (f", ρ = {numeral(rho, 4)}" if rho < np.inf else ""))
         assumption(f"Neighbours are {mechanism.certified.neighbours.value}.", holds=True)
         assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
-        assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
+        assumption("The noise is sampled exactly and kept secret; here it comes from a seed.", holds=False)
         st.markdown(formula(mechanism))
         source(mechanism.claimed.reference)
 
 
-def _download(chosen: Chosen, study: ReleaseStudy) -> None:
+def download(study: ReleaseStudy) -> None:
     """Offer the first simulated release: what a recipient would get, and nothing else."""
     net = study.exact.network
     st.download_button(
-        "Download this simulated release (JSON)",
+        "Simulated release (JSON)",
         lambda: release_json(study.release.part(0), net),
         offered_name("release", "json", simulates=True),
         "application/json",
@@ -215,4 +207,3 @@ def _download(chosen: Chosen, study: ReleaseStudy) -> None:
         help="What the recipient would get. Its noise is seeded, so it protects nobody: for demonstration only.",
         on_click="ignore",
     )
-    st.caption(f"Table: {escaped(chosen.data_title)}.")

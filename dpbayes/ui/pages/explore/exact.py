@@ -21,7 +21,7 @@ MOST_RHAT = 1.05
 
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
-    """Show, once asked for, the exact posterior beside the quick one; return whether it goes on."""
+    """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
     with st.expander("Check against whole tables", on_change="rerun", key="exact.open") as part:
         if not part.open:
             return False
@@ -47,8 +47,8 @@ def _checked(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.result is not None:
         _compared(work.result, release.noise_aware(points=readings.points), cell)
     st.caption(
-        f"{CHAINS} chains over whole integer tables, {SWEEPS:,} sweeps each, with no approximation but their number; "
-        "the posterior above works out every row by itself. Both read the released numbers alone."
+        f"{CHAINS} Markov chains over whole integer tables, {SWEEPS:,} sweeps each. The posterior above treats every "
+        "row by itself. Both use the released numbers only."
     )
     return work.going
 
@@ -74,8 +74,8 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
         f"{escaped(f'P({network.cell_label(worst)})')}: {widths} of its posterior's standard deviation."
     )
     rhat, worth = float(draws.rhat.max()), int(draws.effective.min())
-    agree = "Chains agree" if rhat <= MOST_RHAT else "Chains do not agree yet, and what they say is rough"
+    agree = "The chains agree" if rhat <= MOST_RHAT else "The chains do not agree yet, so the result is rough"
     st.caption(
         f"{agree}: R-hat is at most {numeral_above(rhat, 4)}; every mean is worth at least "
-        f"{many(worth, 'independent draw')}."
+        f"{many(worth, 'independent sample')}."
     )

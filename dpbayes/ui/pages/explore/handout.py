@@ -6,9 +6,10 @@ import streamlit as st
 
 from dpbayes.model.labels import assignment
 from dpbayes.releases.views.handout import Handout, html_handout
-from dpbayes.ui.pages.explore.controls import question
+from dpbayes.ui.pages.explore.answers import answer_spread
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.question import question
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -18,24 +19,27 @@ def handout_button(chosen: Chosen, readings: Readings) -> None:
     with sentence_instead():
         sheet = html_handout(handout_of(chosen, readings))
         name = offered_name("handout", "html", simulates=True)
-        st.download_button("Handout on one page (HTML)", sheet, name, "text/html", key="handout", on_click="ignore")
+        st.download_button("Handout (HTML)", sheet, name, "text/html", key="handout", on_click="ignore")
 
 
 def handout_of(chosen: Chosen, readings: Readings) -> Handout:
-    """Return what the first release shown says of the question. Errors: InputError where it has no answer."""
+    """Return the first simulated release's answer to the question. Errors: InputError where it has no answer."""
     (target, given), network = question(chosen), chosen.network
     _, private = readings.shown.query(target, given)
     names = _readable(chosen, (target, *given))
-    known = ", ".join(assignment(names[name], state) for name, state in given.items())
-    release = readings.shown.release
+    condition = ", ".join(assignment(names[name], state) for name, state in given.items())
+    release, states = readings.shown.release, network.states[network.index(target)]
+    spread = answer_spread(chosen, readings, target, given)
+    intervals = () if spread is None else zip(states, zip(spread.low, spread.high, strict=True), strict=True)
     return Handout(
-        question=f"P({names[target]} | {known})" if known else f"P({names[target]})",
+        question=f"P({names[target]} | {condition})" if condition else f"P({names[target]})",
         table=chosen.data_title,
         n=chosen.counts.n,
         mechanism=release.mechanism,
         guarantee=release.guarantee,
-        answer=dict(zip(network.states[network.index(target)], map(float, private[0]), strict=True)),
-        published={said: name for name, said in names.items() if said.casefold() != name.casefold()},
+        answer=dict(zip(states, map(float, private[0]), strict=True)),
+        intervals={state: (float(low), float(high)) for state, (low, high) in intervals},
+        published={readable: name for name, readable in names.items() if readable.casefold() != name.casefold()},
     )
 
 

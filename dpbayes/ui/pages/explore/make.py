@@ -39,8 +39,8 @@ def _make(chosen: Chosen) -> None:
     path = ledger.ledger_path()
     require_releasable(chosen)
     st.markdown(
-        "What the page shows is simulated. Here the noise is drawn once, exactly, from this computer’s own randomness; "
-        "what it costs is charged to the dataset’s budget, and what comes out may be handed on."
+        "The page above shows simulations. A real release samples its noise once, exactly, from this computer’s "
+        "randomness. Its cost is charged to the dataset’s budget, and the result may be published."
     )
     dataset = whose_budget(path, key="make.dataset")
     if dataset is None:
@@ -50,18 +50,18 @@ def _make(chosen: Chosen) -> None:
     _summary(path, request)
     if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
         st.caption(
-            "A release has noise of whole numbers; the page shows that law once it is chosen beside the picture."
+            "A real release has noise of whole numbers. Choose it under *More settings* to simulate the same noise."
         )
     if chosen.weights and request.prices:
-        st.caption("Which tables matter more must have been chosen without looking at these records, too.")
+        st.caption("The tables that matter more must also have been chosen without looking at these records.")
     if learnt is not None:
         st.caption(
-            f"The drawn graph is the one that was learnt privately in row {learnt.row} of the ledger, for "
-            f"ε = {amount_text(learnt.document.request.epsilon)}, which is counted there."
+            f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
+            f"ε = {amount_text(learnt.document.request.epsilon)} is charged there."
         )
     before = shown_again(path, request)
     if before is not None:
-        st.info(f"This was released before, in row {before.row}: to show it again costs nothing.")
+        st.info(f"This was released before, in row {before.row}: showing it again costs nothing.")
         _show(before, chosen)
         return
     if chosen.is_connected:

@@ -22,26 +22,32 @@ from dpbayes.ui.pages.explore.averages import (
     releases_of,
     with_averages,
 )
-from dpbayes.ui.pages.explore.board import board, follow, subject
-from dpbayes.ui.pages.explore.controls import has_asked, has_picked, lead_control, picked, question, release_controls
-from dpbayes.ui.pages.explore.details import release_details
+from dpbayes.ui.pages.explore.board import board, follow
+from dpbayes.ui.pages.explore.controls import has_picked, lead_control, picked
+from dpbayes.ui.pages.explore.details import download, one_probability, release_details
 from dpbayes.ui.pages.explore.handout import handout_button
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.python import python_of
+from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.question import has_question, question
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
+from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
 
 SHOWN_CURVES = 16
+
+HEIGHT_ALONE = 400
+"""Pixels of the posterior where a recipient sees no other picture of releases."""
 
 SLOTS = 40
 """More than the elements that follow the picture."""
@@ -56,33 +62,42 @@ def explore_page(chosen: Chosen) -> bool:
     page, beside = board(chosen)
     readings = page.first(_moving, chosen)
     with page.controls:
-        subject(chosen)
-        release_controls(chosen)
-    works = follow(chosen, beside)
-    if not isinstance(readings, Readings):
-        page.settle()
-    if readings is None:
-        return False
+        is_edited = rail(chosen)
+    works = [] if readings is None else follow(chosen, beside)  # what refuses the posterior refuses the others
     if isinstance(readings, Running):
         with page.picture:
             show_search(readings, key="release.search")
             blank(SLOTS)
+    with st.container(key="below"):
+        goes_on = _below(chosen, readings)
+        next_page("choose epsilon", "pages/which_epsilon.py")
+    page.settle()
+    for work in works:
+        work.work()
+    return (goes_on or bool(works)) and not is_edited  # another run would close the editor
+
+
+def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> bool:
+    """Show the sections below the board; return whether there is more to come."""
+    if readings is None:
+        return False
+    if isinstance(readings, Running):
         blank(SLOTS)
         return readings.going
     row, _ = picked(chosen)
     under_way = averages_under_way(chosen, readings) if chosen.is_curator else None
+    averages = under_way.by_now if under_way else None
+    one_probability(chosen, readings, averages)
     _measures(chosen, readings, under_way, row)
-    page.settle()
-    handout_button(chosen, readings)
+    goes_on = release_details(chosen, readings, averages)
+    st.subheader("Release and files", anchor=False)
     if chosen.is_curator:
         make_release(chosen)
-    st.divider()
-    goes_on = release_details(chosen, readings, under_way.by_now if under_way else None)
+    with st.container(horizontal=True):
+        handout_button(chosen, readings)
+        download(readings.as_real)
     same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
-    more = under_way is not None and under_way.go_on()
-    for work in works:
-        work.work()
-    return goes_on or more or bool(works)
+    return goes_on or (under_way is not None and under_way.go_on())
 
 
 def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
@@ -90,11 +105,11 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     with page.picture:
         readings = _picture(chosen, cell)
         if isinstance(readings, Readings) and chosen.is_curator:
-            st.caption(_errors_told(chosen, readings, cell))
+            st.caption(_errors_sentence(chosen, readings, cell))
     lead_control(page, chosen)
     if isinstance(readings, Running):
         nodes = len(chosen.network.names)
-        page.say(f"The best noise on a network of {nodes} nodes is being searched for; no record is looked at.")
+        page.say(f"The best noise for a network of {nodes} nodes is being searched for; no record is used.")
     elif readings is not None:
         page.say(_headline(chosen, readings, cell))
         with page.top:
@@ -106,9 +121,9 @@ def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
     """State the mean error over all probabilities; to the recipient, what the release says of one of them."""
     study = readings.shown
     if not chosen.is_curator:
-        name, value = next(iter(_said(chosen, readings, cell).items()))
+        name, value = next(iter(_released_values(chosen, readings, cell).items()))
         promise = escaped(str(study.release.guarantee))
-        return f"With {promise}, this release says that {name} is about {_probability(value)}."
+        return f"With {promise}, this release estimates {name} at {_probability(value)}."
     reader = "a noise-aware reader of " if study.aware is not None else ""
     return (
         f"With {escaped(str(study.release.guarantee))}, {reader}a {inside(study.release.mechanism)} release has a mean "
@@ -116,33 +131,32 @@ def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
     )
 
 
-def _errors_told(chosen: Chosen, readings: Readings, cell: int) -> str:
+def _errors_sentence(chosen: Chosen, readings: Readings, cell: int) -> str:
     """State the mean error of the picked probability, and of the answer to the person's question if there is one."""
     study = readings.shown
     name = escaped(f"P({chosen.network.cell_label(cell)})")
-    told = f"{name}: mean absolute error {numeral(study.shifts[:, cell].mean(), 2)}"
+    sentence = f"{name}: mean absolute error {numeral(study.shifts[:, cell].mean(), 2)}"
     if answers := _answers(chosen, study):
         exact, private = answers
-        told += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"
-    return f"{told}."
+        sentence += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"
+    return f"{sentence}."
 
 
-def _said(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
-    """Return what the first release says of what the person asked for and picked, else of what is in the picture."""
-    said, net = {}, chosen.network
+def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
+    """Return the first release's answer to the person's question and its picked probability, else the one shown."""
+    values, net = {}, chosen.network
     if answers := _answers(chosen, readings.shown):
         node = net.index(question(chosen)[0])
         state = net.telling_state(node)
-        said[f"{_question_name(chosen, net.states[node][state])}, your question,"] = float(answers[1][0, state])
-    if has_picked(chosen) or not said:
-        why = "which you picked" if has_picked(chosen) else "in the picture"
-        said[f"{escaped(f'P({net.cell_label(cell)})')}, {why},"] = readings.says
-    return said
+        values[f"{_question_name(chosen, net.states[node][state])} (your question)"] = float(answers[1][0, state])
+    if has_picked(chosen) or not values:
+        values[escaped(f"P({net.cell_label(cell)})")] = readings.private_mean
+    return values
 
 
 def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
-    if not has_asked(chosen):
+    if not has_question(chosen):
         return None
     with suppress(InputError):
         return study.query(*question(chosen))
@@ -151,9 +165,9 @@ def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarra
 
 def _question_name(chosen: Chosen, state: str = "") -> str:
     target, given = question(chosen)
-    asked = assignment(target, state) if state else target
-    known = ", ".join(assignment(*pair) for pair in given.items())
-    return escaped(f"P({asked} | {known})" if known else f"P({asked})")
+    event = assignment(target, state) if state else target
+    condition = ", ".join(assignment(*pair) for pair in given.items())
+    return escaped(f"P({event} | {condition})" if condition else f"P({event})")
 
 
 def _probability(value: float) -> str:
@@ -174,18 +188,19 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
         return None
     study, readings = releases.study, with_averages(chosen, Readings.of(chosen, releases, cell))
     name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
+    height = HEIGHT if chosen.is_curator else HEIGHT_ALONE
     beside = " beside the exact density." if chosen.is_curator else "."
     if study.is_posterior:
-        key = cell, chosen.is_curator, readings.knows_noise, readings.points
+        key = cell, chosen.is_curator, readings.is_noise_aware, readings.points
         densities = readings.memo.once(key, _densities, chosen, readings, cell)
         figure = density_figure(densities, name=name, zoom=zoom, colour=colour)
-        figure.layout["height"] = HEIGHT
+        figure.layout["height"] = height
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
     else:
         figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
-        figure.layout["height"] = HEIGHT
-        said = f"The values of P({name}) that this release holds{beside}"
-        chart(figure, key="density", alt=said, simulates=True)
+        figure.layout["height"] = height
+        alt = f"The samples of P({name}) in this release{beside}"
+        chart(figure, key="density", alt=alt, simulates=True)
     return readings
 
 
@@ -193,14 +208,14 @@ def _densities(chosen: Chosen, readings: Readings, cell: int) -> Densities:
     """Return the densities to draw; the recipient gets one release and nothing exact."""
     study = readings.as_real
     releases = study.release.posterior
-    known = [study.exact, releases.part(0)] if chosen.is_curator else [releases.part(0)]
-    if readings.knows_noise:
+    shown = [study.exact, releases.part(0)] if chosen.is_curator else [releases.part(0)]
+    if readings.is_noise_aware:
         first = readings.first_of_cell
-        theta = density_grid(known, cell, within=(float(first.mean[0]), float(first.sd[0])))
+        theta = density_grid(shown, cell, within=(float(first.mean[0]), float(first.sd[0])))
         private = np.exp(first.log_density(theta[:, None])).T
         as_real = density(releases.part(0), cell, theta)
     else:
-        theta, as_real = density_grid(known, cell), None
+        theta, as_real = density_grid(shown, cell), None
         private = density(releases.part(slice(0, SHOWN_CURVES if chosen.is_curator else 1)), cell, theta)
     return Densities(theta, private, density(study.exact, cell, theta) if chosen.is_curator else None, as_real)
 
@@ -217,16 +232,16 @@ def _draws(
 
 
 def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | None, row: int) -> None:
-    """Say how far the releases are from exact, for the curator; offer the numbers."""
-    controls.toggle("Zoom to the posteriors", "zoom")
+    """Show how far the releases are from exact, for the curator; offer the numbers."""
     if under_way is not None:
+        st.subheader("Errors of the release", anchor=False)
         averages = under_way.by_now
         with st.container(key="measures"):
             _compared(averages.shown, row)
             if readings.as_real.is_posterior:
                 _of_posteriors(readings, averages, row)
         under_way.show_progress(releases_of(readings))
-        st.caption(f"{averages.over} Curator only: not private.")
+        st.caption(f"{averages.over} Not private (curator view).")
     _few_points(readings)
     data_and_download(
         lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
@@ -234,62 +249,62 @@ def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | 
 
 
 def _compared(study: ReleaseStudy, row: int) -> None:
-    """Show what every mechanism has, at the same place and in the same units whichever it is."""
+    """Show the errors that every mechanism has, at the same place and in the same units."""
     left, middle, right = st.columns(3)
     mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
     left.metric(
-        "Mean difference, all rows",
+        "Mean absolute error, all rows",
         mean,
         help=f"|private - exact|, mean over all probabilities of all rows and over {many(study.count, 'release')}. "
         f"In nine of ten releases the mean is at most {most}.",
     )
     what = f"KL(exact || private) of the next record's state, mean over {many(study.count, 'release')}. {terms.KL}"
-    middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} The rows' sum.")
+    middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} Sum over rows.")
     right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
 
 
 def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
-    """Show what only a release that holds posteriors has; its KL is of whole laws, and no other release's compares."""
+    """Show the errors of released posteriors; their KL does not compare with that of other releases."""
     study, real = averages.shown, readings.as_real
-    st.markdown("**Of the released posteriors**, which not every mechanism has:")
+    st.markdown("**Released posteriors** (not every mechanism releases one):")
     left, middle, right = st.columns(3)
     what = f"KL(exact || private) of the posteriors, mean over {many(study.count, 'release')}. {terms.KL}"
     error = f"Standard error {numeral(study.kl_error, 1)}."
-    left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} The rows' sum. {error}")
+    left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} Sum over rows. {error}")
     middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals, this probability",
         whole_percent(averages.coverage),
-        help="How much of this probability's exact posterior lies in its private credible interval, mean over "
+        help="The share of this probability's exact posterior that lies in its private credible interval, mean over "
         f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
     )
-    if readings.knows_noise:
-        coverage = whole_percent(readings.coverage_as_real(LEVEL))
+    if readings.is_noise_aware:
+        coverage = whole_percent(readings.naive_coverage(LEVEL))
         st.markdown(
-            f"With counts taken as real, over {many(real.count, 'release')}: {numeral(real.kl.mean())} nats over all "
-            f"rows, {numeral(real.kl_rows[:, row].mean())} in this row, coverage {coverage}."
+            f"Naive reading of the same {many(real.count, 'release')}: posterior KL {numeral(real.kl.mean())} nats "
+            f"over all rows and {numeral(real.kl_rows[:, row].mean())} in this row; coverage {coverage}."
         )
 
 
 def _few_points(readings: Readings) -> None:
-    """Where the posterior that knows of the noise rests on few points, say so and offer more."""
-    if not readings.knows_noise:
+    """Where the noise-aware posterior rests on few points, say so and offer more."""
+    if not readings.is_noise_aware:
         return
-    if said := roughness(readings.first_of_cell):
-        st.caption(f"{said} More points make it finer.")
-    if said or readings.points != POINTS:
+    if sentence := roughness(readings.first_of_cell):
+        st.caption(f"{sentence} More points make it finer.")
+    if sentence or readings.points != POINTS:
         controls.parameter_control("release.points")
 
 
 def _curve_frame(chosen: Chosen, readings: Readings) -> pd.DataFrame:
     cell = readings.cell
     if not readings.as_real.is_posterior:
-        return pd.DataFrame({"draw of this release": drawn_values(readings.as_real, cell)[0]})
-    drawn = _densities(chosen, readings, cell)
+        return pd.DataFrame({"sample of this release": drawn_values(readings.as_real, cell)[0]})
+    densities = _densities(chosen, readings, cell)
     columns = {
-        "theta": drawn.theta,
-        "private": drawn.private[0],
-        "counts taken as real": drawn.as_real,
-        "exact": drawn.exact,
+        "theta": densities.theta,
+        "private": densities.private[0],
+        "naive": densities.as_real,
+        "exact": densities.exact,
     }
     return pd.DataFrame({name: values for name, values in columns.items() if values is not None})

@@ -1,4 +1,4 @@
-"""What the chosen epsilon means for one person: how far a belief about their record can rise, and how far it does."""
+"""The chosen epsilon for one person: how far an attacker's belief about their record can rise, and does."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -20,14 +20,14 @@ _BEFORE = np.linspace(0.0, 1.0, 201)
 
 
 def in_short(chosen: Chosen) -> None:
-    """Say in one line what the promise lets a belief about one person become; it follows epsilon at once."""
+    """State in one line how far a belief about one person can rise; it follows epsilon at once."""
     options = chosen.options("release")
     promise = chosen.mechanism.certified
     st.caption(escaped(belief_told(promise, suspicion=options.suspicion, releases=options.releases)))
 
 
 def one_person(chosen: Chosen) -> None:
-    """Say, once asked for, what the promise and the mechanism mean for one person: it is public."""
+    """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
     with st.expander("What this epsilon means for one person", on_change="rerun", key="person.open") as part:
         if part.open:
             left, right = st.columns(2)
@@ -46,22 +46,22 @@ def _show(known: Risk, chosen: Chosen) -> None:
     left.metric(
         "Belief, at most" if is_certain else "Belief, at most by ε",
         _at_most(known.ceiling),
-        help=f"What {releases} with this promise can make of a belief of {percent(known.suspicion)}."
-        + ("" if is_certain else " A delta lets it rise further now and then: the sentences below say how often."),
+        help=f"The highest value that an attacker's belief of {percent(known.suspicion)} can reach after {releases}."
+        + ("" if is_certain else " With probability delta it can rise further: see the sentences below."),
     )
     middle.metric(
         "Best guess, this mechanism",
         _between(known.guess),
-        help="Of two possibilities that are equally likely beforehand, how often the right one is guessed at best.",
+        help="How often an attacker guesses right between two equally likely possibilities, at best.",
     )
     right.metric(
         "Best guess, any mechanism",
         _at_most(known.promised),
-        help=f"The same, for whatever keeps {known.guarantee} in each of {releases}.",
+        help=f"The same bound for every mechanism with {known.guarantee} in each of {releases}.",
     )
     st.markdown(sentences([known]))
     _picture(known, chosen)
-    st.caption(f"{LINKED} Nothing here depends on the records.")
+    st.caption(f"{LINKED} The records are not used.")
 
 
 def _picture(known: Risk, chosen: Chosen) -> None:
@@ -72,7 +72,7 @@ def _picture(known: Risk, chosen: Chosen) -> None:
         before=_BEFORE,
         most=known.raised(_BEFORE),
         usual=usual,
-        most_name="at most" if not known.guarantee.delta else "at most, but for δ",
+        most_name="at most" if not known.guarantee.delta else "at most, except with probability δ",
         usual_name=f"at most in {rare} of cases, {inside(chosen.mechanism.label)}",
     )
     marks = (at, known.ceiling, float(known.usual(at)) if kept else np.nan)

@@ -41,7 +41,7 @@ def _from_the_file(chosen: Chosen, readings: Readings) -> str:
 def _read(readings: Readings, state: int) -> tuple[str, ...]:
     """Return the lines that read one state's probability in a row of the file, as the page's recipient reads it."""
     outcome = readings.as_real.release.part(0).outcome
-    if readings.knows_noise:
+    if readings.is_noise_aware:
         return (f'print(row["mean"][{state}])',)
     if readings.as_real.is_posterior:
         return (f'print(row["posterior"][{state}] / sum(row["posterior"]))',)

@@ -1,4 +1,4 @@
-"""The simulated releases as the recipient reads them: knowing of the noise, or taking noisy counts as real."""
+"""The simulated releases as the recipient reads them: noise-aware, or naive with noisy counts as if they were true."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,15 +34,15 @@ class Simulated:
 class Readings:
     """Releases with counts taken as real, and how the page's recipient reads them: one cell of all, all of the first.
 
-    `points` is how closely she works out the first one; `known` is what many come to, where that is worked out; `memo`
-    keeps what has been worked out of these releases.
+    `points` is how finely the first one is read; `read_by_now` has the readings of many that are computed so far;
+    `memo` keeps what has been computed of these releases.
     """
 
     as_real: ReleaseStudy
     cell: int
     reading: Reading
     points: int
-    known: ReadReleases | None = None
+    read_by_now: ReadReleases | None = None
     memo: Memo = field(default_factory=Memo)
 
     @classmethod
@@ -53,7 +53,7 @@ class Readings:
         return cls(releases.study, cell, reading, options.points, memo=releases.memo)
 
     @property
-    def knows_noise(self) -> bool:
+    def is_noise_aware(self) -> bool:
         """Whether the recipient reckons with the noise."""
         return self.reading is Reading.NOISE_AWARE
 
@@ -62,14 +62,14 @@ class Readings:
         """The releases that averages are taken over; of a very large network, with counts taken as real."""
         if not self.is_averaged:
             return self.as_real
-        if self.known is not None:
-            return self.as_real.read(self.known)
+        if self.read_by_now is not None:
+            return self.as_real.read(self.read_by_now)
         return self.memo.once(self.at_once, self.as_real.knowing_noise, self.at_once, points=AVERAGED_POINTS)
 
     @property
     def is_averaged(self) -> bool:
         """Whether averages are over releases that are read with their noise."""
-        return self.knows_noise and self.as_real.exact.network.cell_count <= MOST_AVERAGED
+        return self.is_noise_aware and self.as_real.exact.network.cell_count <= MOST_AVERAGED
 
     @property
     def at_once(self) -> int:
@@ -93,17 +93,17 @@ class Readings:
         return self.first(np.array([self.cell]))
 
     @property
-    def says(self) -> float:
+    def private_mean(self) -> float:
         """The private mean of the cell in the first release."""
-        return float(self.first_of_cell.mean[0] if self.knows_noise else self.as_real.private[0, self.cell])
+        return float(self.first_of_cell.mean[0] if self.is_noise_aware else self.as_real.private[0, self.cell])
 
-    def coverage_as_real(self, level: float) -> float:
-        """Return how much of the cell's exact posterior the interval holds that takes counts as real, on average."""
-        return float(held_as_real(self.as_real, self.cell, level).mean())
+    def naive_coverage(self, level: float) -> float:
+        """Return the share of the cell's exact posterior in the naive interval, mean over releases."""
+        return float(coverage_as_real(self.as_real, self.cell, level).mean())
 
     def summary(self, cells: IntArray, level: float) -> Span:
         """Return mean and credible interval of some cells in the first release: three arrays (C,)."""
-        if self.knows_noise:
+        if self.is_noise_aware:
             first = self.first(cells)
             return first.mean, *self.memo.once((cells.tobytes(), self.points, level), first.interval, level)
         return summary_as_real(self.as_real, cells, level)
@@ -117,7 +117,7 @@ def _first_posterior(study: ReleaseStudy) -> DirichletMixtures:
     return study.release.part(0).noise_aware(points=AVERAGED_POINTS)
 
 
-def held_as_real(study: ReleaseStudy, cell: int, level: float) -> FloatArray:
+def coverage_as_real(study: ReleaseStudy, cell: int, level: float) -> FloatArray:
     """Return how much of a cell's exact posterior each release's interval holds, counts taken as real: (releases,)."""
     return interval_coverage(study.exact, cell, study.release.posterior.interval(level, cells=cell))
 

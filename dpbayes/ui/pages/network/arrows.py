@@ -18,7 +18,6 @@ from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, drawn_cost
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.network.errors import (
-    asked,
     compared,
     is_too_large,
     key_of,
@@ -27,6 +26,7 @@ from dpbayes.ui.pages.network.errors import (
     of_everybody,
     planned,
     planned_reading,
+    question_text,
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
@@ -40,7 +40,10 @@ MOST_READ, MOST_SLOW = 3_000, 9_000
 """Cells of all networks with an arrow removed whose releases are read with their noise in mind, and of those where
 mechanisms that draw one by one take part."""
 
-WAITING = "Which arrow costs most is told once each has been removed …"
+MOST_LETTERS = 48
+"""Letters of an arrow's name in a sentence that stands as it is."""
+
+WAITING = "Comparing the network with and without each arrow …"
 
 _KIND = "network.arrows"
 
@@ -49,7 +52,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     """Show what the network would cost with each arrow removed, in error and in noise; return the work on that."""
     net = chosen.network
     if not net.edges:
-        st.caption("No arrows yet: every node stands alone. Drag from a node's handle to another node.")
+        st.caption("No arrows yet. Drag from a node's handle to another node.")
         return []
     shown = net.edges
     if len(net.edges) > MANY_ARROWS:
@@ -59,7 +62,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     work = _under_way(chosen, shown, searched=searched)
     noise = pd.concat([drawn_cost(net, chosen.epsilon), costs_without(net, chosen.epsilon, shown)], ignore_index=True)
     noise = noise.dropna(axis="columns")
-    st.markdown("**With one arrow removed**, the network would cost:")
+    st.subheader("What each arrow costs", anchor=False)
     if work is None:
         _table(noise, key="arrows.noise")
         return []
@@ -69,7 +72,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     _of_answer(chosen, work, shown)
     if work.is_long:
         progress(work, f"{done(work.share)} of the networks", key="arrows.stop")
-    st.caption(_told(chosen, shown, searched=searched))
+    st.caption(_explanation(chosen, shown, searched=searched))
     return [work]
 
 
@@ -78,7 +81,7 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
     answer = None if work.result is None else work.result.of_answer
     if answer is None:
         return
-    st.markdown(f"**Your question**, {asked(chosen)}. {verdict(answer) if work.done else WAITING}")
+    st.markdown(f"**Your question**, {question_text(chosen)}. {verdict(answer) if work.done else WAITING}")
     removed = pd.DataFrame({REMOVED: [NONE, *(f"{parent} → {child}" for parent, child in shown)]})
     _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
 
@@ -153,34 +156,36 @@ def _table(frame: pd.DataFrame, *, key: str) -> None:
 
 
 def verdict(known: ArrowErrors) -> str:
-    """Name the arrow that costs most, and the mechanism that pays it, or what is too near to call."""
+    """Name the arrow that costs most, with the error before and after, or state that no arrow clearly does."""
     prices, shown, mechanisms = known.prices, list(known.without), known.drawn.mechanisms
     dearest, near = prices.dearest, prices.near
     name, payer = _called(shown[dearest.arrow]), name_of(mechanisms[dearest.mechanism])
     before, after = apart(float(prices.drawn_error), float(prices.least), most=2)
-    told = f"without {name}, releases with {payer} are off by {after}, and by {before} as it is drawn"
+    change = f"the mean absolute error with {payer} from {before} to {after}"
     if not prices.is_clear:
-        return f"Whether any arrow costs something is too near to call: {told}."
+        return f"No arrow clearly costs accuracy. Removing {name} would change {change}."
     rivals = list(dict.fromkeys(_called(shown[each.arrow]) for each in near if each.arrow != dearest.arrow))
     if rivals:
-        return f"Which arrow costs most is too near to call between {listed([name, *rivals])}: {told}."
+        return f"Removing {name} lowers {change}, with no clear difference from removing {listed(rivals)}."
     others = [name_of(mechanisms[each.mechanism]) for each in near]
-    against = f"; for whom is too near to call against {listed(others)}" if others else ""
-    return f"The arrow {name} costs {'most' if len(shown) > 1 else 'something'}: {told}{against}."
+    tied = f", with no clear difference from {listed(others)}" if others else ""
+    most = f"The arrow {name} costs most. " if len(shown) > 1 else ""
+    return f"{most}Removing {'it' if most else name} lowers {change}{tied}."
 
 
 def _called(arrow: Arrow) -> str:
-    return escaped(brief(" → ".join(arrow)))
+    name = " → ".join(arrow)
+    return escaped(name if len(name) <= MOST_LETTERS else brief(name))
 
 
-def _told(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> str:
-    """Say what the errors are of, and which mechanisms are left out and why."""
-    as_real = "" if _reading(chosen, shown) is Reading.NOISE_AWARE else ", counts taken as real"
-    taken = places_of(chosen, shown, searched=searched)
+def _explanation(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> str:
+    """State what the errors are of, and which mechanisms are left out."""
+    reader = "" if _reading(chosen, shown) is Reading.NOISE_AWARE else ", for a naive reader"
+    kept = places_of(chosen, shown, searched=searched)
     kinds = [type(each) for each in compared(chosen, searched=searched)]
-    absent = [inside(kind.label) for kind in kinds if kind.__name__ not in taken]
-    left_out = f" {listed(absent)} would take long on so many networks and are left out." if absent else ""
+    absent = [inside(kind.label) for kind in kinds if kind.__name__ not in kept]
+    left_out = f" Not computed for so many networks: {listed(absent)}." if absent else ""
     return (
-        f"Errors are over the probabilities that are left, on the same planned tables{as_real}; what the arrow itself "
-        f"tells is lost besides. Noise explains them in part: fewer rows hold more records each.{left_out}"
+        f"Mean absolute error of the remaining probabilities on the same simulated tables{reader}. The dependence that "
+        f"an arrow describes is lost when the arrow is removed.{left_out}"
     )

@@ -1,4 +1,4 @@
-"""What a structure costs in noise: sizes, noise by node and per cell of every mechanism, and the sentence about it."""
+"""The price of a structure in noise: sizes, and noise by node and per cell of every mechanism."""
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +12,7 @@ from dpbayes.experiments.structure import structure_cost
 from dpbayes.figures.structure import NodeBars, noise_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.network.errors import is_too_large, needs_binary
+from dpbayes.ui.pages.network.errors import needs_binary
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.widgets.chart import chart
@@ -23,21 +23,13 @@ SEARCHED_SETS = 256
 
 
 def headline_of(net: Network, *, epsilon: float) -> str:
-    """Return how much noise Laplace and Fourier add to a count: what is said while errors are not known."""
-    cost, start = structure_cost(net, epsilon), f"At ε = {numeral(epsilon, 6)}, noise on a count has an sd"
+    """Return how much noise Laplace and Fourier add to a count: the headline while errors are not computed."""
+    cost, start = structure_cost(net, epsilon), f"At ε = {numeral(epsilon, 6)}, the noise on a count has an sd of"
     laplace = numeral(cost.laplace_noise)
     if cost.fourier_noise is None:
-        return f"{start} of {laplace} with Laplace.{needs_binary(net)}"
+        return f"{start} {laplace} with Laplace."
     bound = "" if cost.fourier_exact else "at most "
-    more = (
-        "Explore shows whose probabilities are nearer."
-        if is_too_large(net)
-        else "How far off that leaves the probabilities follows when the hand rests."
-    )
-    return (
-        f"{start} of {laplace} with Laplace and of "
-        f"{bound}{numeral(cost.fourier_noise)} (root mean square) with Fourier. {more}"
-    )
+    return f"{start} {laplace} with Laplace and {bound}{numeral(cost.fourier_noise)} with Fourier."
 
 
 def comparison_of(chosen: Chosen) -> Comparison:
@@ -80,14 +72,16 @@ def every_mechanism(comparison: Comparison) -> None:
         st.dataframe(frame, hide_index=True)
         network = comparison.laplace.mechanism.prior.network
         left_out = (
-            "" if is_quick(network) else " The others search for their best scales, which takes longer on this graph."
+            ""
+            if is_quick(network)
+            else " The other mechanisms search for their best noise scales, which takes too long on this graph."
         )
         st.caption(f"Root mean square over all cells, in counts.{left_out}")
         st.page_link("pages/compare.py", label="Compare mechanisms", icon=":material/arrow_forward:")
 
 
 def _t_for(net: Network) -> float:
-    """Return the increment that keeps nine in ten noise-only releases of this graph non-negative."""
+    """Return the increment that keeps 90% of noise-only releases of this graph non-negative."""
     return stealth_increment(net, Calibration.CERTIFIED, STEALTH) if net.is_binary else 0.0
 
 
@@ -102,10 +96,12 @@ def costs(net: Network, *, epsilon: float) -> None:
     bottom[0].metric("Laplace noise per cell", numeral(cost.laplace_noise), help="Standard deviation, in counts.")
     fourier = "—" if cost.fourier_noise is None else numeral(cost.fourier_noise)
     bottom[1].metric("Fourier noise per cell", fourier, help="Root mean square over cells, in counts.")
+    if note := needs_binary(net):
+        st.caption(note)
     if cost.fourier_lift is not None:
         st.caption(
-            f"To stay non-negative nine times in ten, Fourier also invents "
-            f"{plural(numeral(cost.fourier_lift), 'record')} in every table, spread evenly over its cells."
+            f"To be non-negative in 90% of releases, Fourier adds {plural(numeral(cost.fourier_lift), 'record')} to "
+            "every table, spread evenly over its cells."
         )
     if cost.fourier_noise is not None:
         noise_is_not_error()

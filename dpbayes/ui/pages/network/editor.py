@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import streamlit as st
 
@@ -26,8 +27,8 @@ OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]
 """Graphs over the states of the table's columns, which look at no record; only naive Bayes has a root."""
 
 
-def editor(chosen: Chosen) -> None:
-    """Draw the DAG by hand."""
+def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
+    """Draw the DAG by hand; `again` runs what shows the editor once the drawing is another one."""
     history = drawings()
     strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
     notes: dict[str, str | Meaning] = {name: Meaning(known.told) for name, known in chosen.readable.items()}
@@ -37,7 +38,7 @@ def editor(chosen: Chosen) -> None:
         st.session_state["rev"] = history.rev
         st.session_state["drawing"] = _drawing(history.present.graph)
     start: Drawing = st.session_state["drawing"]
-    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=_turn)
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=partial(_turn, again=again))
     try:
         drawn = dag_editor(
             start,
@@ -53,10 +54,10 @@ def editor(chosen: Chosen) -> None:
     if drawn != start:
         with sentence_instead():
             _take(drawn, chosen)
-            st.rerun()
+            again()
     if history.replaced:
         st.caption(f"{history.replaced}; Undo brings it back.")
-    _add_columns(chosen)
+    _add_columns(chosen, again)
     if strays:
         st.caption(
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(strays)[:5])))}. Rename "
@@ -65,7 +66,7 @@ def editor(chosen: Chosen) -> None:
         if st.button("Draw synthetic records from this network"):
             with sentence_instead():
                 chosen.adopt_as_source()
-                st.rerun()
+                again()
 
 
 def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
@@ -93,25 +94,26 @@ def _take(drawn: Drawing, chosen: Chosen) -> None:
     st.session_state["drawing"] = drawn
 
 
-def _turn(drawn: Drawing, direction: str) -> None:
+def _turn(drawn: Drawing, direction: str, again: Callable[[], None]) -> None:
     """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
     with suppress(InputError):  # too large to keep; the page has said so
         _take(drawn, Chosen.now())
     travel(direction)
-    st.rerun()  # of all: the page alone would leave the bar's words about the drawing before
+    again()  # on the Network page all: the page alone would leave the bar's words about the drawing before
 
 
 def start_from(chosen: Chosen) -> None:
     """Offer ready networks, shapes, and the table's own columns joined without a look at its records."""
     choices = (*CHOICES, *OVER_COLUMNS) if chosen.domains else CHOICES
-    kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind")
-    left, right = st.columns(2, vertical_alignment="bottom")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="start"):
+        kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind")
+        is_used = st.button("Use", help="Replace the drawing")
     size, root = "", ""
     if kind == "columns.bayes":
-        root = left.selectbox("Class column", list(chosen.domains), key="start.class")
-    else:
-        size = left.text_input("Size", "8", key="start.size", disabled=kind not in TEMPLATES)
-    if right.button("Use", width="stretch", help="Replace the drawing"):
+        root = st.selectbox("Class column", list(chosen.domains), key="start.class")
+    elif kind in TEMPLATES:
+        size = st.text_input("Size", "8", key="start.size")
+    if is_used:
         with sentence_instead():
             if kind in OVER_COLUMNS:
                 over = OVER_COLUMNS[kind](chosen.domains, root)
@@ -139,7 +141,7 @@ def _choice_title(kind: str) -> str:
     return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
 
 
-def _add_columns(chosen: Chosen) -> None:
+def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:
     """Offer the table's columns that are not nodes yet."""
     old = chosen.graph
     unused = [name for name in chosen.domains if name not in old.names]
@@ -152,4 +154,4 @@ def _add_columns(chosen: Chosen) -> None:
         added = Graph((*old.names, *picked), old.edges, {**old.places, **places}, {**old.states, **states})
         with sentence_instead():
             replace_drawing("", graph=code_of(drawable(added)))
-            st.rerun()
+            again()

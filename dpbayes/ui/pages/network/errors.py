@@ -1,4 +1,4 @@
-"""The price of a structure in error: how far releases would be from exact, of every mechanism, on planned tables."""
+"""The price of a structure in error: the mean absolute error of every mechanism on planned tables."""
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
@@ -30,14 +30,13 @@ from dpbayes.figures.structure import (
     errors_height,
     node_errors_figure,
 )
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.pages.explore.controls import has_asked, question
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.network import ByNode
+from dpbayes.ui.session.question import has_question, question
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -156,7 +155,7 @@ def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     """Return what errors of these mechanisms depend on."""
     every = {each for name in names for each in parameters_of(kind_called(name))}
     parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
-    asked = str(question(chosen)) if has_asked(chosen) else ""
+    asked = str(question(chosen)) if has_question(chosen) else ""
     reading = chosen.options("release").reading
     source, cpts = chosen.public_source or (None, None)
     drawn_from = source, None if cpts is None else cpts.tobytes()
@@ -177,7 +176,7 @@ def planned(chosen: Chosen) -> Plan:
         tables = evenly_planned_tables(independent_columns(network), n, size, rng, fitted=network)
     else:
         tables = planned_tables(*chosen.public_source, n, size, rng, fitted=network)
-    return Plan(tables, planned_reading(chosen), POINTS, question(chosen) if has_asked(chosen) else None)
+    return Plan(tables, planned_reading(chosen), POINTS, question(chosen) if has_question(chosen) else None)
 
 
 def independent_columns(network: Network) -> Network:
@@ -204,23 +203,21 @@ def planned_reading(chosen: Chosen) -> Reading:
 def planned_from(chosen: Chosen) -> str:
     """Return what the records of planned tables are drawn from, in words."""
     if chosen.public_source is None:
-        return "independent columns, whose probabilities are drawn anew for each table"
+        return "independent columns with new random probabilities for each table"
     settings = chosen.settings
     if settings.source in NAMED and (settings.data != "synthetic" or settings.cpts is Cpts.PUBLISHED):
         return f"the published probabilities of {NAMED[settings.source].title}"
-    return "the probabilities that the synthetic table was drawn from"
+    return "the probabilities behind the synthetic table"
 
 
-def plan_told(chosen: Chosen) -> str:
-    """Return the planning distribution, as sentences."""
-    source = planned_from(chosen)
+def plan_sentences(chosen: Chosen) -> str:
+    """Return how the errors are computed."""
     is_aware = planned_reading(chosen) is Reading.NOISE_AWARE
-    read = "read with its noise in mind where that is told" if is_aware else "its counts taken as real"
+    reader = "a noise-aware reader where the noise is public" if is_aware else "a naive reader"
     return (
-        "How far the probabilities of a release are from those of its own table, on average over all, of "
-        f"{many(planned_size(chosen), 'table')} with "
-        f"{many(planned_records(chosen), 'record')} each from {source}, a release each, {read}. No record is looked "
-        "at. The planned tables do not depend on the arrows. Explore shows the errors on the table."
+        f"Mean absolute error of the probabilities over {many(planned_size(chosen), 'simulated table')} of "
+        f"{many(planned_records(chosen), 'record')} from {planned_from(chosen)}, for {reader}. Your records are not "
+        "used, and the tables are the same for every drawing."
     )
 
 
@@ -228,7 +225,7 @@ def plan_told(chosen: Chosen) -> str:
 
 
 MOST_NAMED = 3
-"""Names that are listed where it is too near to call."""
+"""Names that are listed where there is no clear difference."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -239,28 +236,19 @@ def listed(names: Sequence[str]) -> str:
 
 
 def verdict(chosen: Chosen, known: PlannedErrors, own: PlannedErrors | None = None) -> str:
-    """Name the mechanism with the least error, or those too near to call, and the errors of the paper's two.
+    """State the error before and after where the drawing has other arrows than the table's own, else the least error.
 
-    Where `own` are the errors with the table's own arrows, the change from these is stated too.
+    Args:
+        chosen: What is set.
+        known: The errors with the arrows as they are drawn.
+        own: Those with the table's own arrows, where these are others.
     """
-    start = f"At ε = {numeral(chosen.epsilon, 6)} and {many(planned_records(chosen), 'record')}, releases are off by"
-    named = {known.least, *known.near}
-    others = [
-        k
-        for k, each in enumerate(known.mechanisms)
-        if type(each) in (LaplaceUpdates, LaplaceFourier) and k not in named
-    ]
-    least, *more = apart(*(float(known.means[k]) for k in (known.least, *others)), most=2)
-    best = f"{least} on average with {name_of(known.mechanisms[known.least])}"
-    near = ", ".join(name_of(known.mechanisms[k]) for k in known.near)
-    said = f"{start} {best}{f'; too near to call against {near}' if near else ', the least of all'}"
-    paper = [name_of(known.mechanisms[k]) for k in others]
-    if len(set(more)) == 1:
-        told = f"{said}; {more[0]} with {' and with '.join(paper)}."
-    else:
-        papers = [f"{error} with {name}" for error, name in zip(more, paper, strict=True)]
-        told = f"{said}; {' and '.join(papers)}." if papers else f"{said}."
-    return told + ("" if own is None else change_of_error(own, known)) + needs_binary(chosen.network)
+    if own is not None and (change := change_of_error(own, known)):
+        return change
+    near = [inside(known.mechanisms[k].label) for k in known.near]
+    tied = f", with no clear difference from {listed(near)}" if near else ""
+    best, least = inside(known.mechanisms[known.least].label), numeral(float(known.means[known.least]), 2)
+    return f"At ε = {numeral(chosen.epsilon, 6)}, {best} has the lowest mean absolute error ({least}){tied}."
 
 
 def change_of_error(own: PlannedErrors, known: PlannedErrors) -> str:
@@ -271,21 +259,21 @@ def change_of_error(own: PlannedErrors, known: PlannedErrors) -> str:
         return ""
     common = min(own.cells.shape[1], known.cells.shape[1])
     before, after = own.cells[place, :common], known.cells[known.least, :common]
-    said, now = apart(float(own.means[place]), float(known.means[known.least]), most=2)
-    start, change = " Compared with the table’s own arrows, this drawing", f"from {said} to {now}"
+    first, now = apart(float(own.means[place]), float(known.means[known.least]), most=2)
+    change = f"the mean absolute error with {inside(best.label)}"
     if not is_near(after - before, float(before.mean())):
-        return f"{start} raises the mean error with {name_of(best)} {change}."
+        return f"Your drawing raises {change} from {first} to {now}."
     if not is_near(before - after, float(after.mean())):
-        return f"{start} lowers the mean error with {name_of(best)} {change}."
-    return f"{start} makes no clear difference to the mean error with {name_of(best)}: {change}."
+        return f"Your drawing lowers {change} from {first} to {now}."
+    return f"Your drawing makes no clear difference to {change}: {first} before, {now} after."
 
 
 def needs_binary(network: Network) -> str:
     """Return why Fourier is not compared, as a sentence; nothing where it is."""
-    states = zip(network.names, network.states, strict=True)
-    name = next((name for name, each in states if len(each) != 2), None)
-    taken = "is not; posterior sampling and private MAP take it as it is."
-    return "" if name is None else f" Fourier needs binary nodes, and {escaped(brief(name))} {taken}"
+    nodes = zip(network.names, network.states, strict=True)
+    name = next((name for name, states in nodes if len(states) != 2), None)
+    also = "Posterior sampling and private MAP do not."
+    return "" if name is None else f"Fourier needs binary nodes, and {escaped(brief(name))} is not binary. {also}"
 
 
 def name_of(mechanism: Any) -> str:
@@ -305,24 +293,24 @@ def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
         ErrorBar(name_of(each)[0].upper() + name_of(each)[1:], each.colour, mean, error)
         for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
     ]
-    told = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
-    chart(errors_figure(bars), key="errors", alt=f"Bars: expected error of probabilities. {told}.", simulates=True)
+    means = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
+    chart(errors_figure(bars), key="errors", alt=f"Bars: mean absolute error. {means}.", simulates=True)
 
 
 def error_of_answer(chosen: Chosen, known: PlannedErrors | None, *, searched: bool) -> None:
-    """Say how far off the answer to what the person asks is, if she does; of the same length while that is unknown."""
-    if not has_asked(chosen):
+    """State the error of the answer to the person's question, if there is one; of the same length while unknown."""
+    if not has_question(chosen):
         return
     answers = None if known is None else known.of_answer
     if answers is None:
         unknown = (f"… with {inside(kind_called(name).label)}" for name in names_compared(chosen, searched=searched))
-        said, told = ", ".join(unknown), ""
+        errors, tied = ", ".join(unknown), ""
     else:
         ordered = sorted(zip(answers.means, map(name_of, answers.mechanisms), strict=True))
-        said = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
+        errors = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
         near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
-        told = f"; the least is too near to call against {near}" if near else ""
-    st.caption(f"Your question, {asked(chosen)}, is off by {said}{told}.")
+        tied = f"; no clear difference between the lowest and {near}" if near else ""
+    st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}{tied}.")
 
 
 def are_errors_shown(chosen: Chosen) -> bool:
@@ -348,26 +336,26 @@ def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:
     chart(
         node_errors_figure(chosen.network.names, bars),
         key="errors.nodes",
-        alt=f"Bars: expected error of each node’s probabilities, by mechanism. {farthest_told(chosen, known)}",
+        alt=f"Bars: mean absolute error of each node’s probabilities, by mechanism. {worst_node(chosen, known)}",
         simulates=True,
     )
 
 
-def farthest_told(chosen: Chosen, known: PlannedErrors) -> str:
-    """Name the node that is left farthest off by the mechanism with the least error, or those too near to call."""
+def worst_node(chosen: Chosen, known: PlannedErrors) -> str:
+    """Name the node with the largest error under the best mechanism, and those with no clear difference from it."""
     means = known.node_means
     if means is None or not known.farthest:
         return ""
     first, *rest = known.farthest
     names = [escaped(brief(chosen.network.names[node])) for node in known.farthest]
-    told = (
-        f"With {name_of(known.mechanisms[known.least])}, the probabilities of {names[0]} are farthest off, by "
-        f"{numeral(float(means[known.least, first]), 2)} on average"
+    sentence = (
+        f"With {name_of(known.mechanisms[known.least])}, {names[0]} has the largest mean absolute error "
+        f"({numeral(float(means[known.least, first]), 2)})"
     )
-    return f"{told}; too near to call against {listed(names[1:])}." if rest else f"{told}."
+    return f"{sentence}, with no clear difference from {listed(names[1:])}." if rest else f"{sentence}."
 
 
-def asked(chosen: Chosen) -> str:
+def question_text(chosen: Chosen) -> str:
     """Return the person's question as a sentence has it."""
     target, given = question(chosen)
     names = ", ".join(assignment(name, state) for name, state in given.items())

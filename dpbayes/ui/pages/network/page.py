@@ -16,14 +16,14 @@ from dpbayes.ui.pages.network.errors import (
     error_by_node,
     error_of_answer,
     errors_under_way,
-    farthest_told,
     is_too_large,
     own_errors_under_way,
     place_by_node,
     place_of_bars,
-    plan_told,
+    plan_sentences,
     show_progress,
     verdict,
+    worst_node,
 )
 from dpbayes.ui.pages.network.exchange import exchange
 from dpbayes.ui.pages.network.learn import learn_privately
@@ -32,6 +32,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
+from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import sentence_instead
@@ -88,12 +89,12 @@ def network_page(chosen: Chosen) -> bool:
             work = begun[0]
             works += begun
             with error_place:
-                st.caption(plan_told(chosen))
+                st.caption(plan_sentences(chosen))
                 show_progress(work)
             with of_what:
                 parameter_control("network.by_node")
             if are_errors_shown(chosen):
-                farthest.caption(farthest_told(chosen, work.so_far))
+                farthest.caption(worst_node(chosen, work.so_far))
         with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
             every_mechanism(comparison)
@@ -105,24 +106,25 @@ def network_page(chosen: Chosen) -> bool:
         same_from_python(python_of(chosen, searched=is_quick(net), priced=known), name="network")
     learn_privately(chosen)
     exchange(chosen)
+    next_page("explore", "pages/explore.py")
     going = [work for work in works if work.going]
     for work in going[:1]:
-        work.work()  # once all is drawn, lest it stand faded meanwhile
+        work.work()  # once all is drawn, so that nothing stands faded
     return bool(going)
 
 
 def _meanings(chosen: Chosen) -> None:
-    """List what the nodes say, where their published names have readable ones."""
+    """List what the nodes mean, where their published names have readable ones."""
     known = {name: chosen.readable[name] for name in chosen.graph.names if name in chosen.readable}
     if not known:
         return
-    with st.expander("What the nodes say"):
+    with st.expander("What the nodes mean"):
         st.dataframe(
             pd.DataFrame(
                 {
                     "node": list(known),
-                    "called": [each.name for each in known.values()],
-                    "what it says": [each.told for each in known.values()],
+                    "name": [each.name for each in known.values()],
+                    "meaning": [each.told for each in known.values()],
                 }
             ),
             hide_index=True,

@@ -11,15 +11,15 @@ from dpbayes.posteriors.noise_model import Reading
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """How the recipient reads what is released, how closely her posterior is worked out, what matters, and a belief."""
+    """How the recipient reads a release, how fine her posterior is, which tables matter, and a belief."""
 
     reading: Annotated[
         Reading,
         Choice(
             Reading,
             title="the recipient",
-            description="What was added is public, and only its draw is not: whoever reckons with it gets intervals "
-            "that hold what they say. The papers take noisy counts as real. Both cost no privacy.",
+            description="The law of the noise is public. A noise-aware reader models it and gets intervals that keep "
+            "their level. A naive reader takes noisy counts for true ones, as the papers do. Neither costs privacy.",
         ),
     ]
     points: Annotated[
@@ -32,7 +32,7 @@ class ReleaseOptions:
             log=True,
             whole=True,
             title="points of every row",
-            description="How many possible counts of every row the posterior that knows of the noise is made of.",
+            description="How many possible counts of every row the noise-aware posterior is made of.",
         ),
     ]
     weight: Annotated[
@@ -44,8 +44,8 @@ class ReleaseOptions:
             typical=10.0,
             log=True,
             title="their weight",
-            description="How many times the squared error in these tables counts, that in all others once. The noise "
-            "is shared out for the least sum; what is promised stays the same.",
+            description="How many times the squared error in these tables counts; in all others it counts once. The "
+            "noise is shared out for the smallest sum. The guarantee stays the same.",
         ),
     ]
     suspicion: Annotated[
@@ -57,7 +57,7 @@ class ReleaseOptions:
             typical=0.1,
             log=True,
             title="belief before any release",
-            description="How probable somebody holds what is suspected of one person.",
+            description="The probability that an attacker gives to a suspicion about one person.",
         ),
     ]
     releases: Annotated[
@@ -70,6 +70,6 @@ class ReleaseOptions:
             log=True,
             whole=True,
             title="releases of these records",
-            description="Each with this mechanism and this promise, drawn anew.",
+            description="Each with this mechanism and this guarantee, and with new noise.",
         ),
     ]

@@ -9,7 +9,8 @@ const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
 const TITLE = 34, SENTENCE = 28; // pixels above and below a chart of a board
 const SHORT = 600, BESIDE_SHORT = 272; // pixels of a low screen, which has no sentences there, and of all else on it
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
-const presented = () => document.querySelector(".st-key-present") !== null;
+// A board shown to a room alone is presented too, without a story.
+const presented = () => document.querySelector(".st-key-present, .st-key-whole:fullscreen") !== null;
 
 export default function ({ parentElement, data }) {
   const root = parentElement.querySelector(".dpbayes-chart");
@@ -52,6 +53,7 @@ class Chart {
     this.pictures = new Pictures(root, (as) => this.save(as));
     this.keys = new Keys(root, () => this.again());
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
+    root.addEventListener("dpbayes-part", (e) => e.detail.parts.push(this.part(e.detail))); // of a board
   }
 
   receive({ library, alt, name, file, told, figure }) {
@@ -149,9 +151,9 @@ class Chart {
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
-    if (presented()) return innerHeight - this.root.getBoundingClientRect().top - 8; // it is alone
     const board = innerWidth > 640 ? this.root.closest(".st-key-board") : null;
-    if (board) return this.share(board);
+    if (board && !(presented() && this.isAlone(board))) return this.share(board);
+    if (presented()) return innerHeight - this.root.getBoundingClientRect().top - 8;
     const picture = this.root.closest(".st-key-picture");
     if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
     const main = this.root.closest("[data-testid=stMain]");
@@ -162,23 +164,36 @@ class Chart {
     return this.left;
   }
 
+  isAlone(board) {
+    return [...board.querySelectorAll(".dpbayes-chart")].every((chart) => chart === this.root || !chart.offsetParent);
+  }
+
   // The rows of a board share the screen; a low one shows one row at a time.
   share(board) {
-    if (innerHeight <= SHORT) return innerHeight - BESIDE_SHORT;
-    const main = this.root.closest("[data-testid=stMain]");
-    const top = board.getBoundingClientRect().top + (main?.scrollTop ?? 0);
-    const rows = board.querySelector(".st-key-pair-2") ? 2 : 1;
-    return Math.floor((innerHeight - top - 8) / rows - TITLE - SENTENCE);
+    if (innerHeight <= SHORT && !presented()) return innerHeight - BESIDE_SHORT;
+    const scrolled = presented() ? 0 : (this.root.closest("[data-testid=stMain]")?.scrollTop ?? 0);
+    const top = board.getBoundingClientRect().top + scrolled + (board.querySelector(".st-key-board-pair")?.offsetHeight ?? 0);
+    const rows = [...board.querySelectorAll(".st-key-pair-1, .st-key-pair-2")].filter((row) => row.offsetParent).length;
+    return Math.floor((innerHeight - top - 8) / Math.max(1, rows) - TITLE - SENTENCE);
   }
 
   async save(as) {
     if (!this.plotly) return;
-    this.draw(); // what nobody saw may not be drawn yet
-    const { plotly, plot, alt, file, told } = this;
-    const { legend, margin, showlegend } = this.figure.layout; // where no screen is too low or narrow
-    const theme = this.theme(LETTERS, false);
-    await saved({ plotly, plot, theme, layout: { legend, margin, showlegend }, alt, file, told }, as);
+    const { alt, file, told } = this;
+    await saved({ ...this.whole(), alt, file, told }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
+  }
+
+  async part({ width, height }) {
+    const { alt, file, told, name } = this;
+    return this.plotly && { ...(await drawing(this.whole(), width, height)), theme: this.whole().theme, alt, file, told, name };
+  }
+
+  // The chart as it is where no screen is too low or narrow.
+  whole() {
+    this.draw(); // what nobody saw may not be drawn yet
+    const { legend, margin, showlegend } = this.figure.layout;
+    return { plotly: this.plotly, plot: this.plot, theme: this.theme(LETTERS, false), layout: { legend, margin, showlegend } };
   }
 
   again() {

@@ -1,16 +1,22 @@
-// A chart as a file: with its title, its settings and its whole legend inside, of the size of a page or of a slide.
+// Charts as a file: with title, settings and whole legends inside, of the size of a page or of a slide.
 const SIZES = { page: { width: 800, height: 500, dots: 2 }, slide: { width: 1280, height: 720, dots: 1.5 } };
 const FONT = "Helvetica, Arial, sans-serif"; // what every program that opens the file has
 const EDGE = 20;
+const LINES = { title: { size: 18, step: 24 }, foot: { size: 12, step: 16 } };
 
-async function saved({ plotly, plot, theme, layout, alt, file, told }, { format, size }) {
+async function saved({ alt, file, told, ...chart }, { format, size }) {
   const { width, height, dots } = SIZES[size];
-  const [title, foot] = [wrapped(alt, width, 18), wrapped(told, width, 12)];
-  const [above, below] = [EDGE + 24 * title.length, EDGE + 16 * foot.length];
+  const frame = framed(alt, told, width);
+  const part = await drawing(chart, width, Math.max(height - frame.above - frame.below, chart.plot.layout.height));
+  await handed(frame.around(part.svg, part.height, chart.theme), { format, dots, name: `${file}-${size}` });
+}
+
+// What is inside a chart, at a size, as an SVG of its own.
+async function drawing({ plotly, plot, theme, layout }, width, height) {
   const more = {
     template: { layout: theme },
     width,
-    height: Math.max(height - above - below, plot.layout.height),
+    height,
     font: { family: FONT },
     margin: layout.margin,
     showlegend: layout.showlegend,
@@ -18,20 +24,37 @@ async function saved({ plotly, plot, theme, layout, alt, file, told }, { format,
   };
   const inner = await plotly.toImage(
     { data: plot.data, layout: { ...plot.layout, ...more } },
-    { format: "svg", width, height: more.height, imageDataOnly: true },
+    { format: "svg", width, height, imageDataOnly: true },
   );
-  const whole = { width, height: above + more.height + below };
-  const lines = (texts, top, step, size) =>
-    texts.map((text, k) => `<text x="${EDGE}" y="${top + step * k}" font-size="${size}">${asText(text)}</text>`).join("");
-  const svg =
-    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${whole.width}" ` +
-    `height="${whole.height}" viewBox="0 0 ${whole.width} ${whole.height}"><title>${asText(alt)}</title>` +
-    `<rect width="100%" height="100%" fill="${theme.paper_bgcolor}"/>` +
-    `<g font-family="${FONT}" fill="${theme.font.color}">${lines(title, EDGE + 14, 24, 18)}` +
-    `${lines(foot, above + more.height + EDGE, 16, 12)}</g>` +
-    `<svg y="${above}" width="${width}" height="${more.height}">${inner.slice(inner.indexOf("<svg"))}</svg></svg>`;
+  return { svg: `<svg width="${width}" height="${height}">${inner.slice(inner.indexOf("<svg"))}</svg>`, width, height };
+}
+
+// A title above a content of some height, and its settings below.
+function framed(title, told, width) {
+  const [head, foot] = [wrapped(title, width, LINES.title.size), wrapped(told, width, LINES.foot.size)];
+  const [above, below] = [EDGE + LINES.title.step * head.length, EDGE + LINES.foot.step * foot.length];
+  const around = (content, height, theme) => {
+    const whole = { width, height: above + height + below };
+    const svg =
+      `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${whole.width}" ` +
+      `height="${whole.height}" viewBox="0 0 ${whole.width} ${whole.height}"><title>${asText(title)}</title>` +
+      `<rect width="100%" height="100%" fill="${theme.paper_bgcolor}"/>` +
+      `<g font-family="${FONT}" fill="${theme.font.color}">${lines(head, EDGE, EDGE + 14, LINES.title)}` +
+      `${lines(foot, EDGE, above + height + EDGE, LINES.foot)}</g>` +
+      `<g transform="translate(0 ${above})">${content}</g></svg>`;
+    return { svg, whole };
+  };
+  return { above, below, around };
+}
+
+const lines = (texts, left, top, { size, step }, more = "") =>
+  texts
+    .map((text, k) => `<text x="${left}" y="${top + step * k}" font-size="${size}" ${more}>${asText(text)}</text>`)
+    .join("");
+
+async function handed({ svg, whole }, { format, dots, name }) {
   const blob = new Blob([svg], { type: "image/svg+xml" });
-  hand(format === "svg" ? blob : await painted(svg, whole, dots), `${file}-${size}.${format}`);
+  hand(format === "svg" ? blob : await painted(svg, whole, dots), `${name}.${format}`);
 }
 
 // Lines that fit beside each other, at the width that the file's own font has here.

@@ -1,0 +1,97 @@
+"""The board of Explore: one file of all pictures, shown alone, faded while it is of a former epsilon, its editor."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS
+
+pytestmark = pytest.mark.browser
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SVG = "{http://www.w3.org/2000/svg}"
+
+DRAG = """async () => {
+  const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
+  const slider = root.querySelector("[type=range]"), seen = [];
+  const shade = (selector) => Number(getComputedStyle(document.querySelector(selector)).opacity);
+  for (let turn = 0; turn < 40; turn++) {
+    slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
+    slider.dispatchEvent(new Event("input"));
+    await new Promise((go) => setTimeout(go, 50));
+    const headline = document.querySelector(".st-key-headline h2").innerText;
+    seen.push([headline, shade(".st-key-below"), shade("[class*=st-key-follows-]")]);
+  }
+  return seen;
+}"""
+"""Moves the main slider and returns, by turn, the headline and how strongly what follows it is drawn."""
+
+
+@pytest.fixture
+def board(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    expect(screen.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4, timeout=SLOW_MS)
+    screen.settle()
+    return screen
+
+
+def saved(screen, kind: str) -> tuple[str, bytes]:
+    with screen.page.expect_download() as taken:
+        screen.button(f"Save all as {kind}").click()
+    return taken.value.suggested_filename, taken.value.path().read_bytes()
+
+
+def test_all_pictures_are_saved_as_one_file_with_headline_titles_and_settings(board):
+    name, content = saved(board, "SVG")
+    assert name.startswith("explore-board-simulation")
+    assert name.endswith(".svg")
+    texts = [text.text for text in ElementTree.fromstring(content).iter(f"{SVG}text")]
+    assert board.headline.inner_text() == texts[0]
+    for part in ("Posterior", "KL divergence", "Clipped counts", "Accuracy", "accuracy", "posterior density"):
+        assert part in texts
+    assert any(text and text.startswith("dpbayes, page explore: mechanism = Laplace") for text in texts)
+    name, content = saved(board, "PNG")
+    assert name.endswith(".png")
+    assert content.startswith(PNG)
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    assert width == 2560
+    assert height > 1500
+
+
+def test_the_board_is_shown_alone_and_larger(board):
+    chart = board.page.locator(".st-key-board .dpbayes-chart").first
+    before = chart.bounding_box()
+    board.button("Present").last.click()
+    board.page.wait_for_function("() => document.fullscreenElement")
+    board.page.wait_for_function(
+        "([chart, width]) => chart.clientWidth > width", arg=[chart.element_handle(), before["width"]]
+    )
+    screen = board.page.viewport_size
+    for box in (each.bounding_box() for each in board.page.locator(".st-key-board .dpbayes-chart").all()):
+        assert box["y"] + box["height"] <= screen["height"]
+    expect(board.slider.first).to_be_visible()
+
+
+def test_nothing_of_a_former_epsilon_stands_out_while_the_hand_moves(board):
+    below = board.page.locator(".st-key-below")
+    expect(below).to_have_css("opacity", "1")
+    first = board.headline.inner_text()
+    seen = board.page.evaluate(DRAG)
+    assert len({headline for headline, *_ in seen}) > 3
+    assert all(shades == [0.35, 0.35] for headline, *shades in seen if headline != first)
+    expect(below).to_have_css("opacity", "1", timeout=SLOW_MS)
+    error = board.main.get_by_test_id("stMetricValue").first.inner_text()
+    assert float(board.headline.inner_text().rpartition(" ")[2].rstrip(".")) == pytest.approx(float(error), rel=0.06)
+
+
+def test_the_graph_is_edited_over_the_page_and_the_pictures_follow(board):
+    board.button("Edit").click()
+    dialog = board.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Add node").click()
+    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_be_visible(timeout=SLOW_MS)
+    dialog.get_by_role("button", name="Undo").click()
+    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_have_count(0, timeout=SLOW_MS)
+    dialog.get_by_role("button", name="Show the pictures").click()
+    expect(dialog).to_have_count(0)
+    expect(board.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4, timeout=SLOW_MS)
