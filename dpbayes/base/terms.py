@@ -1,12 +1,89 @@
-"""What the field's terms mean, each in one sentence that stands wherever a control or a number has that name."""
+"""What the field's terms mean: one line each, shown at the first use on a page and listed in docs/glossary.md."""
 
-EPSILON = "How much one record may change the odds of any released value: by at most a factor of exp(epsilon)."
-DELTA = "How probable it may be that the bound on the odds fails."
-NEIGHBOURS = "Neighbours are two tables of equal size that differ in one record, which any other takes the place of."
-SENSITIVITY = "The sensitivity is how far one record can move what is released: as it is proved here, or as printed."
-PRIOR = "What is believed before a record is seen: so many pseudo-records in every cell; 1 is uniform."
-ROW = "A row is the distribution of a node, given the states of its parents."
-CELL = "A cell is one state in one row: a count that a release must protect."
-KL = "The KL divergence is what is lost, in nats, by believing the second distribution where the first is true."
-COVERAGE = "Coverage is how much of what is true the intervals hold; honest ones hold their level."
-SEED = "The same seed draws the same noise, so it protects nobody: a real release has none."
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
+DELTA = "The probability with which the bound exp(ε) on the odds may fail."
+NEIGHBOURS = "Neighbouring tables have equally many records and differ in one of them."
+SENSITIVITY = "The largest change in what is released when one record changes: as proved, or as stated in the paper."
+PRIOR = "The belief before any record is seen, as pseudo-records in every cell; 1 is a uniform prior."
+ROW = "A row is the distribution of a node for one combination of its parents' states."
+CELL = "A cell is one state in one row; its count is what a release must protect."
+KL = "The Kullback-Leibler divergence from the exact to the private distribution, in nats; 0 if they are equal."
+COVERAGE = "The share of the exact posterior that an interval contains; of a 95% interval it should be 95%."
+SEED = "The same seed repeats the same noise, so a simulated release protects nobody; a real release has no seed."
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term, its meaning in one line, and what else it is called in a sentence."""
+
+    name: str
+    meaning: str
+    others: tuple[str, ...] = ()
+
+
+TERMS = (
+    Term("accuracy", "The share of records whose class is predicted correctly."),
+    Term("attacker", "Somebody who knows all records but one and learns about that one from a release."),
+    Term("Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."),
+    Term("budget", "The total privacy loss that all releases of a dataset may have."),
+    Term("cell", CELL, ("cells",)),
+    Term("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
+    Term("clipping", "Moving a noisy count below 0, or above the number of records, back to that limit.", ("clipped",)),
+    Term("composition", "How the privacy losses of several releases of the same records add up."),
+    Term("coverage", COVERAGE),
+    Term("CPT", "A conditional probability table: the distribution of a node in each of its rows.", ("CPTs",)),
+    Term("curator", "The person who has the records, and may see exact values that are not private."),
+    Term("δ", DELTA, ("delta",)),
+    Term("domain", "The possible values of a column; they must be public.", ("domains",)),
+    Term("ε", EPSILON, ("epsilon",)),
+    Term("exact posterior", "The posterior that the records give without noise; it is not private."),
+    Term("exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."),
+    Term("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
+    Term("Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."),
+    Term("Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."),
+    Term("KL divergence", KL, ("KL",)),
+    Term("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
+    Term("ledger", "The file that records the budget of each dataset and the cost of each release."),
+    Term("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
+    Term("mechanism", "The random algorithm that computes a release from the records.", ("mechanisms",)),
+    Term("naive", "Reading a release as if its noisy counts were exact."),
+    Term("neighbouring tables", NEIGHBOURS, ("neighbours",)),
+    Term("noise-aware", "Reading a release with the public distribution of its noise in the model."),
+    Term("posterior", "The distribution of the probabilities of the network, given the records or a release."),
+    Term("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
+    Term("prior", PRIOR),
+    Term("privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."),
+    Term("proved", "Shown by a proof or by enumeration, where a formula may also stand as stated in the paper."),
+    Term("recipient", "Anybody who gets a release and does not have the records."),
+    Term("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
+    Term("ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")),
+    Term("row", ROW, ("rows",)),
+    Term("seed", SEED),
+    Term("sensitivity", SENSITIVITY),
+    Term("tight", "A claim is tight if the worst-case privacy loss equals it."),
+    Term("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
+)
+"""The glossary, in alphabetical order."""
+
+MOST_EXPLAINED = 4
+"""Terms that one tooltip explains."""
+
+_MEANINGS = {name: term for term in TERMS for name in (term.name, *term.others)}
+_NAMES = re.compile(
+    r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(_MEANINGS, key=len, reverse=True))) + r")(?![\w-])"
+)
+
+
+def explained(text: str) -> str:
+    """Return a line for each of the first terms of a text, as Markdown; empty where it has none."""
+    terms = list(dict.fromkeys(_in(text)))[:MOST_EXPLAINED]
+    return "\n\n".join(f"**{term.name}**: {term.meaning}" for term in terms)
+
+
+def _in(text: str) -> Iterator[Term]:
+    for match in _NAMES.finditer(text):
+        yield _MEANINGS[match[0]]
