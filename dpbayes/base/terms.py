@@ -69,6 +69,15 @@ TERMS = (
 )
 """The glossary, in alphabetical order."""
 
+GLOSSARY = """# Glossary
+
+The terms of the dashboard, as its tooltips explain them (`dpbayes/base/terms.py`).
+
+| term | meaning |
+| --- | --- |
+"""
+"""What `docs/glossary.md` begins with."""
+
 MOST_EXPLAINED = 4
 """Terms that one tooltip explains."""
 
@@ -76,6 +85,12 @@ _MEANINGS = {name: term for term in TERMS for name in (term.name, *term.others)}
 _NAMES = re.compile(
     r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(_MEANINGS, key=len, reverse=True))) + r")(?![\w-])"
 )
+
+
+def glossary() -> str:
+    """Return the page `docs/glossary.md`."""
+    names = (", ".join((term.name, *term.others)) for term in TERMS)
+    return GLOSSARY + "".join(f"| {name} | {term.meaning} |\n" for name, term in zip(names, TERMS, strict=True))
 
 
 def explained(text: str) -> str:

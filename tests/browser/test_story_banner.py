@@ -59,7 +59,7 @@ def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_li
     guess = banner(screen).get_by_role("textbox", name="Your guess")
     guess.fill("40")
     guess.press("Enter")
-    expect(banner(screen)).to_contain_text("You said 40%; it is", timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text("You guessed 40%", timeout=SLOW_MS)
     screen.settle()
     link = screen.page.url
     press(screen, "Next")
@@ -309,7 +309,7 @@ def test_in_a_low_window_a_guess_moves_neither_slider_nor_picture(visit, place):
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.345")
         box.press("Enter")
-    expect(banner(screen)).to_contain_text("You said", timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text("You guessed", timeout=SLOW_MS)
     screen.settle()
     assert [screen.main.locator(part).first.bounding_box() for part in parts] == before
 

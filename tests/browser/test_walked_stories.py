@@ -325,7 +325,7 @@ def guess(screen: AppScreen, asked: Guess) -> None:
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.5")
         box.press("Enter")
-    expect(banner(screen)).to_contain_text(re.compile("You said .*it (is|was)"), timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(re.compile("You guessed .*(answer is|is correct)"), timeout=SLOW_MS)
     for part in told:
         expect(part).to_have_css("visibility", "visible", timeout=SLOW_MS)
     expect(told[0]).to_be_visible(timeout=SLOW_MS)

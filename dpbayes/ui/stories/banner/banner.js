@@ -18,11 +18,12 @@ export default function ({ data, setTriggerValue }) {
   tell = (key) => setTriggerValue("key", key);
   [step, places] = [data.step, data.places];
   if (aim === step || !presents) aim = null;
-  data.order += data.presents ? " presented" : "";
-  if (data.order === last) return; // drawn once more
-  last = data.order;
+  const order = `${data.order}${presents ? " presented" : ""}`;
+  if (order === last) return; // drawn once more
+  last = order;
   isElsewhere = false;
-  come(data, performance.now() + PATIENCE);
+  if (presents) document.querySelector("[data-testid=stMain]").scrollTo({ top: 0 }); // wherever the page was scrolled to
+  come({ ...data, order }, performance.now() + PATIENCE);
 }
 
 // `before` is where the part was last seen, `still` for how long it has been there, `there` where it was scrolled to.

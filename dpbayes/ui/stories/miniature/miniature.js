@@ -15,7 +15,7 @@ class Miniature {
     [this.svg, this.slider, this.output, this.button] = ["svg", "input", "output", "button"].map((s) => root.querySelector(s));
     ["exact", "private"].forEach((name, k) => root.style.setProperty(`--${name}`, data.colours[k]));
     root.querySelector(".name").textContent = data.name;
-    root.querySelector(".exact").setAttribute("d", this.path(data.exact));
+    root.querySelector("path.exact").setAttribute("d", this.path(data.exact));
     this.last = data.epsilons.length - 1;
     this.slider.max = this.last;
     this.slider.addEventListener("input", () => this.touched(Number(this.slider.value)));
