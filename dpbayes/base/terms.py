@@ -17,7 +17,7 @@ SEED = "The same seed repeats the same noise, so a simulated release protects no
 
 
 @dataclass(frozen=True)
-class Term:
+class GlossaryEntry:
     """A term, its meaning in one line, and what else it is called in a sentence."""
 
     name: str
@@ -26,46 +26,62 @@ class Term:
 
 
 TERMS = (
-    Term("accuracy", "The share of records whose class is predicted correctly."),
-    Term("attacker", "Somebody who knows all records but one and learns about that one from a release."),
-    Term("Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."),
-    Term("budget", "The total privacy loss that all releases of a dataset may have."),
-    Term("cell", CELL, ("cells",)),
-    Term("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
-    Term("clipping", "Moving a noisy count below 0, or above the number of records, back to that limit.", ("clipped",)),
-    Term("composition", "How the privacy losses of several releases of the same records add up."),
-    Term("coverage", COVERAGE),
-    Term("CPT", "A conditional probability table: the distribution of a node in each of its rows.", ("CPTs",)),
-    Term("curator", "The person who has the records, and may see exact values that are not private."),
-    Term("δ", DELTA, ("delta",)),
-    Term("domain", "The possible values of a column; they must be public.", ("domains",)),
-    Term("ε", EPSILON, ("epsilon",)),
-    Term("exact posterior", "The posterior that the records give without noise; it is not private."),
-    Term("exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."),
-    Term("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
-    Term("Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."),
-    Term("Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."),
-    Term("KL divergence", KL, ("KL",)),
-    Term("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
-    Term("ledger", "The file that records the budget of each dataset and the cost of each release."),
-    Term("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
-    Term("mechanism", "The random algorithm that computes a release from the records.", ("mechanisms",)),
-    Term("naive", "Reading a release as if its noisy counts were exact."),
-    Term("neighbouring tables", NEIGHBOURS, ("neighbours",)),
-    Term("noise-aware", "Reading a release with the public distribution of its noise in the model."),
-    Term("posterior", "The distribution of the probabilities of the network, given the records or a release."),
-    Term("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
-    Term("prior", PRIOR),
-    Term("privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."),
-    Term("proved", "Shown by a proof or by enumeration, where a formula may also stand as stated in the paper."),
-    Term("recipient", "Anybody who gets a release and does not have the records."),
-    Term("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
-    Term("ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")),
-    Term("row", ROW, ("rows",)),
-    Term("seed", SEED),
-    Term("sensitivity", SENSITIVITY),
-    Term("tight", "A claim is tight if the worst-case privacy loss equals it."),
-    Term("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
+    GlossaryEntry("accuracy", "The share of records whose class is predicted correctly."),
+    GlossaryEntry("attacker", "Somebody who knows all records but one and learns about that one from a release."),
+    GlossaryEntry(
+        "Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."
+    ),
+    GlossaryEntry("budget", "The total privacy loss that all releases of a dataset may have."),
+    GlossaryEntry("cell", CELL, ("cells",)),
+    GlossaryEntry("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
+    GlossaryEntry(
+        "clipping", "Moving a noisy count below 0, or above the number of records, back to that limit.", ("clipped",)
+    ),
+    GlossaryEntry("composition", "How the privacy losses of several releases of the same records add up."),
+    GlossaryEntry("coverage", COVERAGE),
+    GlossaryEntry("CPT", "A conditional probability table: the distribution of a node in each of its rows.", ("CPTs",)),
+    GlossaryEntry("curator", "The person who has the records, and may see exact values that are not private."),
+    GlossaryEntry("δ", DELTA, ("delta",)),
+    GlossaryEntry("domain", "The possible values of a column; they must be public.", ("domains",)),
+    GlossaryEntry("ε", EPSILON, ("epsilon",)),
+    GlossaryEntry("exact posterior", "The posterior that the records give without noise; it is not private."),
+    GlossaryEntry(
+        "exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."
+    ),
+    GlossaryEntry("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
+    GlossaryEntry(
+        "Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."
+    ),
+    GlossaryEntry(
+        "Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."
+    ),
+    GlossaryEntry("KL divergence", KL, ("KL",)),
+    GlossaryEntry("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
+    GlossaryEntry("ledger", "The file that records the budget of each dataset and the cost of each release."),
+    GlossaryEntry("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
+    GlossaryEntry("mechanism", "The random algorithm that computes a release from the records.", ("mechanisms",)),
+    GlossaryEntry("naive", "Reading a release as if its noisy counts were exact."),
+    GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
+    GlossaryEntry("noise-aware", "Reading a release with the public distribution of its noise in the model."),
+    GlossaryEntry("posterior", "The distribution of the probabilities of the network, given the records or a release."),
+    GlossaryEntry("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
+    GlossaryEntry("prior", PRIOR),
+    GlossaryEntry(
+        "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
+    ),
+    GlossaryEntry(
+        "proved", "Shown by a proof or by enumeration, where a formula may also stand as stated in the paper."
+    ),
+    GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
+    GlossaryEntry("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
+    GlossaryEntry(
+        "ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")
+    ),
+    GlossaryEntry("row", ROW, ("rows",)),
+    GlossaryEntry("seed", SEED),
+    GlossaryEntry("sensitivity", SENSITIVITY),
+    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals it."),
+    GlossaryEntry("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
 )
 """The glossary, in alphabetical order."""
 
@@ -99,6 +115,6 @@ def explained(text: str) -> str:
     return "\n\n".join(f"**{term.name}**: {term.meaning}" for term in terms)
 
 
-def _in(text: str) -> Iterator[Term]:
+def _in(text: str) -> Iterator[GlossaryEntry]:
     for match in _NAMES.finditer(text):
         yield _MEANINGS[match[0]]

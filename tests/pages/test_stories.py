@@ -166,11 +166,11 @@ def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
 def test_the_board_goes_on_with_the_epsilon_that_it_found() -> None:
     at = open_page("pages/home.py", story="board")
     put(at, "story.guess.board.1", "12.5")
-    (found,) = (found for m in at.markdown if (found := re.search(r"the answer is \*\*([\d.]+)\*\*", m.value)))
+    (answer,) = (answer for m in at.markdown if (answer := re.search(r"the answer is \*\*([\d.]+)\*\*", m.value)))
     for _ in range(4):
         press(at, "Next")
-        assert settings_of(at).parameter("epsilon") == float(found[1]) != Settings().parameter("epsilon")
-    assert settings_of(open_page("pages/home.py", story="board", step="3")).parameter("epsilon") == float(found[1])
+        assert settings_of(at).parameter("epsilon") == float(answer[1]) != Settings().parameter("epsilon")
+    assert settings_of(open_page("pages/home.py", story="board", step="3")).parameter("epsilon") == float(answer[1])
 
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
