@@ -202,6 +202,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [arrows_into("crime", "party")],
         [columns("answer", "private", "exact")],
         [changing(chart("density"), typing_epsilon("0.1"))],
+        [changing(chart("density"), typing_epsilon("0.1"))],
         [seeing(metric("Stated"), metric("Measured"))],
     ),
     "census": (
@@ -333,4 +334,4 @@ def guess(screen: AppScreen, asked: Guess) -> None:
     expect(banner(screen)).to_contain_text(re.compile("You guessed .*(answer is|is correct)"), timeout=SLOW_MS)
     for part in told:
         expect(part).to_have_css("visibility", "visible", timeout=SLOW_MS)
-    expect(told[0]).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.locator(f".st-key-{quantity.told[0]}").first).to_be_visible(timeout=SLOW_MS)
