@@ -202,7 +202,6 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [arrows_into("crime", "party")],
         [columns("answer", "private", "exact")],
         [changing(chart("density"), typing_epsilon("0.1"))],
-        [changing(chart("density"), typing_epsilon("0.1"))],
         [seeing(metric("Stated"), metric("Measured"))],
     ),
     "census": (
