@@ -1,12 +1,11 @@
-"""Home: what this is, one click to the four pictures, and the stories."""
-
-from base64 import b64encode
+"""Home: what this is, a small picture of Explore with one click to it, and the stories."""
 
 import streamlit as st
 
 from dpbayes.base.text import escaped, many
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.stories.home import miniature, own_story, use_own_data
+from dpbayes.ui.stories.home import own_story, use_own_data
+from dpbayes.ui.stories.miniature import miniature
 from dpbayes.ui.stories.opened import open_step
 from dpbayes.ui.stories.shipped import GROUPS, STORIES
 from dpbayes.ui.widgets.page import within_app
@@ -15,17 +14,10 @@ from dpbayes.ui.widgets.show import headline, sentence_instead
 FIRST = "clinic"  # the story for whoever is here for the first time
 
 within_app()
-words, picture = st.columns([3, 2], gap="large", vertical_alignment="center")
+words, picture = st.columns([1, 1], gap="large", vertical_alignment="center")
 with words:
     headline("Differentially private Bayesian networks")
-    st.markdown(
-        "Fit a Bayesian network to a table and release its posterior without giving away any record. See what each "
-        "mechanism promises, what it costs, and how close the private posterior is to the exact one."
-    )
-    with sentence_instead():
-        chosen = Chosen.now()
-        size = f"{many(len(chosen.network.names), 'node')} and {many(len(chosen.network.edges), 'arrow')}"
-        st.caption(f"Open now: {escaped(chosen.data_title)}, a network of {size}.")
+    st.markdown("Share what your data shows without exposing anyone in it.")
     with st.container(horizontal=True):
         if st.button("Explore", type="primary", key="explore"):
             st.switch_page("pages/explore.py")
@@ -33,24 +25,23 @@ with words:
         if st.button("Use my own data", key="own.data"):
             use_own_data()
             st.switch_page("pages/data.py")
+    with sentence_instead():
+        chosen = Chosen.now()
+        size = f"{many(len(chosen.network.names), 'node')} and {many(len(chosen.network.edges), 'arrow')}"
+        st.caption(f"Open now: {escaped(chosen.data_title)}, a network of {size}.")
 with picture:
-    drawing = b64encode(miniature().encode()).decode()
-    alt = "A private posterior comes closer to the exact one as epsilon grows from 0.01 to 100."
-    st.html(f'<img class="miniature" alt="{alt}" src="data:image/svg+xml;base64,{drawing}">')
+    miniature()
 
 for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
-    with column:
+    with column, st.container(key=f"stories.{group}"):
         st.subheader(group)
         for key in keys:
             story = STORIES[key]
-            with st.container(border=True):
-                st.markdown(f"**{story.title}**")
-                st.caption(f"{story.field}, about {len(story.steps)} minutes. {story.question}")
-                # style.css shows the first word: the title stands above.
-                st.button(f"Open *{story.title}*", key=f"open.{key}", on_click=open_step, args=(key,))
+            st.button(escaped(story.title), type="tertiary", key=f"open.{key}", on_click=open_step, args=(key,))
+            st.caption(f"{story.field}, {len(story.steps)} min. {escaped(story.question)}")
 
 own_story()
 st.caption(
-    "Releases here are simulated with a seeded generator, so that a class sees the same picture twice; a simulated "
-    "release protects nobody. Real releases are made on Explore and recorded on Ledger."
+    "Releases on these pages are simulated with a seed, so that everybody sees the same picture; a simulated release "
+    "is not private. Explore makes real releases, and Ledger records them."
 )

@@ -1,12 +1,120 @@
-"""What the field's terms mean, each in one sentence that stands wherever a control or a number has that name."""
+"""What the field's terms mean: one line each, shown at the first use on a page and listed in docs/glossary.md."""
 
-EPSILON = "How much one record may change the odds of any released value: by at most a factor of exp(epsilon)."
-DELTA = "How probable it may be that the bound on the odds fails."
-NEIGHBOURS = "Neighbours are two tables of equal size that differ in one record, which any other takes the place of."
-SENSITIVITY = "The sensitivity is how far one record can move what is released: as it is proved here, or as printed."
-PRIOR = "What is believed before a record is seen: so many pseudo-records in every cell; 1 is uniform."
-ROW = "A row is the distribution of a node, given the states of its parents."
-CELL = "A cell is one state in one row: a count that a release must protect."
-KL = "The KL divergence is what is lost, in nats, by believing the second distribution where the first is true."
-COVERAGE = "Coverage is how much of what is true the intervals hold; honest ones hold their level."
-SEED = "The same seed draws the same noise, so it protects nobody: a real release has none."
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
+DELTA = "The probability with which the bound exp(ε) on the odds may fail."
+NEIGHBOURS = "Neighbouring tables have equally many records and differ in one of them."
+SENSITIVITY = "The largest change in what is released when one record changes: as proved, or as stated in the paper."
+PRIOR = "The belief before any record is seen, as pseudo-records in every cell; 1 is a uniform prior."
+ROW = "A row is the distribution of a node for one combination of its parents' states."
+CELL = "A cell is one state in one row; its count is what a release must protect."
+KL = "The Kullback-Leibler divergence from the exact to the private distribution, in nats; 0 if they are equal."
+COVERAGE = "The share of the exact posterior that an interval contains; of a 95% interval it should be 95%."
+SEED = "The same seed repeats the same noise, so a simulated release protects nobody; a real release has no seed."
+
+
+@dataclass(frozen=True)
+class GlossaryEntry:
+    """A term, its meaning in one line, and what else it is called in a sentence."""
+
+    name: str
+    meaning: str
+    others: tuple[str, ...] = ()
+
+
+TERMS = (
+    GlossaryEntry("accuracy", "The share of records whose class is predicted correctly."),
+    GlossaryEntry("attacker", "Somebody who knows all records but one and learns about that one from a release."),
+    GlossaryEntry(
+        "Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."
+    ),
+    GlossaryEntry("budget", "The total privacy loss that all releases of a dataset may have."),
+    GlossaryEntry("cell", CELL, ("cells",)),
+    GlossaryEntry("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
+    GlossaryEntry(
+        "clipping", "Moving a noisy count below 0, or above the number of records, back to that limit.", ("clipped",)
+    ),
+    GlossaryEntry("composition", "How the privacy losses of several releases of the same records add up."),
+    GlossaryEntry("coverage", COVERAGE),
+    GlossaryEntry("CPT", "A conditional probability table: the distribution of a node in each of its rows.", ("CPTs",)),
+    GlossaryEntry("curator", "The person who has the records, and may see exact values that are not private."),
+    GlossaryEntry("δ", DELTA, ("delta",)),
+    GlossaryEntry("domain", "The possible values of a column; they must be public.", ("domains",)),
+    GlossaryEntry("ε", EPSILON, ("epsilon",)),
+    GlossaryEntry("exact posterior", "The posterior that the records give without noise; it is not private."),
+    GlossaryEntry(
+        "exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."
+    ),
+    GlossaryEntry("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
+    GlossaryEntry(
+        "Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."
+    ),
+    GlossaryEntry(
+        "Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."
+    ),
+    GlossaryEntry("KL divergence", KL, ("KL",)),
+    GlossaryEntry("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
+    GlossaryEntry("ledger", "The file that records the budget of each dataset and the cost of each release."),
+    GlossaryEntry("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
+    GlossaryEntry("mechanism", "The random algorithm that computes a release from the records.", ("mechanisms",)),
+    GlossaryEntry("naive", "Reading a release as if its noisy counts were exact."),
+    GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
+    GlossaryEntry("noise-aware", "Reading a release with the public distribution of its noise in the model."),
+    GlossaryEntry("posterior", "The distribution of the probabilities of the network, given the records or a release."),
+    GlossaryEntry("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
+    GlossaryEntry("prior", PRIOR),
+    GlossaryEntry(
+        "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
+    ),
+    GlossaryEntry(
+        "proved", "Shown by a proof or by enumeration, where a formula may also stand as stated in the paper."
+    ),
+    GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
+    GlossaryEntry("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
+    GlossaryEntry(
+        "ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")
+    ),
+    GlossaryEntry("row", ROW, ("rows",)),
+    GlossaryEntry("seed", SEED),
+    GlossaryEntry("sensitivity", SENSITIVITY),
+    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals it."),
+    GlossaryEntry("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
+)
+"""The glossary, in alphabetical order."""
+
+GLOSSARY = """# Glossary
+
+The terms of the dashboard, as its tooltips explain them (`dpbayes/base/terms.py`).
+
+| term | meaning |
+| --- | --- |
+"""
+"""What `docs/glossary.md` begins with."""
+
+MOST_EXPLAINED = 4
+"""Terms that one tooltip explains."""
+
+_MEANINGS = {name: term for term in TERMS for name in (term.name, *term.others)}
+_NAMES = re.compile(
+    r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(_MEANINGS, key=len, reverse=True))) + r")(?![\w-])"
+)
+
+
+def glossary() -> str:
+    """Return the page `docs/glossary.md`."""
+    names = (", ".join((term.name, *term.others)) for term in TERMS)
+    return GLOSSARY + "".join(f"| {name} | {term.meaning} |\n" for name, term in zip(names, TERMS, strict=True))
+
+
+def explained(text: str) -> str:
+    """Return a line for each of the first terms of a text, as Markdown; empty where it has none."""
+    terms = list(dict.fromkeys(_in(text)))[:MOST_EXPLAINED]
+    return "\n\n".join(f"**{term.name}**: {term.meaning}" for term in terms)
+
+
+def _in(text: str) -> Iterator[GlossaryEntry]:
+    for match in _NAMES.finditer(text):
+        yield _MEANINGS[match[0]]

@@ -26,7 +26,7 @@ from dpbayes.ui.widgets.show import guarded
 
 STYLE = Path(__file__).with_name("style.css")
 
-ABOUT = "dpbayes shows what privacy costs a Bayesian network, and what it buys."
+ABOUT = "dpbayes: differentially private Bayesian networks, their accuracy and their privacy loss."
 
 
 def app() -> None:
@@ -101,7 +101,7 @@ def bar(title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="bar"):
         st.title(title, width="content")
         segments(
-            "Who is looking?",
+            "View as",
             "seat",
             list(Seat),
             format_func=lambda seat: seat.value.capitalize(),
@@ -111,7 +111,7 @@ def bar(title: str) -> None:
             "Story",
             list(TITLES),
             index=None,
-            placeholder="Open a ready example",
+            placeholder="Guided stories",
             format_func=TITLES.__getitem__,
             key=_story_list(),
             on_change=_open_chosen,
@@ -124,14 +124,14 @@ def bar(title: str) -> None:
                 st.warning(missing)
             st.caption(
                 f"This link reopens {'the rest of the' if missing else 'the same'} view. "
-                "Uploaded tables stay with you: the link says they are missing."
+                "Uploaded tables are not part of it."
             )
             address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
     if current().seat is Seat.RECIPIENT:
-        st.caption("The recipient sees only what a release contains. A way of showing, not an access control.")
+        st.caption("Recipient view: only what a release contains. It changes what is shown, and controls no access.")
     if missing:
         st.caption(missing)
 
@@ -156,5 +156,5 @@ def _missing_from_link() -> str:
         return ""
     return (
         f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
-        "address. A network can be handed on as a file, from *Import or export* on the Network page."
+        "address. *Import or export* on the Network page saves a network as a file."
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings
+from dpbayes.ui.stories.miniature import EPSILONS, computed
+from dpbayes.ui.stories.opened import settings_at
 from dpbayes.ui.stories.shipped import GROUPS, STORIES
 from dpbayes.ui.stories.story import Story
 from tests.pages.conftest import (
@@ -46,9 +49,9 @@ def title_of(story: Story) -> str:
     return TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def first(key: str) -> Settings:
-    """Return the settings of a story's first step as a person has them who opens it."""
-    return replace(STORIES[key].steps[0].settings, story=key)
+def first(key: str, seat: Seat = Seat.CURATOR) -> Settings:
+    """Return the settings of a story's first step as a person has them who opens it from this seat."""
+    return replace(settings_at(STORIES[key], 1, seat), story=key)
 
 
 @pytest.mark.usefixtures("first_look")
@@ -57,7 +60,7 @@ def test_a_story_opens_where_it_says(key: str) -> None:
     story = STORIES[key]
     at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
     assert at.title[0].value == title_of(story)
-    assert settings_of(at) == replace(first(key), seat=Seat.RECIPIENT)
+    assert settings_of(at) == first(key, Seat.RECIPIENT)
     assert not sentences(at)
 
 
@@ -134,6 +137,16 @@ def test_one_click_on_home_leads_to_the_pictures_to_ones_own_data_and_to_the_fir
     assert len(STORIES["clinic"].steps) == 5, "a minute each"
     at = press(open_page("pages/home.py"), "Start the five-minute story")
     assert settings_of(at) == first("clinic")
+
+
+def test_the_picture_of_home_comes_closer_to_the_exact_posterior_as_epsilon_grows() -> None:
+    drawn = computed()
+    away = [np.abs(np.subtract(heights, drawn.exact)).sum() for heights in drawn.private]
+    assert len(away) == len(drawn.epsilons) == len(EPSILONS)
+    assert away[-1] < 0.02 * away[0]
+    assert away[EPSILONS.index(1.0)] < away[EPSILONS.index(0.1)]
+    (picture,) = (each for each in open_page("pages/home.py").get("bidi_component") if "miniature" in each.proto.id)
+    assert drawn.name in picture.proto.json
 
 
 def test_every_story_is_in_one_group_of_home() -> None:

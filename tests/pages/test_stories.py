@@ -8,11 +8,23 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.session.settings import Present, Seat
-from dpbayes.ui.stories.quantities import QUANTITIES
+from dpbayes.ui.session.settings import Present, Seat, Settings
+from dpbayes.ui.stories.opened import settings_at
+from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES
 from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
-from tests.pages.conftest import everything, fine, one_sentence, open_page, plain, press, put, sentences, settings_of
+from tests.pages.conftest import (
+    everything,
+    fine,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+    story_list,
+)
 
 pytestmark = pytest.mark.usefixtures("first_look")
 
@@ -50,7 +62,7 @@ def test_a_story_is_walked_to_its_end_and_what_it_names_is_there(key: str) -> No
     at = open_page("pages/home.py", story=key)
     for number, step in enumerate(story.steps, start=1):
         assert f"{story.title} · {number} of {len(story.steps)}" in banner(at)
-        assert settings_of(at) == replace(step.settings, story=key, step=number)
+        assert settings_of(at) == replace(settings_at(story, number, Seat.CURATOR), story=key, step=number)
         assert not sentences(at)
         shown = labels(at)
         for name in named(step.do) + named(step.watch):
@@ -71,21 +83,23 @@ def guess(at: AppTest, key: str, number: int, name: str) -> None:
     quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
     if quantity.options:
         fine(at.radio(key=place).set_value(quantity.options[0]).run())
-        told = [m.value for m in at.markdown if m.value.startswith(f"You said {quantity.options[0]}")]
-        assert told[0].endswith((", and so it is.", *(f"it is **{option}**." for option in quantity.options)))
+        told = [m.value for m in at.markdown if m.value.startswith(f"You guessed {quantity.options[0]}")]
+        endings = (", which is correct.", *(f"the answer is **{option}**." for option in quantity.options))
+        assert told[0].endswith(endings)
     else:
         put(at, place, "12.5")
-        told = [plain(m.value) for m in at.markdown if m.value.startswith("You said 12")]
-        assert re.search(r"it is \*\*[0-9.,]+.*\*\*: you (were .* too (high|low)|knew)\.", told[0])
+        told = [plain(m.value) for m in at.markdown if m.value.startswith("You guessed 12.5")]
+        after = {"%": "%", AS_EPSILON: ""}.get(quantity.unit, f" {quantity.unit}")
+        assert re.fullmatch(rf"You guessed 12\.5{after}; the answer is \*\*[0-9.,]+{after}\*\*\.", told[0])
 
 
 def test_the_answer_follows_what_the_page_is_set_to() -> None:
     at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84")
     put(at, "story.guess.votes.1", "33")
-    assert any("you knew" in m.value for m in at.markdown)
+    assert any("which is correct" in m.value for m in at.markdown)
     at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84", graph="chain:3")
     put(at, "story.guess.votes.1", "33")
-    assert not any("you knew" in m.value for m in at.markdown)
+    assert not any("which is correct" in m.value for m in at.markdown)
 
 
 def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_what_the_records_say() -> None:
@@ -94,8 +108,8 @@ def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_w
     assert any("must be a number" in plain(m.value) for m in at.markdown)
     at = open_page("pages/explore.py", seat="recipient", story="clinic", step="2", target="dysp", evidence="smoke~yes")
     put(at, "story.guess.clinic.2", "50")
-    assert any("recipient cannot know that" in plain(m.value) for m in at.markdown)
-    assert not any("You said" in m.value for m in at.markdown)
+    assert any("which the recipient does not see" in plain(m.value) for m in at.markdown)
+    assert not any("You guessed" in m.value for m in at.markdown)
 
 
 def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_those_of_the_step() -> None:
@@ -104,16 +118,59 @@ def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_th
     assert "4 of 5" in banner(at)
     alone = open_page("pages/home.py", story="clinic", step="4")
     assert alone.title[0].value == "Explore"
-    assert settings_of(alone) == replace(STORIES["clinic"].steps[3].settings, story="clinic", step=4)
+    assert settings_of(alone) == replace(settings_at(STORIES["clinic"], 4, Seat.CURATOR), story="clinic", step=4)
 
 
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
-    at = open_page("pages/home.py", story="clinic", seat="recipient")
+    at = open_page("pages/home.py", story="clinic")
     fine(at.switch_page("pages/claims.py").run())
     assert "1 of 5" in banner(at)
     fine(at.button(key="story.here").click().run())
     assert at.title[0].value == "Network"
-    assert settings_of(at).seat is Seat.RECIPIENT
+
+
+def seats(at: AppTest, *labels: str) -> list[str]:
+    """Return the seat at the open step, and after each of these buttons."""
+    return [settings_of(at).seat.value, *(settings_of(press(at, label)).seat.value for label in labels)]
+
+
+@pytest.mark.parametrize("own", ["curator", "recipient"])
+def test_a_step_has_its_seat_and_the_persons_own_comes_back(own: str) -> None:
+    at = open_page("pages/papers.py", seat=own)
+    fine(story_list(at).set_value("board").run())
+    assert seats(at, "Next", "Next", "Next", "Next") == ["curator", "curator", "curator", "recipient", "curator"]
+    assert seats(at, "Back", "Leave") == ["curator", "recipient", own]
+    fine(story_list(at).set_value("board").run())
+    for _ in range(3):
+        press(at, "Next")
+    fine(story_list(at).set_value("game").run())
+    assert settings_of(at).seat.value == own, "a story without a seat is seen from one's own"
+
+
+def test_what_a_person_changes_at_a_step_without_a_seat_is_her_own_seat_from_then_on() -> None:
+    at = open_page("pages/home.py", story="game", step="1")
+    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    assert seats(at, "Next", "Leave") == ["recipient"] * 3
+
+
+def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
+    at = open_page("pages/explore.py", story="board", step="5", seat="curator")
+    assert seats(at, "Back", "Next", "Next") == ["curator", "recipient", "curator", "curator"]
+    at = open_page("pages/papers.py", seat="recipient")
+    fine(story_list(at).set_value("clinic").run())
+    for _ in range(4):
+        press(at, "Next")
+    assert seats(at, "Next") == ["curator", "recipient"]
+
+
+def test_the_board_goes_on_with_the_epsilon_that_it_found() -> None:
+    at = open_page("pages/home.py", story="board")
+    put(at, "story.guess.board.1", "12.5")
+    (answer,) = (answer for m in at.markdown if (answer := re.search(r"the answer is \*\*([\d.]+)\*\*", m.value)))
+    for _ in range(4):
+        press(at, "Next")
+        assert settings_of(at).parameter("epsilon") == float(answer[1]) != Settings().parameter("epsilon")
+    assert settings_of(open_page("pages/home.py", story="board", step="3")).parameter("epsilon") == float(answer[1])
 
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
@@ -161,7 +218,7 @@ def test_home_has_no_picture_and_offers_no_presentation_of_it() -> None:
     assert any(button.label == "End" for button in at.button)
 
 
-@pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "drop its file on Home")])
+@pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "load the file on Home")])
 def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> None:
     at = open_page("pages/claims.py", story=query)
     assert any(said in plain(caption.value) for caption in at.caption)

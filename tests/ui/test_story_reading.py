@@ -8,11 +8,12 @@ import pytest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of, settings_from
+from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.parts import PARTS
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story
 from dpbayes.ui.stories.shipped import KEYS, STORIES, Stories
-from dpbayes.ui.stories.story import Guess, Step, Story
+from dpbayes.ui.stories.story import Carried, Guess, Step, Story
 from tests.test_docs import ROOT, TEXTS, blocks
 
 HEAD = """
@@ -99,6 +100,19 @@ WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 """Names of nodes that are words of a sentence too."""
 
 
+ASKED = STEP + '[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
+
+
+def test_a_step_takes_the_epsilon_of_the_last_step_that_asked_for_it_and_has_its_own_seat() -> None:
+    asks = ASKED.replace('"rows"', '"least epsilon"')
+    takes = STEP + 'seat = "recipient"\n[steps.settings]\nepsilon = "least epsilon"\n'
+    first, second, _, last = read('seat = "curator"\n' + HEAD + asks + ASKED + asks + takes).steps
+    assert last.carried == (Carried("epsilon", "least epsilon", 3),)
+    assert not second.carried
+    assert last.settings == second.settings, "the value is computed when the step is opened"
+    assert [step.seat for step in (first, second, last)] == [Seat.CURATOR, Seat.CURATOR, Seat.RECIPIENT]
+
+
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "not TOML": ("title = ", "The story is not TOML: "),
     "nested": ("a = " + "[" * 9_000, "The story is not TOML: "),
@@ -154,6 +168,22 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
     "follower is no text": (HEAD + "next = [1]" + STEP, "no story called"),
+    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; there are curator, recipient'),
+    "a seat that is no text": ("seat = 1\n" + HEAD + STEP, "The story: there is no seat called"),
+    "the curator's seat at a person's own table": (
+        HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',
+        "Step 1 shows the curator's view of a person's own table",
+    ),
+    "an epsilon that no step has asked for": (
+        HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',
+        "no step before it asks for “least epsilon”, which the setting epsilon takes",
+    ),
+    "an epsilon of all steps": (HEAD + '[settings]\nepsilon = "least epsilon"\n' + STEP, "must be a number"),
+    "a quantity that is no epsilon": (HEAD + ASKED + STEP + '[steps.settings]\nepsilon = "rows"', "must be a number"),
+    "a number of records from a step": (
+        HEAD + STEP + '[steps.settings]\nrecords = "least epsilon"',
+        "the setting records is refused",
+    ),
 } | {
     f"sets {name}": (HEAD + STEP + f"[steps.settings]\n{name} = '1'", f"cannot set {name}")
     for name in ("seat", "story", "step", "present")

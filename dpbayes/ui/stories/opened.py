@@ -1,16 +1,21 @@
 """Where in which story a person is. A step is opened in the run that follows: a callback can turn to no page."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpbayes.base.validation import InputError
+from dpbayes.ui.pages.which_epsilon.page import rounded_up
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.settings import Present, Settings
+from dpbayes.ui.session.settings import Present, Seat, Settings
+from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import OWN, Step, Story
 
-_TO_OPEN, _TIMES, _OWN = "story.to_open", "story.times", "story.own"
+_TO_OPEN, _TIMES, _OWN, _SEAT = "story.to_open", "story.times", "story.own", "story.seat"
 
 ALONE = {"story", "step", "present"}
 """A link of these alone, as one types it, takes the settings from its step."""
@@ -61,15 +66,38 @@ def times_opened() -> int:
 
 
 def leave() -> None:
-    """Leave the story; everything else stays as it is."""
-    change(story="", step=1, present=Present.OFF)
+    """Leave the story: the person's own seat comes back, everything else stays as it is."""
+    change(seat=own_seat(), story="", step=1, present=Present.OFF)
+
+
+def own_seat() -> Seat:
+    """Return the person's own seat, from which a step may differ: in a session that began there, the curator's."""
+    story = open_story()
+    if story is None or story.step is None or story.step.seat is None:
+        return current().seat
+    seat: Seat = st.session_state.get(_SEAT, Seat.CURATOR)
+    return seat
+
+
+def settings_at(story: Story, number: int, seat: Seat) -> Settings:
+    """Return the settings of a step for a person in this seat, with the epsilons that it takes from earlier steps.
+
+    Such an epsilon is rounded up to two digits. Where it is unknown, as may be to the recipient, the default stays.
+    """
+    step = story.steps[number - 1]
+    settings = replace(step.settings, seat=step.seat or seat)
+    for carried in step.carried:
+        with suppress(InputError):
+            answer = QUANTITIES[carried.quantity].answer(Chosen(settings_at(story, carried.step, seat)))
+            settings = settings.with_parameter(carried.name, rounded_up(float(answer)))
+    return settings
 
 
 def story_page() -> str | None:
     """Take the settings of a step that is to be opened, and return its page; None where there is none.
 
-    The person keeps her seat and her uploads. All callbacks have been called by then: a move of a slider that was
-    told in the same moment as the step is not set on top of the step's own value.
+    The person keeps her uploads, and her seat unless the step has one. All callbacks have been called by then: a move
+    of a slider that was told in the same moment as the step is not set on top of the step's own value.
     """
     _from_link()
     asked = st.session_state.pop(_TO_OPEN, None)
@@ -77,13 +105,14 @@ def story_page() -> str | None:
     if story is None:
         return None
     key, number = asked
-    before = current()
+    before, seat = current(), own_seat()
     if number > len(story.steps):  # what was learnt stands beside what was seen last
-        change(story=key, step=story.places)
+        change(seat=seat, story=key, step=story.places)
         return None
     step = story.steps[number - 1]
     present = before.present if before.story == key else Present.OFF
-    st.session_state["settings"] = replace(step.settings, seat=before.seat, story=key, step=number, present=present)
+    st.session_state[_SEAT] = seat
+    st.session_state["settings"] = replace(settings_at(story, number, seat), story=key, step=number, present=present)
     return step.file
 
 

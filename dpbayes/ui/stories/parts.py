@@ -8,10 +8,13 @@ TOP = {"sentence": "", "slider": "", "picture": ""}
 PARTS: dict[str, dict[str, str]] = {
     "home": {},
     "data": {"column": "distribution"},
-    "network": TOP | {"sizes": "costs", "noise": "noise", "nodes": "bars"},
+    "network": TOP | {"errors": "error-bars", "sizes": "costs", "noise": "noise", "nodes": "bars"},
     "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
     "explore": TOP
     | {
+        "divergence": "follows-divergence",
+        "signs": "follows-counts",
+        "accuracy": "follows-accuracy",
         "releases": "dots",
         "question": "question",
         "rows": "rows",
@@ -33,14 +36,16 @@ PARTS: dict[str, dict[str, str]] = {
 
 ALONE: dict[str, dict[str, str]] = {
     "data": {"": "column-chart", "column": "column-chart"},
-    "network": {"noise": "noise", "nodes": "bars"},
+    "network": {"sizes": ""},
+    "which_epsilon": {"errors": ""},
+    "audit": {"curve": ""},
     "ledger": {"": "ledger-shown"},
     "sampling": {"game": "game", "answers": "needed"},
-    "hellinger": {"throws": "hellinger-throws"},
-    "regression": {"price": "regression-epsilons"},
 }
-"""By page, the parts that have a picture of their own, and its key; "" is a page that has no main slider."""
+"""By page, the parts that are presented by another key than their own; "" is the page's main slider and picture.
 
+The part "" is a page that has no main slider.
+"""
 
 FOR_RECIPIENT = {"data": "domains"}
 """By page, the key of what is presented to a recipient, who sees none of the pictures of the table."""
@@ -49,9 +54,14 @@ WITHOUT_PICTURE = ("home",)
 """Pages that are not presented: there is nothing to show alone."""
 
 
+CURATORS = ("follows-divergence", "follows-accuracy", "dots", "measures", "comparison", "kl")
+"""The keys of parts that the recipient does not have: the main picture is presented in place of them."""
+
+
 def shown_alone(page: str, at: str, seat: Seat) -> str:
     """Return the key of what is presented of a page's part; empty where that is the page's main slider and picture."""
     if seat is Seat.RECIPIENT and page in FOR_RECIPIENT:
         return FOR_RECIPIENT[page]
-    pictures = ALONE.get(page, {})
-    return pictures.get(at, pictures.get("", ""))
+    others = ALONE.get(page, {})
+    key = others.get(at, PARTS[page].get(at) or others.get("", ""))
+    return "" if seat is Seat.RECIPIENT and key in CURATORS else key

@@ -38,10 +38,13 @@ DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
 PREDICTING = {LAPLACE: "laplace", FOURIER: "fourier", PosteriorSampler.label: "sampler"}
 """The mechanisms of Figure 1 of AAAI-16, and the names of their curves, as they are certified."""
 
-TOO_NEAR = "too near to call"
+TOO_NEAR = "no clear difference"
 
 CLEARLY = 2.0
 """Standard errors that two means must be apart for one of them to be called the smaller."""
+
+AS_EPSILON = "as an ε"
+"""The unit of what a later step of a story may take as its epsilon."""
 
 MOST_REPEATS = 100
 """Repeats of an experiment behind an answer at most: nobody waits for more."""
@@ -74,7 +77,7 @@ class Quantity:
     def answer(self, chosen: Chosen) -> Answer:
         """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
         if self.of_records and not chosen.is_curator:
-            raise InputError("The recipient cannot know that: it depends on the records. Choose Curator above.")
+            raise InputError("This depends on the records, which the recipient does not see. Choose Curator above.")
         return self.of(chosen)
 
 
@@ -101,14 +104,14 @@ def _coverage_as_real(chosen: Chosen) -> float:
 def _coverage_aware(chosen: Chosen) -> float:
     readings = _of_posteriors(chosen)
     if not readings.is_noise_aware:
-        raise InputError("Here the recipient takes counts as real: choose that she knows of the noise.")
+        raise InputError("The recipient is naive here: choose the noise-aware one.")
     return 100 * finished(cell_coverage(readings))
 
 
 def _of_posteriors(chosen: Chosen) -> Readings:
     readings = _readings(chosen)
     if not readings.as_real.is_posterior:
-        raise InputError("Such a release holds no posterior, and so no intervals: choose another mechanism.")
+        raise InputError("A release of this mechanism has no posterior and no intervals: choose another mechanism.")
     return readings
 
 
@@ -159,7 +162,7 @@ def _least_epsilon(chosen: Chosen) -> float:
 def _exact_loss(chosen: Chosen) -> float:
     report = report_of(audited(chosen, chosen.settings))
     if not np.isfinite(report.exact):
-        raise InputError("There is no limit to it here: some output betrays a table.")
+        raise InputError("The worst-case privacy loss is infinite here: some output rules out a table.")
     return report.exact
 
 
@@ -174,7 +177,7 @@ def _answers_needed(chosen: Chosen) -> float:
     study = game.games_of(_game(chosen), seed=chosen.seed)
     needed = needed_answers(study, level=game.LEVEL).value
     if needed is None:
-        raise InputError(f"More than {len(study.log_odds):,}: so many are simulated.")
+        raise InputError(f"More than {len(study.log_odds):,} answers, the most that are simulated.")
     return float(needed)
 
 
@@ -197,10 +200,10 @@ def _most_accurate(chosen: Chosen) -> str:
     """Return the paper's mechanism that predicts best, certified, in few enough repeats to wait for."""
     plan = recipe_asked(chosen, possible(chosen).settings).plan
     if isinstance(plan.source, Dataset) and not chosen.is_curator:
-        raise InputError("The recipient cannot know that: these curves are of the table's records.")
+        raise InputError("These curves depend on the records, which the recipient does not see.")
     three = {label: METHODS[name] for label, name in PREDICTING.items()}
     if not set(three.values()) <= set(plan.methods):
-        raise InputError("Not all three are drawn here: choose certified curves, and a network of two states a node.")
+        raise InputError("Not all three mechanisms are shown: choose proved curves, and a network of binary nodes.")
     repeats = min(plan.repeats, MOST_REPEATS)
     study = finished(accuracy_steps(replace(plan, methods=(EXACT, *three.values()), repeats=repeats)))
     best = best_near(study, chosen.epsilon)
@@ -220,41 +223,41 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "What is asked on Explore, P(target | evidence), without noise; of yes, or of the state that tells most.",
+        "The probability P(target | evidence) asked on Explore, without noise; of the state yes, where there is one.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,
         told=RELEASE_DETAILS,
     ),
     "released probability": Quantity(
-        "The same as the first release says.",
+        "The same probability in the first release.",
         lambda chosen: _answers(chosen)[1],
         unit="%",
         told=("headline", *RELEASE_DETAILS),
     ),
     "error of probabilities": Quantity(
-        "Mean distance of private probabilities from exact ones, over all rows and many releases.",
+        "Mean absolute error of the private probabilities, over all rows and many releases.",
         _error,
-        unit="points of 100",
+        unit="percentage points",
         of_records=True,
         told=("headline", "measures", *RELEASE_DETAILS),
     ),
     "coverage, counts as real": Quantity(
-        "How much of the exact posterior of the cell in the picture the 95% interval holds that takes counts as real.",
+        "Share of the exact posterior in the picture that the naive 95% interval contains.",
         _coverage_as_real,
         unit="%",
         of_records=True,
         told=("measures", *RELEASE_DETAILS),
     ),
     "coverage, noise-aware": Quantity(
-        "The same of the interval of a recipient who knows of the noise.",
+        "The same for the noise-aware 95% interval.",
         _coverage_aware,
         unit="%",
         of_records=True,
         told=("measures", *BESIDE, *RELEASE_DETAILS),
     ),
     "mechanism with the smaller error": Quantity(
-        "Laplace or Fourier, by the error of probabilities; if they are two standard errors apart.",
+        "Laplace or Fourier, by the mean absolute error, if the two differ by two standard errors.",
         _smaller_error,
         options=(LAPLACE, FOURIER, TOO_NEAR),
         of_records=True,
@@ -280,42 +283,42 @@ QUANTITIES: dict[str, Quantity] = {
         told=("costs", "arrows"),
     ),
     "least epsilon": Quantity(
-        "The least ε on Which epsilon, of the mechanism chosen, in the two digits of its sentence.",
+        "The least ε on Which epsilon for the chosen mechanism, rounded up to two digits.",
         _least_epsilon,
-        "as an ε",
+        AS_EPSILON,
         told=(*MOVING, BELOW),
     ),
     "exact loss": Quantity(
-        "The exact worst case on Audit, as an epsilon.", _exact_loss, "as an ε", told=(*MOVING, BELOW)
+        "The exact worst-case privacy loss on Audit.", _exact_loss, AS_EPSILON, told=(*MOVING, BELOW)
     ),
     "answers needed": Quantity(
-        "Answers until the adversary of the query game is right in 95% of games.",
+        "Answers after which the attacker of the query game is right in 95% of games.",
         _answers_needed,
         "answers",
         told=("game-told", "game-needed"),
     ),
     "games guessed right": Quantity(
-        "Games in which she is right after the answers asked.",
+        "Games in which the attacker is right after the chosen number of answers.",
         _guessed_right,
         "%",
         told=("game-told", "game-beliefs", "game-needed"),
     ),
     "mechanism nearer to a die": Quantity(
-        "Which family on Hellinger mechanism is nearer to the exact posterior.",
+        "Which family on Hellinger is closer to the exact posterior.",
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
         told=(*MOVING, BELOW),
     ),
     "most accurate mechanism": Quantity(
-        "Which of the three of AAAI-16, certified, is right most often on Accuracy, at the ε of its grid nearest to ε.",
+        "The most accurate of the three mechanisms of AAAI-16 on Accuracy, as proved, at the grid point closest to ε.",
         _most_accurate,
         options=(*PREDICTING, TOO_NEAR),
         told=(*MOVING, "accuracy-reliable", "accuracy-best", "accuracy-crossings"),
     ),
     "epsilon of the weights": Quantity(
-        "The certified epsilon on Regression at the precision looked at.",
+        "The proved ε on Regression at the chosen precision.",
         _epsilon_of_weights,
-        "as an ε",
+        AS_EPSILON,
         told=(*MOVING, BELOW),
     ),
 }

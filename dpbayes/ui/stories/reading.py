@@ -2,18 +2,19 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import READERS, settings_from
 from dpbayes.ui.session.moved import place_now, view_of
-from dpbayes.ui.session.settings import PARAMETERS, Settings
+from dpbayes.ui.session.settings import CONNECTED, PARAMETERS, Seat, Settings
 from dpbayes.ui.stories.naming import with_readable_names
 from dpbayes.ui.stories.parts import PARTS
-from dpbayes.ui.stories.quantities import QUANTITIES
-from dpbayes.ui.stories.story import Guess, Step, Story
+from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES
+from dpbayes.ui.stories.story import Carried, Guess, Step, Story
 
 MOST_BYTES = 20_000
 MOST_STEPS = 12
@@ -25,13 +26,16 @@ _DEEP_KEY = re.compile(rb"(?<![\w-])" + _PART + rb"(?:[ \t]*+\.[ \t]*+" + _PART 
 """A key of TOML in more parts than any of a story: reading one takes time with the square of its parts."""
 
 PERSONS_OWN = ("seat", "story", "step", "present")
-"""Settings that are the person's, or say where in a story she is; a story sets none of them."""
+"""Settings that are the person's, or say where in a story she is; the settings of a story have none of them."""
+
+OF_A_STORY = ("title", "question", "field", "seat", "settings", "steps", "learnt", "next")
+OF_A_STEP = ("say", "do", "watch", "page", "seat", "settings", "at", "guess")
 
 
 def read_story(content: bytes, followers: Iterable[str]) -> Story:
     """Return the story that a file holds; it may lead on to one of `followers`. Errors: InputError, one sentence."""
     whole = _table(content)
-    _known("The story", whole, ("title", "question", "field", "settings", "steps", "learnt", "next"))
+    _known("The story", whole, OF_A_STORY)
     title, question, field, learnt = (
         _sentence("The story", whole, name) for name in ("title", "question", "field", "learnt")
     )
@@ -44,8 +48,11 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
         raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
     everywhere = _query("The story", whole.get("settings", {}))
     _settings("The story", everywhere)
-    steps = tuple(_step(f"Step {number}", each, everywhere) for number, each in enumerate(listed, start=1))
-    story = with_readable_names(Story(title, question, field, steps, learnt, follower))
+    seat = _seat("The story", whole)
+    steps: list[Step] = []
+    for number, given in enumerate(listed, start=1):
+        steps.append(_step(f"Step {number}", given, everywhere, seat, steps))
+    story = with_readable_names(Story(title, question, field, tuple(steps), learnt, follower))
     _short(story)
     return story
 
@@ -95,8 +102,19 @@ def _sentence(whose: str, table: Mapping[str, Any], name: str) -> str:
     return text
 
 
-def _step(whose: str, given: object, everywhere: Mapping[str, str]) -> Step:
-    table = _known(whose, given, ("say", "do", "watch", "page", "settings", "at", "guess"))
+def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
+    """Return the seat that a story or a step is shown from; None where the person's own stays."""
+    if "seat" not in table:
+        return None
+    seats = {seat.value: seat for seat in Seat}
+    name = table["seat"]
+    if not isinstance(name, str) or name not in seats:
+        raise InputError(f"{whose}: there is no seat called {brief(name)}; there are {', '.join(seats)}.")
+    return seats[name]
+
+
+def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat | None, before: Sequence[Step]) -> Step:
+    table = _known(whose, given, OF_A_STEP)
     say, do, watch = (_sentence(whose, table, name) for name in ("say", "do", "watch"))
     page, at = table.get("page"), table.get("at", "")
     view = view_of(page) if isinstance(page, str) else {}
@@ -106,9 +124,28 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str]) -> Step:
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
         parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
-    settings = _settings(whose, {**everywhere, **view, **_query(whose, table.get("settings", {}))})
+    query = {**everywhere, **view, **_query(whose, table.get("settings", {}))}
+    carried = _carried(whose, query, before)
+    settings = _settings(whose, {name: text for name, text in query.items() if name not in carried})
     _asks_of_the_network(whose, settings)
-    return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")))
+    seat = _seat(whose, table) or seat
+    if seat is Seat.CURATOR and settings.data.partition(":")[0] in ("upload", CONNECTED):
+        raise InputError(f"{whose} shows the curator's view of a person's own table: leave `seat` out.")
+    return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")), seat, tuple(carried.values()))
+
+
+def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> dict[str, Carried]:
+    """Return by name the settings that take the epsilon which an earlier step asked for in its guess."""
+    carried = {}
+    for name, text in query.items():
+        is_number = isinstance(PARAMETERS.get(name), Parameter)
+        if not is_number or text not in QUANTITIES or QUANTITIES[text].unit != AS_EPSILON:
+            continue
+        steps = [number for number, step in enumerate(before, start=1) if step.guess and step.guess.quantity == text]
+        if not steps:
+            raise InputError(f"{whose}: no step before it asks for “{text}”, which the setting {name} takes.")
+        carried[name] = Carried(name, text, steps[-1])
+    return carried
 
 
 def _guess(whose: str, given: object) -> Guess | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import Seat, Settings
 
 OWN = "own"
 """The key of the story that a person has brought along."""
@@ -17,10 +17,20 @@ class Guess:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """A setting of a step that takes its value from an earlier step: which setting, which quantity, and which step."""
+
+    name: str
+    quantity: str
+    step: int
+
+
+@dataclass(frozen=True)
 class Step:
     """One sentence, one thing to do, one to watch; the page, its settings, and the part of it that is scrolled to.
 
-    `at` is "" where the page is seen from its top. The settings are whole: those that are not named have defaults.
+    `at` is "" where the page is seen from its top. The settings are whole: those that are not named have defaults, and
+    those that are `carried` are computed when the step is opened. `seat` is None where the person's own seat stays.
     """
 
     say: str
@@ -30,6 +40,8 @@ class Step:
     settings: Settings
     at: str = ""
     guess: Guess | None = None
+    seat: Seat | None = None
+    carried: tuple[Carried, ...] = ()
 
     @property
     def file(self) -> str:

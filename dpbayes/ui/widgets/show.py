@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.spreadsheet import safe_csv
+from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
@@ -35,8 +36,8 @@ def inside(label: str) -> str:
 
 
 def headline(text: str) -> None:
-    """Show the page's one sentence; names in it must be `escaped`."""
-    st.markdown(f"## {text}")
+    """Show the page's one sentence, with its terms explained in a tooltip; names in it must be `escaped`."""
+    st.markdown(f"## {text}", help=explained(text) or None)
 
 
 @contextmanager

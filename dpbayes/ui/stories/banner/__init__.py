@@ -12,7 +12,7 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
 from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
-from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
+from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import TITLES
 from dpbayes.ui.stories.story import OWN, Guess, Step
 
@@ -40,8 +40,9 @@ _COVER = """<style>
 
 _ALONE = """<style>
 .stMainBlockContainer :has({part}) > :not({part}, :has({part}, .st-key-present)) {{ display: none; }}
+.stMainBlockContainer:not(:has({part})) :has(> * .st-key-present) > :not(:has(.st-key-present)) {{ display: none; }}
 </style>"""
-"""What is presented where it is not the page's main picture."""
+"""What is presented where it is not the page's main picture; until it is there, nothing else is."""
 
 _ALL = "<style></style>"
 """The page as it is."""
@@ -70,9 +71,9 @@ def banner(page: str) -> None:
 
 def _unknown(key: str) -> None:
     why = (
-        "This link leads into a story of somebody's own, which stays in their session: drop its file on Home."
+        "This link opens a story from a file that is not in this session: load the file on Home."
         if key == OWN
-        else f"There is no story called {escaped(brief(key))}: open another one above."
+        else f"There is no story called {escaped(brief(key))}: open one of the guided stories above."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(why)
@@ -85,7 +86,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
             st.markdown(_said(story))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
-                st.button("Its page", key="story.here", on_click=open_step, args=(story.key, story.number))
+                st.button("Go to its page", key="story.here", on_click=open_step, args=(story.key, story.number))
             if story.step is not None:
                 with st.popover("Do", key="story-do"):  # style.css shows it where a window is too small for the text
                     st.markdown(_to_do(story.step))
@@ -117,10 +118,10 @@ def _alone(story: OpenStory, page: str) -> str:
 
 
 def _said(story: OpenStory) -> str:
-    """Return the title, where in the story one is, and what is said there."""
+    """Return the title, the place in the story, and the text of the step."""
     title, step = escaped(story.story.title), story.step
     if step is None:
-        return f"**{title}** · what was learnt\n\n{escaped(story.story.learnt)}"
+        return f"**{title}** · summary\n\n{escaped(story.story.learnt)}"
     return f"**{title}** · {story.number} of {len(story.story.steps)}\n\n{escaped(step.say)}\n\n{_to_do(step)}"
 
 
@@ -162,6 +163,7 @@ def _hands(story: OpenStory, page: str) -> None:
         key="story.hands",
         data={
             "at": part,
+            "alone": _alone(story, page),
             "order": f"{story.key} {story.number} {times_opened()}",
             "presents": presents,
             "step": story.number,
@@ -267,14 +269,14 @@ def _judged(given: str, quantity: Quantity) -> str:
 
 
 def _compared_choice(given: str, answer: Answer) -> str:
-    return f"You said {given}, and so it is." if given == answer else f"You said {given}; it is **{answer}**."
+    if given == answer:
+        return f"You guessed {given}, which is correct."
+    return f"You guessed {given}; the answer is **{answer}**."
 
 
 def _compared(given: float, answer: float, unit: str) -> str:
-    """Say the guess, the answer and how far they are apart, all in the unit."""
-    after = unit if unit == "%" else f" {unit}" if unit else ""
-    apart = f"{numeral(abs(given - answer))} {'points' if unit == '%' else ''}".strip()
-    said = f"You said {numeral(given)}{after}; it is **{numeral(answer)}{after}**"
+    """State the guess and the answer in the unit."""
+    after = unit if unit == "%" else "" if unit == AS_EPSILON else f" {unit}"
     if numeral(given) == numeral(answer):
-        return f"{said}: you knew."
-    return f"{said}: you were {apart} too {'high' if given > answer else 'low'}."
+        return f"You guessed {numeral(given)}{after}, which is correct."
+    return f"You guessed {numeral(given)}{after}; the answer is **{numeral(answer)}{after}**."

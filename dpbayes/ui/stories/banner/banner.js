@@ -18,15 +18,18 @@ export default function ({ data, setTriggerValue }) {
   tell = (key) => setTriggerValue("key", key);
   [step, places] = [data.step, data.places];
   if (aim === step || !presents) aim = null;
-  if (data.order === last) return; // drawn once more
-  last = data.order;
+  const order = `${data.order}${presents ? " presented" : ""}`;
+  if (order === last) return; // drawn once more
+  last = order;
   isElsewhere = false;
-  come(data, performance.now() + PATIENCE);
+  if (presents) document.querySelector("[data-testid=stMain]").scrollTo({ top: 0 }); // wherever the page was scrolled to
+  come({ ...data, order }, performance.now() + PATIENCE);
 }
 
 // `before` is where the part was last seen, `still` for how long it has been there, `there` where it was scrolled to.
-function come({ at: asked, order, presents }, end, { before = null, still = 0, there = null } = {}) {
+function come({ at: asked, alone, order, presents }, end, { before = null, still = 0, there = null } = {}) {
   const at = presents ? "" : asked; // what is presented is all there is
+  if (presents) unfold(alone);
   const running = isRunning();
   if (order !== last || isElsewhere || (!running && performance.now() > end)) return;
   const main = document.querySelector("[data-testid=stMain]");
@@ -35,12 +38,22 @@ function come({ at: asked, order, presents }, end, { before = null, still = 0, t
   still = part && place === before ? still + REST : 0;
   const rests = still > 0 && !running;
   if (rests || (at && still >= STILL && place !== there)) {
-    main.scrollTo({ top: at ? place - above() : first(main) });
+    main.scrollTo({ top: at ? place - above() : presents ? 0 : first(main) });
+    if (presents) dispatchEvent(new Event("resize")); // charts are as high as the window leaves them
     there = place;
   }
   if (rests) return;
   const until = running ? performance.now() + PATIENCE : end;
-  setTimeout(() => come({ at: asked, order, presents }, until, { before: part ? place : null, still, there }), REST);
+  const data = { at: asked, alone, order, presents };
+  setTimeout(() => come(data, until, { before: part ? place : null, still, there }), REST);
+}
+
+// A room sees what is in a folded part that is presented.
+function unfold(alone) {
+  const part = alone && document.querySelector(`.st-key-${CSS.escape(alone)}`);
+  if (!part || isRunning()) return;
+  const folded = part.querySelector("details:not([open])") ?? part.closest("details:not([open])");
+  folded?.querySelector("summary").click();
 }
 
 // Where the page begins: in a low window below the bar, lest the picture be below it. The banner itself may be stuck.

@@ -151,12 +151,12 @@ class Chart {
   // The first chart of a page is seen whole with what moves it, on a small screen too. It gives way to a longer headline
   // and keeps that size: it is not to breathe with the number of its lines.
   room() {
+    const main = this.root.closest("[data-testid=stMain]");
     const board = innerWidth > 640 ? this.root.closest(".st-key-board") : null;
     if (board && !(presented() && this.isAlone(board))) return this.share(board);
-    if (presented()) return innerHeight - this.root.getBoundingClientRect().top - 8;
+    if (presented()) return innerHeight - this.root.getBoundingClientRect().top - (main?.scrollTop ?? 0) - 8; // alone
     const picture = this.root.closest(".st-key-picture");
     if (picture?.querySelector(".dpbayes-chart") !== this.root) return Infinity;
-    const main = this.root.closest("[data-testid=stMain]");
     const screen = `${innerWidth} ${innerHeight}`;
     if (this.screen !== screen) [this.screen, this.left] = [screen, Infinity];
     const top = this.root.getBoundingClientRect().top + (main?.scrollTop ?? 0);

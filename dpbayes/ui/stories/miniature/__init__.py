@@ -1,0 +1,67 @@
+"""A small picture of Explore for Home: a posterior that moves with epsilon by itself, until somebody moves it."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral
+from dpbayes.experiments.releases import density
+from dpbayes.figures.miniature import HIGH, density_heights
+from dpbayes.model.counts import count
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.chosen import kind_called
+from dpbayes.ui.session.settings import Settings
+
+EPSILONS = tuple(float(f"{10 ** (k / 4):.2g}") for k in range(-8, 9))
+"""The epsilons of the picture, 0.01 to 100."""
+
+ROW, STATE = "dysp | bronc=yes, either=no", "yes"
+
+
+@dataclass(frozen=True)
+class Miniature:
+    """What the browser draws: heights of the exact density and of the private one at each epsilon, and their names."""
+
+    exact: list[int]
+    private: list[list[int]]
+    epsilons: list[str]
+    high: int
+    name: str
+    colours: tuple[str, str] = (EXACT, PRIVATE)
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component(
+    "dpbayes_miniature", html=_asset("miniature.html"), css=_asset("miniature.css"), js=_asset("miniature.js")
+)
+
+
+def miniature() -> None:
+    """Show the picture."""
+    _mount(key="miniature", data=asdict(computed()))
+
+
+@st.cache_resource(show_spinner=False)
+def computed() -> Miniature:
+    """Compute P(dysp = yes | bronc = yes, either = no) of 1,000 synthetic records of Asia, exact and released."""
+    (network, cpts), kind = load_named("asia"), kind_called(Settings().mechanism)
+    counts = count(network, sample_dataset(network, cpts, 1000, stream(1, "home", "records")))
+    state = network.states[network.index("dysp")].index(STATE)
+    cell = np.array([network.row_starts[network.row_labels().index(ROW)] + state])
+    theta = np.linspace(0.001, 0.999, 161)
+    prior, private = Dirichlets.symmetric(network), []
+    for epsilon in EPSILONS:
+        release = kind(prior=prior, epsilon=epsilon).release(counts, stream(4, "home", "noise"))
+        private.append(np.exp(release.noise_aware_cells(cell, points=256).log_density(theta[:, None]))[:, 0])
+    exact, heights = density_heights(density(prior.updated(counts), int(cell[0]), theta), np.array(private))
+    name = f"P({network.cell_label(int(cell[0]))})"
+    return Miniature(exact, heights, [numeral(epsilon) for epsilon in EPSILONS], HIGH, name)
