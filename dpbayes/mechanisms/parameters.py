@@ -28,7 +28,7 @@ MOST_DRAWS = 10_000
 
 
 def draws_of(what: str) -> Parameter:
-    """Return how many times a mechanism draws what it hands over."""
+    """Return the number of samples that a mechanism releases."""
     return Parameter(
         "N",
         low=1,
@@ -36,8 +36,8 @@ def draws_of(what: str) -> Parameter:
         typical=1,
         log=True,
         whole=True,
-        title="Posterior draws",
-        description=f"How many {what} are drawn and handed over; every one of them costs privacy.",
+        title="Posterior samples",
+        description=f"The number of released {what}; each of them costs privacy.",
     )
 
 
@@ -53,9 +53,14 @@ class Calibration(enum.Enum):
     AS_PRINTED = "as printed"
 
     @property
+    def label(self) -> str:
+        """What a page calls it."""
+        return "as stated in the paper" if self is Calibration.AS_PRINTED else "proved"
+
+    @property
     def suffix(self) -> str:
-        """What it adds to a mechanism's name: nothing where it is the certified one."""
-        return " as printed" if self is Calibration.AS_PRINTED else ""
+        """What it adds to a mechanism's name: nothing where the sensitivity is the proved one."""
+        return " as stated in the paper" if self is Calibration.AS_PRINTED else ""
 
 
 class Noise(enum.Enum):
@@ -104,7 +109,7 @@ CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)
 NOISE = Choice(
     Noise,
     title="noise",
-    description="The papers add real numbers, whose last digits may betray what they were added to. "
-    "A real release adds whole numbers; Laplace noise of the same scale promises the same epsilon, "
-    "Gaussian noise the same rho.",
+    description="The papers add real numbers, whose last digits can reveal the counts in floating-point arithmetic. "
+    "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, "
+    "integer Gaussian noise the same rho.",
 )
