@@ -80,11 +80,11 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
 
 def test_figure_2_on_made_up_records_and_on_the_census(visit):
     screen = visit("regression")
-    expect(screen.headline).to_contain_text("one private draw", timeout=3 * SLOW_MS)
+    expect(screen.headline).to_contain_text("ne private sample", timeout=3 * SLOW_MS)
     first = screen.headline.inner_text()
     screen.option("Fulton census").click()
     expect(screen.headline).not_to_have_text(first, timeout=3 * SLOW_MS)
-    expect(screen.headline).to_contain_text("one private draw")
+    expect(screen.headline).to_contain_text("ne private sample")
     screen.settle()
     assert screen.warnings.count() == 0
     screen.option("Recipient").click()
@@ -112,10 +112,10 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
             expect(box).to_have_count(0)
         screen.settle()
     done(screen, "regression-errors")
-    expect(screen.headline).to_contain_text("one private draw predicts pay")
+    expect(screen.headline).to_contain_text("ne private sample predicts pay")
     screen.go("Home")
     screen.go("Regression")
-    expect(screen.headline).to_contain_text("one private draw predicts pay")
+    expect(screen.headline).to_contain_text("ne private sample predicts pay")
     assert screen.warnings.count() == 0
     screen.type_number("Repeats", "200000")
     bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
