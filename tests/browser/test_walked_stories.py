@@ -229,7 +229,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "paper": (
         [arrows_into("x1", "class")],
         [lambda screen: screen.settle(), saying(chart("accuracy-curves"), "majority class")],
-        [changing(chart("accuracy-curves"), *map(choosing, ("accuracy by ε claimed", "accuracy by ε proved")))],
+        [changing(chart("accuracy-curves"), *map(choosing, ("accuracy by stated ε", "accuracy by proved ε")))],
         [changing(HEADLINE, moving("ArrowLeft"), moving("ArrowRight"))],
     ),
     "regression": (

@@ -142,8 +142,8 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     if PRINTED in methods:
         lines.append(
             f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
-            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
-            f"{ATTEMPTS + 1} times at most, then clipped at zero."
+            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; repeated while a count is negative, "
+            f"at most {ATTEMPTS + 1} times, then clipped at zero."
         )
     if CERTIFIED in methods:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
@@ -156,7 +156,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
 
 def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if releases.plan.noise is Noise.WHOLE and CERTIFIED in methods:
-        return [f"“{PRINTED.title}” is left out, as the paper’s plot is of real numbers; choose them to see it."]
+        return [f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real numbers to see it."]
     if PRINTED not in methods:
         return []
     power = math.ceil(log10_delta_of_kept(releases.plan))
@@ -173,7 +173,7 @@ def _seconds(size: Size) -> float:
 
 CERTIFIED = Method(
     name="fourier",
-    titled=Look("Fourier, certified", LaplaceFourier.colour),
+    titled=Look("Fourier (proved)", LaplaceFourier.colour),
     kind=LaplaceFourier,
     option=("fourier", "Fourier"),
     calibrations=(Calibration.CERTIFIED,),
@@ -183,7 +183,7 @@ CERTIFIED = Method(
 )
 PRINTED = Method(
     name="fourier_printed",
-    titled=Look("Fourier, as printed", LaplaceFourier.colour, "dash", "diamond-open"),
+    titled=Look("Fourier (paper)", LaplaceFourier.colour, "dash", "diamond-open"),
     kind=LaplaceFourier,
     option=("fourier", "Fourier"),
     calibrations=(Calibration.AS_PRINTED,),

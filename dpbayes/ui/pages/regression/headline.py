@@ -20,7 +20,7 @@ def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: s
     first = f"{_samples(result.study)} predicts {escaped(target)} with a mean squared error of {numeral(private)}"
     if private >= baseline:
         return f"{first}, no better than the training mean ({numeral(baseline)})."
-    return f"{first} instead of {numeral(exact)}."
+    return f"{first}; without privacy it is {numeral(exact)}."
 
 
 def price(study: RegressionStudy, scenario: RegressionScenario) -> str:

@@ -78,6 +78,7 @@ def regression_page(chosen: Chosen) -> bool:
     with page.picture:
         if not work.done:
             progress(work, f"{result.repeats:,} of {many(result.study.repeats, 'repeat')}", key="regression.stop")
+        st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
     with st.expander("The same from Python or the command line"):
@@ -115,6 +116,8 @@ def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
     study, d = study_of(scenario), public_size(scenario, chosen.settings)[1]
     size = (trained_on(scenario, chosen.settings), d)
     page.say(price(study, scenario))
+    with page.picture:
+        st.markdown(epsilons(study, scenario, size=size))
     with page.top:
         st.caption("Errors on real records are not private, even those of private samples. Only the curator sees them.")
     _below(page, chosen, scenario, study, size=size)
@@ -125,7 +128,6 @@ def _below(
 ) -> None:
     """Show what both seats may see: epsilon, which depends only on public numbers."""
     with page.picture:
-        st.markdown(epsilons(study, scenario, size=size))
         _epsilons(study, chosen, scenario, size=size)
     with st.container(key="below"):
         details(study, scenario, size=size)
