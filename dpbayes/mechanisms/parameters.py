@@ -89,19 +89,19 @@ class Noise(enum.Enum):
         """What that symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""
-        return f" ${self.gaussian_symbol}(0, s^2)$ draws whole numbers, $P[k] \\propto e^{{-k^2/2s^2}}$."
+        return f" ${self.gaussian_symbol}(0, s^2)$ is the integer law $P[k] \\propto e^{{-k^2/2s^2}}$."
 
     @property
     def drawn(self) -> str:
         """What is drawn, as a sentence to add: nothing where it is the usual law."""
-        return "" if self is Noise.REAL else " The noise is of whole numbers."
+        return "" if self is Noise.REAL else " The noise is integer."
 
     @property
     def told(self) -> str:
         """What the symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""
-        return f" ${self.symbol}(b)$ draws whole numbers, $P[k] \\propto e^{{-|k|/b}}$."
+        return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."
 
 
 CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)

@@ -46,7 +46,7 @@ NORM_BOUND = Parameter(
     title="Norm bound",
     description="Largest length of the vector of weights; the smaller, the less one record can say.",
 )
-DRAWS = draws_of("vectors of weights")
+DRAWS = draws_of("weight vectors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +92,12 @@ class RegressionSampler:
     def formula(self) -> str:
         """The law of the weights, what one record moves, and what the paper takes."""
         return (
-            "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ "
+            "Weights $w$ are sampled from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ "
             f"on $\\|w\\| \\le B$, at $b = {latex(self.prior_precision)}$, "
             f"$\\sigma^2 = {latex(self.noise_variance)}$, $B = {latex(self.norm_bound)}$, "
             f"$N = {self.draws}$. One replaced record moves the logarithm by "
-            "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
-            "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
+            "at most $((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ for any $n$, in each sample. "
+            "The paper uses $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
             "it grows with $n$."
         )
 
@@ -166,4 +166,4 @@ def _require_scaled(statistic: Moments) -> None:
     most = statistic.n * (1 + 1e-9)
     squares = np.trace(statistic.gram, axis1=-2, axis2=-1)
     if np.any(squares > most) or np.any(statistic.square > most):
-        raise InputError("These moments are not those of scaled records; scale the table by its public bounds first.")
+        raise InputError("These moments are not those of scaled records. Scale the table by its public bounds first.")

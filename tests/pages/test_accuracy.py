@@ -433,7 +433,8 @@ def test_a_hostile_link_is_ignored_with_a_sentence(key, text):
 @pytest.mark.parametrize(
     "query",
     [
-        FIGURE_1 | {"accuracy.features": "1", "accuracy.training": "1", "accuracy.repeats": "2", "accuracy.points": "1"},
+        FIGURE_1
+        | {"accuracy.features": "1", "accuracy.training": "1", "accuracy.repeats": "2", "accuracy.points": "1"},
         FIGURE_1 | {"accuracy.strength": "0", "accuracy.repeats": "4"},
         {"prior": "1000000000", "accuracy.repeats": "4"},
         {"prior": "0.001", "accuracy.repeats": "4", "accuracy.low": "0.001", "accuracy.high": "1000"},

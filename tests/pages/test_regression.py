@@ -61,7 +61,8 @@ def test_the_default_is_figure_2_and_both_seats_see_it() -> None:
     at = open_page(PAGE)
     text = headline(at)
     assert re.fullmatch(
-        r"One private sample predicts income with a mean squared error of 0\.026\d; without privacy it is 0\.024\d\.", text
+        r"One private sample predicts income with a mean squared error of 0\.026\d; without privacy it is 0\.024\d\.",
+        text,
     )
     said = "At prior precision b = 100, the proved ε is 4; the paper's formula gives ε = 830,000."
     assert said in [markdown.value for markdown in at.markdown]
@@ -333,7 +334,7 @@ def test_ones_own_table_needs_bounds_that_are_typed() -> None:
     at = own_page(None)
     one_sentence(at, "no public bounds. Type its lowest")
     assert not figures(at)
-    assert "Left out, since not numbers: 1." in plain(everything(at))
+    assert "Columns left out because they are not numeric: 1." in plain(everything(at))
 
 
 def test_ones_own_table_and_its_bounds_are_in_the_command_and_the_files(

@@ -154,9 +154,7 @@ def test_the_curves_over_draws_are_the_cores_at_the_epsilon_that_is_chosen() -> 
 
 def test_the_printed_calibration_claims_less_than_it_gives() -> None:
     at = open_page(PAGE, epsilon="5", calibration="as printed")
-    match = re.fullmatch(
-        r"The paper states ε = 5 for this release, but the proved ε is (\d+\.?\d*)\.", headline(at)
-    )
+    match = re.fullmatch(r"The paper states ε = 5 for this release, but the proved ε is (\d+\.?\d*)\.", headline(at))
     assert match
     assert float(match.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)
     assert settings_of(at).parameter("calibration") is Calibration.AS_PRINTED

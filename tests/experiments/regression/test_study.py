@@ -308,9 +308,7 @@ def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
     one = frame[frame["predictor"] == "one private sample"]
     assert one["certified_epsilon"].to_numpy() == pytest.approx(result.study.certified / 4)
     assert (
-        frame[frame["predictor"].isin(["exact", "exact, truncated", "training mean"])]["certified_epsilon"]
-        .isna()
-        .all()
+        frame[frame["predictor"].isin(["exact", "exact, truncated", "training mean"])]["certified_epsilon"].isna().all()
     )
     assert set(frame["draws"]) == {4}
     assert set(frame["norm_bound_rule"]) == {"10/sqrt(b)"}

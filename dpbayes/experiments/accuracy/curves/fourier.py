@@ -156,7 +156,9 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
 
 def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if releases.plan.noise is Noise.WHOLE and CERTIFIED in methods:
-        return [f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real numbers to see it."]
+        return [
+            f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real numbers to see it."
+        ]
     if PRINTED not in methods:
         return []
     power = math.ceil(log10_delta_of_kept(releases.plan))

@@ -38,9 +38,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
         if part.open:
             with sentence_instead():
                 going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
-    with st.expander(
-        "Best private curve at each ε", on_change="rerun", key="accuracy.best"
-    ) as part:
+    with st.expander("Best private curve at each ε", on_change="rerun", key="accuracy.best") as part:
         if part.open:
             _best(study)
     with st.expander("Where one curve overtakes another", on_change="rerun", key="accuracy.crossings") as part:
@@ -89,8 +87,7 @@ def _reliability_chart(
         reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
         simulates=True,
-        alt="Share of correct predictions against their confidence, in ten bins, at epsilon "
-        f"{numeral(epsilon, 6)}.",
+        alt=f"Share of correct predictions against their confidence, in ten bins, at epsilon {numeral(epsilon, 6)}.",
     )
     frame = pd.concat(
         [

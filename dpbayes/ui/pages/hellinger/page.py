@@ -106,7 +106,9 @@ def verdict(medians: Mapping[DieMethod, float]) -> str:
     best, rival, is_tie = ranked(medians)
     if is_tie:
         error = numeral(medians[best], 2)
-        return f"No clear difference between {NAMES[best]} and {NAMES[rival]}: the median Hellinger distance is {error}."
+        return (
+            f"No clear difference between {NAMES[best]} and {NAMES[rival]}: the median Hellinger distance is {error}."
+        )
     name, error = NAMES[best][0].upper() + NAMES[best][1:], apart(medians[best], medians[rival], most=2)[0]
     return f"{name} is closest to the exact posterior: the median Hellinger distance is {error}."
 

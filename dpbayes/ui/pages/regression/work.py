@@ -40,7 +40,9 @@ NO_TABLE = (
 )
 
 NOT_CONNECTED = "No table is connected in this session. Connect one on the Data page, or choose other records here."
-NOT_SUMMED = "The sums of the table are not computed yet. State the bounds of its columns, then press “Compute the sums”."
+NOT_SUMMED = (
+    "The sums of the table are not computed yet. State the bounds of its columns, then press “Compute the sums”."
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,7 +205,8 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
     if game.mechanism.calibration is Calibration.AS_PRINTED:
         promised.append(("stated", game.mechanism.claimed.epsilon))
     curves = [
-        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", ceiling(epsilon, steps)) for who, epsilon in promised
+        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", ceiling(epsilon, steps))
+        for who, epsilon in promised
     ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
 
