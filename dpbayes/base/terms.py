@@ -3,7 +3,7 @@
 EPSILON = "One record changes the odds of any released value by at most a factor of exp(epsilon)."
 DELTA = "The probability with which the bound on the odds may fail."
 NEIGHBOURS = "Neighbours are two tables of equal size that differ in one record: one record is replaced by any other."
-SENSITIVITY = "The sensitivity is the largest change of the released numbers by one record: as proved here, or as stated in the paper."
+SENSITIVITY = "The sensitivity is the largest change that one record makes: as proved here, or as stated in the paper."
 PRIOR = "The prior adds this number of pseudo-records to every cell; 1 is the uniform prior."
 ROW = "A row is the distribution of a node, given the states of its parents."
 CELL = "A cell is one state in one row; its count is what a release protects."

@@ -92,7 +92,8 @@ class RegressionSampler:
     def formula(self) -> str:
         """The law of the weights, what one record moves, and what the paper takes."""
         return (
-            "Weights $w$ are sampled from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ "
+            "Weights $w$ are sampled from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - "
+            "x_i'w)^2/2\\sigma^2)$ "
             f"on $\\|w\\| \\le B$, at $b = {latex(self.prior_precision)}$, "
             f"$\\sigma^2 = {latex(self.noise_variance)}$, $B = {latex(self.norm_bound)}$, "
             f"$N = {self.draws}$. One replaced record moves the logarithm by "

@@ -71,7 +71,8 @@ def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
     kinds = int(np.prod(network.cards.astype(float)))
     if kinds > MOST_KINDS:
         raise InputError(
-            f"The exact posterior is sampled for networks with at most {MOST_KINDS:,} distinct records, but this one has "
+            f"The exact posterior is sampled for networks with at most {MOST_KINDS:,} distinct records, but "
+            "this one has "
             f"{kinds:,}. Remove nodes or states."
         )
     if n > MOST_RECORDS:

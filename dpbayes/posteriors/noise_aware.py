@@ -50,7 +50,8 @@ def points_for(cells: int) -> int:
     """Return how many points every row of so many cells gets. Errors: InputError for more cells than can be read."""
     if cells > MOST_CELLS:
         raise InputError(
-            f"The noise-aware posterior is computed for at most {MOST_CELLS:,} probabilities, but there are {cells:,}. Use "
+            f"The noise-aware posterior is computed for at most {MOST_CELLS:,} probabilities, but there are "
+            f"{cells:,}. Use "
             "the naive posterior, or query fewer probabilities."
         )
     return min(POINTS, MOST_NUMBERS // max(cells, 1))

@@ -168,7 +168,8 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
         )
     if (scenario.records is Records.UPLOAD) != bool(asked.table) or is_own != bool(asked.columns):
         raise InputError(
-            f'Your own table needs --table and --columns, and --records must be "{Records.UPLOAD.value}"; other records '
+            f'Your own table needs --table and --columns, and --records must be "{Records.UPLOAD.value}"; '
+            "other records "
             "take neither option."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None

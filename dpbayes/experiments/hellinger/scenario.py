@@ -74,7 +74,7 @@ BALANCE = Choice(
 CALIBRATION = Choice(
     SmoothRun,
     title="smooth mechanism",
-    description="Proved: the run for which (ε, δ) is proved for every die. Proved by enumeration: in addition, the run at "
+    description="Proved: the run for which (ε, δ) is proved for every die. Proved by enumeration: also the run at "
     "the largest internal ε at which all pairs of tables keep (ε, δ), for at most "
     f"{MOST_ENUMERATED} tables. As stated in the Notes: the run at (ε, δ), for which only (1.5 ε, δ/2) is proved.",
 )

@@ -109,7 +109,8 @@ def release(asked: argparse.Namespace) -> int:
     """Make a release and write its document. Errors: InputError, OSError."""
     if asked.graph_unseen == asked.graph_learnt:
         raise InputError(
-            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if no record was "
+            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if "
+            "no record was "
             "used, or --graph-learnt if the ledger contains the private learning step."
         )
     path = ledger.ledger_path(asked.ledger)
@@ -152,7 +153,8 @@ def _loss(asked: argparse.Namespace) -> dict[str, Any]:
     """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
     if (asked.epsilon is None) == (asked.rho is None) or (asked.epsilon is None and asked.delta is not None):
         raise InputError(
-            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for Gaussian "
+            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta "
+            "for Gaussian "
             "noise."
         )
     if asked.delta is not None:
@@ -238,7 +240,8 @@ def learn(asked: argparse.Namespace) -> int:
     """Learn a graph and write its arrows. Errors: InputError, OSError."""
     if asked.out.suffix.lower() not in ARROWS:
         raise InputError(
-            f"A learnt graph is a list of arrows without probabilities. Its file name must end in {' or '.join(ARROWS)}; "
+            "A learnt graph is a list of arrows without probabilities. Its file name must end in "
+            f"{' or '.join(ARROWS)}; "
             f"{brief(asked.out.name)} does not."
         )
     path = ledger.ledger_path(asked.ledger)

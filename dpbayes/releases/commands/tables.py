@@ -40,7 +40,7 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--source",
         metavar="ADDRESS",
-        help="instead of --data, a table that is counted in its database: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
+        help="instead of --data, a connected table: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
         "postgresql://user@host/db?table=s.t, without a password",
     )
 

@@ -39,7 +39,8 @@ def html_handout(handout: Handout) -> str:
     rest = f"<p>There are {more:,} more states.</p>" if more else ""
     return paper(
         f"Simulation: what would a release show about {handout.question}?",
-        "<p><strong>This is a simulation, not a release: its noise comes from a seed and protects nobody.</strong></p>\n"
+        "<p><strong>This is a simulation, not a release: its noise comes from a seed and protects "
+        "nobody.</strong></p>\n"
         f"<ol>{items(_sentences(handout))}</ol>\n"
         f'<h2>One simulated answer: {escape(handout.question)}</h2>\n<div class="bars">{bars}</div>{rest}\n'
         f"<h2>Privacy guarantee of a real release</h2>\n<p>{escape(in_words(handout.guarantee))}</p>\n"

@@ -63,7 +63,8 @@ def html_report(
         f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
         f"{_beliefs(document, suspicion)}\n"
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
-        "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m dpbayes verify release.json</code>. "
+        "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
+        "dpbayes verify release.json</code>. "
         f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n",
     )
 
@@ -85,7 +86,8 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
     total = composed.after(request.cost)
     return (
         f"{told} Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
-        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's {percent(suspicion)} belief "
+        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
+        f"{percent(suspicion)} belief "
         f"about one person {_raised(total, suspicion)}."
     )
 

@@ -157,7 +157,8 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
 def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if releases.plan.noise is Noise.WHOLE and CERTIFIED in methods:
         return [
-            f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real numbers to see it."
+            f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real "
+            "numbers to see it."
         ]
     if PRINTED not in methods:
         return []

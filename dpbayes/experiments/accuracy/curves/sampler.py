@@ -107,7 +107,8 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
         )
     if MANY in methods:
         lines.append(
-            f"- **Posterior sampling, as in the paper**: {printed}; a fair coin up to ε = {numeral(coin_until(plan), 4)}. "
+            f"- **Posterior sampling, as in the paper**: {printed}; a fair coin up to ε = "
+            f"{numeral(coin_until(plan), 4)}. "
             f"$N = {plan.draws:,}$ samples are averaged."
         )
     if CERTIFIED in methods:

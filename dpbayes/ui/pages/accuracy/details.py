@@ -206,7 +206,8 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         holds=not real,
     )
     assumption(
-        "The generator is the paper's. The paper does not state it; uniform probabilities and even classes are our assumption.",
+        "The generator is the paper's. The paper does not state it; uniform probabilities and even classes "
+        "are our assumption.",
         holds=False,
     )
     assumption(
@@ -239,7 +240,8 @@ def _code(recipe: AccuracyRecipe) -> None:
             )
             return
         st.markdown(
-            "The file is read from the current folder. Its values must be the states listed below, cut and grouped as on "
+            "The file is read from the current folder. Its values must be the states listed below, cut and "
+            "grouped as on "
             "the Data page."
         )
     st.code(recipe.python, language="python", wrap_lines=True)

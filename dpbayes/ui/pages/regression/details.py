@@ -54,7 +54,8 @@ def code(recipe: RegressionRecipe) -> None:
         )
     elif recipe.columns:
         st.markdown(
-            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used columns and their "
+            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used "
+            "columns and their "
             "public bounds are listed below, the target last."
         )
     st.code(recipe.python, language="python", wrap_lines=True)
@@ -95,11 +96,11 @@ $P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private sa
 - **Norm bound**: {rule}.
 - **Proved**, one replaced record, one sample: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}.
   In general it is $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$, the range of one record's squared residual over the ball.
-- **As stated in the paper**, one sample: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
+- **Paper**, one sample: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
   $d = {d}$ and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts all records although only one is
   replaced, and its gradients have misprints. It is never below $n/\\sigma^2 = {latex(n / variance)}$.
-- **Exact** is ridge regression, the mean $\\mu_n$ without truncation. Errors are the mean of $(y - x^\\top w)^2$ over the
-  test records, in units in which the target's public range is $[-1, 1]$.
+- **Exact** is ridge regression, the mean $\\mu_n$ without truncation. Errors are the mean of
+  $(y - x^\\top w)^2$ over the test records, in units in which the target's public range is $[-1, 1]$.
 """
     )
 

@@ -36,7 +36,8 @@ def epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tupl
     printed = rough(study.claimed(size[0], features=size[1])[k])
     several = study.draws > 1
     proved = f"the proved ε{' of all samples' if several else ''} is {numeral(study.certified[k])}"
-    return f"At {_place(study, scenario)}, {proved}; the paper's formula gives ε = {printed}{' for each' if several else ''}."
+    paper = f"the paper's formula gives ε = {printed}{' for each' if several else ''}"
+    return f"At {_place(study, scenario)}, {proved}; {paper}."
 
 
 def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:

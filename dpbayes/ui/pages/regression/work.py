@@ -35,7 +35,8 @@ from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
 NO_TABLE = (
-    "There is no uploaded table in this session. Load a file below, then tick its numeric columns and state their public "
+    "There is no uploaded table in this session. Load a file below, then tick its numeric columns and state "
+    "their public "
     "bounds."
 )
 

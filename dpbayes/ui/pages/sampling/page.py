@@ -180,7 +180,8 @@ def _measures(chosen: Chosen, shown: ShownRow) -> None:
     _one_state_only(shown)
     st.caption(
         f"Of this row's exact posterior, {_share(shown.posterior.exact_mass_within(shown.bound))} lies in the allowed "
-        f"region; on average over all rows, {_share(_inside(chosen, shown))}. The samples are simulated from a seed; a real release has no seed. Not private (curator view)."
+        f"region; on average over all rows, {_share(_inside(chosen, shown))}. The samples are simulated from "
+        "a seed; a real release has no seed. Not private (curator view)."
     )
 
 
