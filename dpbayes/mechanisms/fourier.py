@@ -30,7 +30,7 @@ INCREMENT = Parameter(
     high=50.0,
     typical=0.5,
     title="Stealth increment",
-    description="How much is added to the empty set's coefficient so that released tables are rarely negative.",
+    description="The amount added to the coefficient of the empty set so that released tables are rarely negative.",
 )
 
 

@@ -26,7 +26,7 @@ PRIOR_PRECISION = Parameter(
     typical=1.0,
     log=True,
     title="Prior precision",
-    description="How firmly the prior holds every weight near zero: the inverse of its variance.",
+    description="The inverse variance of the prior of every weight.",
 )
 NOISE_VARIANCE = Parameter(
     r"\sigma^2",
@@ -35,7 +35,7 @@ NOISE_VARIANCE = Parameter(
     typical=1.0,
     log=True,
     title="Noise variance",
-    description="Variance of the target around its mean in scaled units; the larger, the less one record can say.",
+    description="The variance of the target around its mean, in scaled units. A larger variance reduces the influence of a record.",
 )
 NORM_BOUND = Parameter(
     "B",
@@ -44,7 +44,7 @@ NORM_BOUND = Parameter(
     typical=1.0,
     log=True,
     title="Norm bound",
-    description="Largest length of the vector of weights; the smaller, the less one record can say.",
+    description="The largest norm of the weight vector. A smaller bound reduces the influence of one record.",
 )
 DRAWS = draws_of("weight vectors")
 

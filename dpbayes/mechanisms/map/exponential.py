@@ -34,7 +34,7 @@ CELLS = Parameter(
     log=True,
     whole=True,
     title="Cells",
-    description="Into how many equal cells the estimates are rounded; the promise does not depend on it.",
+    description="The number of equal cells to which estimates are rounded; the guarantee does not depend on it.",
 )
 
 _BLOCK = 1 << 20

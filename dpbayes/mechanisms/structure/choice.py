@@ -42,7 +42,7 @@ TABLE = Parameter(
     log=True,
     whole=True,
     title="Largest table",
-    description="How many cells the table of a node may have for it to be given these parents.",
+    description="The largest number of cells of a node's table.",
 )
 MOST_EPSILON = 1000
 MOST_PAIRS = 20_000
