@@ -54,11 +54,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a choice among the members of an enum means."""
+    """What a choice among the members of an enum means.
+
+    `labels` name its options on a page, in their order, where links have another text for them.
+    """
 
     options: type[enum.Enum]
     title: str = ""
     description: str = ""
+    labels: tuple[str, ...] = ()
+
+    def label(self, option: enum.Enum) -> str:
+        """Return what an option is called on a page."""
+        return self.labels[list(self.options).index(option)] if self.labels else str(option.value)
 
     def checked(self, name: str, value: object) -> enum.Enum:
         """Return `value` if it is a member. Errors: InputError naming the options."""
@@ -66,11 +74,6 @@ class Choice:
             known = ", ".join(str(option.value) for option in self.options)
             raise InputError(f"{name} must be one of: {known}.")
         return value
-
-
-def label_of(option: enum.Enum) -> str:
-    """Return what a page calls an option: its `label`, where links and files have another text for it."""
-    return str(getattr(option, "label", option.value))
 
 
 def read(parameter: Parameter | Choice, name: str, text: str) -> Any:

@@ -53,11 +53,6 @@ class Calibration(enum.Enum):
     AS_PRINTED = "as printed"
 
     @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return "as stated in the paper" if self is Calibration.AS_PRINTED else "proved"
-
-    @property
     def suffix(self) -> str:
         """What it adds to a mechanism's name: nothing where the sensitivity is the proved one."""
         return " as stated in the paper" if self is Calibration.AS_PRINTED else ""
@@ -104,7 +99,7 @@ class Noise(enum.Enum):
         return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."
 
 
-CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)
+CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY, labels=("proved", "as stated in the paper"))
 
 NOISE = Choice(
     Noise,

@@ -36,18 +36,6 @@ class SmoothRun(enum.Enum):
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
 
-    @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return _RUN_LABELS[self]
-
-
-_RUN_LABELS = {
-    SmoothRun.ENUMERATED: "proved by enumeration",
-    SmoothRun.CERTIFIED: "proved",
-    SmoothRun.AS_PRINTED: "as stated in the Notes",
-}
-
 
 class Balance(enum.Enum):
     """How the hypothetical throws are spread over the sides."""
@@ -74,6 +62,7 @@ BALANCE = Choice(
 CALIBRATION = Choice(
     SmoothRun,
     title="smooth mechanism",
+    labels=("proved by enumeration", "proved", "as stated in the Notes"),
     description="Proved: the run for which (ε, δ) is proved for every die. Proved by enumeration: also the run at "
     "the largest internal ε at which all pairs of tables keep (ε, δ), for at most "
     f"{MOST_ENUMERATED} tables. As stated in the Notes: the run at (ε, δ), for which only (1.5 ε, δ/2) is proved.",

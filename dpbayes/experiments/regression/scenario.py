@@ -47,11 +47,6 @@ class NormBound(enum.Enum):
     PRINTED = "10/√b, as printed"
     EPSILON = "from a certified ε"
 
-    @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return "10/√b, as in the paper" if self is NormBound.PRINTED else "from a proved ε"
-
 
 def _precision(title: str, typical: float) -> Parameter:
     return Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, typical, log=True, title=title)
@@ -82,7 +77,9 @@ class RegressionScenario:
     train_share: Annotated[float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share")] = 0.1
     repeats: Annotated[int, _whole("", "repeats", low=1, high=MOST_REPEATS, typical=20)] = 20
     draws: Annotated[int, _whole("N", "posterior samples", low=int(DRAWS.low), high=MOST_DRAWS, typical=1)] = 1
-    norm_bound: Annotated[NormBound, Choice(NormBound, title="norm bound")] = NormBound.PRINTED
+    norm_bound: Annotated[
+        NormBound, Choice(NormBound, title="norm bound", labels=("10/√b, as in the paper", "from a proved ε"))
+    ] = NormBound.PRINTED
     epsilon: Annotated[
         float,
         Parameter(EPSILON.symbol, EPSILON.low, EPSILON.high, 4.0, log=True, title="proved epsilon of all samples"),

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.parameters import Choice, Parameter, label_of
+from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.current import change, current, set_parameter
@@ -148,7 +148,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object) -> None:
     mirror(key, current().parameter(name, default))
     shared: dict[str, Any] = {
         "key": key,
-        "format_func": label_of,
+        "format_func": parameter.label,
         "help": parameter.description or None,
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }

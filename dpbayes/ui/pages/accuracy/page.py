@@ -5,7 +5,6 @@ from contextlib import suppress
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped, many, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import BASELINES
@@ -29,7 +28,14 @@ from dpbayes.ui.pages.accuracy.work import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Scene, Shown
+from dpbayes.ui.session.options.accuracy import (
+    CURVES_LEFT_OUT,
+    SCENE,
+    AccuracyOptions,
+    CalibrationsShown,
+    Scene,
+    Shown,
+)
 from dpbayes.ui.session.settings import called
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -44,7 +50,7 @@ from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 def _table(chosen: Chosen) -> str:
     scene = scene_of(chosen)
-    return chosen.data_title if scene is Scene.TABLE else label_of(scene)
+    return chosen.data_title if scene is Scene.TABLE else SCENE.label(scene)
 
 
 def _n(chosen: Chosen) -> str:

@@ -31,18 +31,6 @@ class Scene(enum.Enum):
     NETWORK = "the drawn network, synthetic"
     NAIVE_BAYES = "naive Bayes, synthetic"
 
-    @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return _SCENE_LABELS[self]
-
-
-_SCENE_LABELS = {
-    Scene.TABLE: "my table",
-    Scene.NETWORK: "my graph, synthetic records",
-    Scene.NAIVE_BAYES: "naive Bayes, synthetic records",
-}
-
 
 class CalibrationsShown(enum.Enum):
     """Which calibrations are compared: by default those whose epsilon is proved."""
@@ -51,11 +39,6 @@ class CalibrationsShown(enum.Enum):
     AS_PRINTED = "as printed"
     BOTH = "both"
 
-    @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return {"certified": "proved", "as printed": "as stated in the paper"}.get(self.value, self.value)
-
 
 class Shown(enum.Enum):
     """What is drawn against which epsilon."""
@@ -63,13 +46,6 @@ class Shown(enum.Enum):
     CLAIMED = "accuracy by ε claimed"
     PROVED = "accuracy by ε proved"
     LOG_LOSS = "log loss"
-
-    @property
-    def label(self) -> str:
-        """What a page calls it."""
-        return {"accuracy by ε claimed": "accuracy by stated ε", "accuracy by ε proved": "accuracy by proved ε"}.get(
-            self.value, self.value
-        )
 
 
 class Drawn(enum.Enum):
@@ -85,6 +61,14 @@ class Added(enum.Enum):
     NO = "no"
     YES = "yes"
 
+
+SCENE = Choice(
+    Scene,
+    title="records to predict",
+    labels=("my table", "my graph, synthetic records", "naive Bayes, synthetic records"),
+)
+CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
+SHOWN = Choice(Shown, title="shown", labels=("accuracy by stated ε", "accuracy by proved ε", "log loss"))
 
 _PRIVATE = [method for method in ALL_METHODS.values() if not method.is_baseline]
 _TITLES = dict(method.option for method in _PRIVATE)
@@ -113,7 +97,7 @@ _Mechanisms: Any = make_dataclass(
 class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each mechanism that there is
     """The Accuracy page: the chosen table and graph by default; [Zhang16] Figure 1 is naive Bayes."""
 
-    scene: Annotated[Scene, Choice(Scene, title="records to predict")]
+    scene: Annotated[Scene, SCENE]
     features: Annotated[
         int, Parameter("d", low=1, high=MAX_FEATURES, typical=16, log=True, whole=True, title="features")
     ]
@@ -125,8 +109,8 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     low: Annotated[float, LOW]
     high: Annotated[float, HIGH]
     points: Annotated[int, POINTS]
-    curves: Annotated[CalibrationsShown, Choice(CalibrationsShown, title="calibration")]
-    shown: Annotated[Shown, Choice(Shown, title="shown")]
+    curves: Annotated[CalibrationsShown, CALIBRATIONS]
+    shown: Annotated[Shown, SHOWN]
     stealth: Annotated[float, STEALTH]
     draws: Annotated[int, DRAWS]
     cells: Annotated[int, CELLS]
