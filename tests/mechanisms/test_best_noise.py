@@ -185,7 +185,7 @@ def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():
     turned = GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0,) * 7 + (50.0,))
     assert turned.node_noise_sd[7] < 0.9 * plain.node_noise_sd[7]
     assert turned.certified == plain.certified
-    with pytest.raises(InputError, match="give one for each"):
+    with pytest.raises(InputError, match="Give one weight per table"):
         GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
 
 

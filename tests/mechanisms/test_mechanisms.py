@@ -256,7 +256,7 @@ def test_increments_grow_with_the_probability():
 
 
 def test_a_probability_beyond_the_simulation_is_refused():
-    with pytest.raises(InputError, match="more than 100 simulated draws"):
+    with pytest.raises(InputError, match="more than 100 simulated samples"):
         increment_for(0.999, np.arange(100.0))
 
 
@@ -365,7 +365,7 @@ def test_fourier_refuses_a_node_that_is_not_binary_by_name():
 def test_the_increment_is_the_order_statistic_that_the_binomial_law_names(draws, target):
     rank = int(stats.binom.ppf(0.999, draws, target))
     if rank >= draws:
-        with pytest.raises(InputError, match="simulated draws"):
+        with pytest.raises(InputError, match="simulated samples"):
             increment_for(target, np.arange(float(draws)))
     else:
         assert increment_for(target, np.arange(float(draws))) == rank

@@ -209,6 +209,6 @@ def test_draws_are_enough_exactly_where_they_give_an_increment(draws, probabilit
     if are_enough(draws, probability):
         assert 0 <= needed.increment(probability) <= 1
     else:
-        with pytest.raises(InputError, match="simulated draws"):
+        with pytest.raises(InputError, match="simulated samples"):
             needed.increment(probability)
     assert are_enough(draws, probability) is (draws * -math.log(probability) > -math.log(1e-3))

@@ -109,5 +109,5 @@ def test_evidence_impossible_in_one_member_of_a_batch_is_refused():
 
 def test_a_query_that_needs_too_large_a_table_is_refused(monkeypatch):
     monkeypatch.setattr(predictive, "MOST_ENTRIES", 2)
-    with pytest.raises(InputError, match="ties too many nodes together"):
+    with pytest.raises(InputError, match="connects too many nodes"):
         query(ASIA, ASIA_CPTS, "dysp", {"xray": "yes"})

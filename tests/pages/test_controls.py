@@ -68,7 +68,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
         "epsilon",
         "delta",
         "Stealth increment",
-        "Posterior draws",
+        "Posterior samples",
     ]
 
 

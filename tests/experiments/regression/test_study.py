@@ -452,7 +452,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "repeats=5"), "such as regression.repeats=20"),
         (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
         (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
-        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
+        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not a link of the Regression page"),
         (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )

@@ -417,7 +417,7 @@ def test_counts_are_printed_or_written_and_said_to_be_exact(words, engine, tmp_p
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("postgresql://reader:hunter2@db/clinic?table=t", "must not hold a password"),
+        ("postgresql://reader:hunter2@db/clinic?table=t", "must not contain a password"),
         ("duckdb:/nowhere/at/all.duckdb?table=t", "all.duckdb"),
         ("clinic", "An address begins with"),
     ],

@@ -26,7 +26,7 @@ def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     assert "P(dysp | smoke=yes)" in sheet
     assert "has the highest probability, 0.62" in sheet
     assert sheet.count("<i><b") == 2
-    assert "What is not protected" in sheet
+    assert "Not protected" in sheet
     assert "default-src 'none'" in sheet
     assert "http" not in sheet.replace("http-equiv", "")
 

@@ -153,8 +153,8 @@ REFUSED: list[tuple[pa.Array, NumericColumn, str]] = [
     (pa.array([1.0, float("nan"), None]), NumericColumn("x", 0, 9, 1), '"x" holds infinite numbers or NaN in 1 of'),
     (pa.array([float("inf"), float("-inf"), 1]), NumericColumn("x", 0, 9), "infinite numbers or NaN in 2 of"),
     (pa.array(["1", "2", "3"]), NumericColumn("x", 0, 9), 'columns of numbers; the engine holds .*string.* in "x"'),
-    (pa.array([True, False, True]), NumericColumn("x", 0, 1), "needs columns of numbers"),
-    (pa.array([1, 2, 3], pa.date32()), NumericColumn("x", 0, 9), "needs columns of numbers"),
+    (pa.array([True, False, True]), NumericColumn("x", 0, 1), "needs numeric columns"),
+    (pa.array([1, 2, 3], pa.date32()), NumericColumn("x", 0, 9), "needs numeric columns"),
     (pa.array([1, 2, 3]), NumericColumn("z", 0, 9), 'no column "z"'),
     (pa.array([1, 2, 3]), NumericColumn("y", 0, 9), "used twice"),
     (pa.array([1, 2, 3]), NumericColumn("x", 9, 0), "the lower one first"),
@@ -195,7 +195,7 @@ def test_a_table_that_changes_between_two_statements_is_refused(monkeypatch: pyt
         return answer(self, expression)
 
     monkeypatch.setattr(tables.DuckDbSession, "answer", growing)
-    with pytest.raises(InputError, match="changed while"):
+    with pytest.raises(InputError, match="changed during"):
         finished(steps)
 
 
