@@ -227,7 +227,7 @@ def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
     for names, said in (("tx", "needs numeric columns"), ("yt", "needs numeric columns"), ("ax", 'no column "a"')):
         with pytest.raises(InputError, match=said):
             finished(engine.gram([NumericColumn(name, 0, 9) for name in names]))
-    with pytest.raises(InputError, match="infinite numbers or NaN in 2 of"):
+    with pytest.raises(InputError, match="infinite values or NaN in 2 records"):
         finished(engine.gram([NumericColumn("x", 0, 9, 1), NumericColumn("y", 0, 9)]))
     with pytest.raises(InputError, match='"x" has 1 missing values'):
         finished(engine.gram([NumericColumn("x", 0, 9), NumericColumn("z", 0, 9)]))

@@ -84,7 +84,7 @@ def test_figure_1_says_which_curve_is_best_and_where_curves_cross():
     at = opened(open_page(PAGE, **FIGURE_1), "accuracy.crossings")
     said = plain(headline(at))
     best = re.fullmatch(
-        r"At ε = 1, Gaussian residuals \(δ = 0\.00001\) predicts class best: (\S+)% of records, "
+        r"At ε = 1, Gaussian residuals \(δ = 0\.00001\) predicts class best: correct for (\S+)% of records, "
         r"96\.\d% without privacy\.",
         said,
     )

@@ -84,9 +84,9 @@ MAIN = {
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "accuracy": [
-        {},
+        {"accuracy.scene": "naive Bayes, synthetic", "accuracy.curves": "both"},
         {"accuracy.scene": "the drawn network, synthetic"},
-        {"accuracy.scene": "the table and its network"},
+        {},
     ],
     "audit": [{"audit.subject": subject.value} for subject in AuditSubject],
     "bounds": [{"bounds.claim": claim.value} for claim in BoundClaim],

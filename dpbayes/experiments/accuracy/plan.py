@@ -154,7 +154,7 @@ class AccuracyPlan:
             require_shares(self.network, weights=self.weights, prices=())
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
-            raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
+            raise InputError(f"The target {brief(self.target)} has only one state, so there is nothing to predict.")
         for method in self.methods:
             why = refusal(method, self.network)
             if why:
@@ -166,7 +166,7 @@ class AccuracyPlan:
                     f"{self.noise.value}."
                 )
         if not self.methods:
-            raise InputError("There is no method to compare; name at least one.")
+            raise InputError("There is no method to compare. Name at least one.")
         if self.training >= self.records:
             raise InputError(
                 f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
@@ -274,7 +274,7 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     if not 1 <= len(numbers) <= MOST_EPSILONS:
         raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
-        raise InputError("The values of epsilon must rise, each above the one before.")
+        raise InputError("The values of epsilon must be in increasing order.")
     return numbers
 
 

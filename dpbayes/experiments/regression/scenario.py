@@ -154,9 +154,11 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
     if scenario.records is Records.FULTON:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
-        raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
+        raise InputError("Your own table is not part of the settings. Load it on the Regression page.")
     if scenario.records is Records.CONNECTED:
-        raise InputError("A connected table is not part of the settings; name its address, or connect it on Data.")
+        raise InputError(
+            "A connected table is not part of the settings. State its address, or connect it on the Data page."
+        )
     census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
     return study_records(census, CENSUS_BOUNDS, unit="US dollars")
 

@@ -149,7 +149,8 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
             f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
-            f"stealth in {numeral(100 * plan.stealth, 12)}% of releases; clipped at zero.{plan.noise.drawn}"
+            f"{numeral(100 * plan.stealth, 12)}% of releases without a negative count; clipped at "
+            f"zero.{plan.noise.drawn}"
         )
     return lines
 
@@ -164,8 +165,8 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
         return []
     power = math.ceil(log10_delta_of_kept(releases.plan))
     return [
-        "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
-        f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
+        "The paper's Fourier mechanism keeps only releases without a negative count, which at most doubles ε. If all "
+        f"{ATTEMPTS + 1} tries fail, the first one is clipped and released. For this case there is no bound, and "
         f"$\\delta \\le 10^{{{power}}}$ stands beside ε for it."
     ]
 
