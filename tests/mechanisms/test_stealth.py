@@ -83,7 +83,7 @@ def test_graphs_beyond_reach_are_said_to_be():
         [*roots, *("".join(pair) for pair in pairs)], [(parent, "".join(pair)) for pair in pairs for parent in pair]
     )
     assert not is_table_in_reach(wide, draws=1)
-    with pytest.raises(InputError, match="out of reach"):
+    with pytest.raises(InputError, match="is too large"):
         least_cells(wide, np.zeros((1, len(wide.closure))))
 
 

@@ -88,7 +88,7 @@ def test_a_long_chain_is_answered_without_its_joint_table():
 @pytest.mark.parametrize(
     ("target", "evidence", "sentence"),
     [
-        ("lung", {"lung": "yes"}, '"lung" is both asked for and given'),
+        ("lung", {"lung": "yes"}, '"lung" is both the target and part of the evidence'),
         ("cancer", {}, 'no node "cancer"'),
         ("lung", {"cancer": "yes"}, 'no node "cancer"'),
         ("lung", {"smoke": "often"}, '"smoke" has no state "often"; it has "yes", "no"'),

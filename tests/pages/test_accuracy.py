@@ -417,7 +417,7 @@ def test_a_slider_ends_at_what_can_be_run():
 def test_a_lonely_column_cannot_be_predicted():
     graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("only",), "b": ("y", "z", "w")}))
     at = open_page(PAGE, source=graph, cpts="random", target="a", **{"accuracy.scene": Scene.NETWORK.value})
-    one_sentence(at, "one state only")
+    one_sentence(at, "only one state")
 
 
 @pytest.mark.parametrize(

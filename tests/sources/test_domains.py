@@ -103,7 +103,7 @@ def without(field: str) -> dict[str, object]:
     [
         ("", "not JSON: Expecting value, line 1"),
         ('{\n"a": ', "not JSON: Expecting value, line 2"),
-        (b"\xff\xfe{}", "not text in UTF-8"),
+        (b"\xff\xfe{}", "not UTF-8 text"),
         ("[" * 200_000, "cannot be read|lists are too long|too long"),
         ("9" * 5000, "too long"),
         (" " * (MAX_DESCRIPTION + 1), "the limit is 20,000,000"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.regression import GramMatrix, NumericColumn, PublicBounds
@@ -106,14 +107,13 @@ def scaled_gram(columns: Sequence[NumericColumn], scan: Products) -> GramMatrix:
     for column, gaps, wrong in zip(columns, missing, not_finite, strict=True):
         if wrong:
             raise InputError(
-                f"Column {brief(column.name)} has infinite values or NaN in {wrong:,} records. Leave it out, "
+                f"Column {brief(column.name)} has infinite values or NaN in {many(wrong, 'record')}. Leave it out, "
                 "or create a view without them."
             )
         if gaps and column.if_missing is None:
             raise InputError(
                 f"Column {brief(column.name)} has {gaps:,} missing values. State a number that replaces them, "
-                "or leave the "
-                "column out."
+                "or leave the column out."
             )
     shares = np.ones(len(columns) + 1)
     shares[:-2] = 1 / np.sqrt(len(columns) - 1)

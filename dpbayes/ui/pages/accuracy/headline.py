@@ -28,7 +28,8 @@ def verdict(study: AccuracyStudy, epsilon: float) -> str:
         said = f"{target} is predicted correctly in {correct} of records, without privacy in {share_text(exact)}"
         return f"{place}, {said}; no private curve is clearly best."
     name = escaped(best.method.called(study.plan.draws))
-    return f"{place}, {name} predicts {target} best: correct for {correct} of records, {share_text(exact)} without privacy."
+    shares = f"correct for {correct} of records, {share_text(exact)} without privacy"
+    return f"{place}, {name} predicts {target} best: {shares}."
 
 
 def compared(study: AccuracyStudy, epsilon: float) -> str:
