@@ -319,7 +319,7 @@ def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -
     at = press(declared_page(wrong), "Count the table")
     assert "not counted yet" in headline(at)
     fine(at.switch_page("pages/explore.py").run())
-    one_sentence(at, 'Values that are not declared stand in "grass"')
+    one_sentence(at, 'There are undeclared values in "grass"')
     press(at, "Try again")
     one_sentence(at, "not counted for this network yet")
 

@@ -222,8 +222,8 @@ def wide_rows() -> bytes:
 REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "no archive": (lambda: b"PK\x03\x04" + bytes(100), "cannot be read"),
     "broken off": (lambda: workbook(GOOD)[:-50], "cannot be read"),
-    "two sheets": (lambda: workbook(GOOD, GOOD), 'has 2 sheets with values: "S0", "S1". Save the one'),
-    "six sheets": (lambda: workbook(*[GOOD] * 6), '"S3", …. Save the one'),
+    "two sheets": (lambda: workbook(GOOD, GOOD), 'has 2 sheets with values: "S0", "S1". Save the sheet'),
+    "six sheets": (lambda: workbook(*[GOOD] * 6), '"S3", …. Save the sheet'),
     "no values": (lambda: workbook([]), "no sheet with values"),
     "merged cells": (merged, "has merged cells. Unmerge them"),
     "formulas without values": (without_values, "formulas without stored values"),

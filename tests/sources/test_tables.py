@@ -294,7 +294,7 @@ def test_a_state_is_no_novel() -> None:
 
 
 def test_wrong_policies() -> None:
-    with pytest.raises(InputError, match="needs a name of its own"):
+    with pytest.raises(InputError, match="needs a different name"):
         Categories("a", ("missing", "x"), missing=OwnState())
     with pytest.raises(InputError, match='cannot count as "z"'):
         Categories("a", ("x",), missing=CountAs("z"))
@@ -329,7 +329,7 @@ def test_proposals() -> None:
 def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: bool) -> None:
     column = proposal("a", values)
     assert column.domain is not None
-    assert column.reason.startswith('Column "a" has another value in each of 13 records') == identifies
+    assert column.reason.startswith('Column "a" has a different value in each of 13 records') == identifies
     assert bool(column.reason) == identifies
 
 
@@ -339,7 +339,7 @@ def test_missing_values_get_a_state_that_is_no_value_of_the_column() -> None:
 
 
 def test_what_cannot_be_proposed_has_its_reason() -> None:
-    assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values; leave it out.')
+    assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values. Leave it out.')
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40), st.integers(2, 9))

@@ -146,7 +146,7 @@ def test_every_fault_of_a_file_is_one_sentence(file: Path) -> None:
         f"duckdb:{file}x?table=t": "does not exist or cannot be read",
         f"duckdb:{file.parent}?table=t": "does not exist or cannot be read",
         f"duckdb:{bad}?table=t": "is not a DuckDB database",
-        f"duckdb:{file}": "names no table",
+        f"duckdb:{file}": "has no table",
     }
     for address, told in faults.items():
         with pytest.raises(InputError, match=told):
