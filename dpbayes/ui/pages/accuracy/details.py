@@ -21,7 +21,7 @@ from dpbayes.experiments.commands.accuracy import AccuracyRecipe
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Noise
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.accuracy.headline import points, races
+from dpbayes.ui.pages.accuracy.headline import points
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress
@@ -123,7 +123,6 @@ def _best(study: AccuracyStudy) -> None:
 
 
 def _crossings(study: AccuracyStudy) -> None:
-    st.markdown(races(study))
     rows = []
     for method in study.plan.private:
         for other in study.plan.private:

@@ -13,7 +13,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import compared, verdict
+from dpbayes.ui.pages.accuracy.headline import compared, races, verdict
 from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
@@ -79,7 +79,7 @@ def accuracy_page(chosen: Chosen) -> bool:
                 with st.container():
                     progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
-            st.markdown(compared(study, chosen.epsilon))
+            st.markdown(" ".join((compared(study, chosen.epsilon), races(study))))
             _numbers(recipe, study)
     if study is None:
         return work.going
