@@ -36,7 +36,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import figures, fine, headline, open_page, plain
+from tests.pages.conftest import everything, figures, fine, headline, open_page, plain
 from tests.releases.made import COLUMNS, asked, counts, opened, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
