@@ -88,7 +88,7 @@ def test_enumeration_says_what_it_went_through_and_is_refused_in_a_sentence_beyo
     (line,) = (trace for trace in curves if trace.get("name") == DieMethod.ENUMERATED.value)
     assert max(line["x"]) < 500
     put(at, "box.hellinger.n", "500")
-    refused = "501 possible posteriors, and at most 500 can be listed here; use at most 499 throws or fewer sides."
+    refused = "501 possible posteriors, and at most 500 can be listed here. Use at most 499 throws or fewer sides."
     assert f"There is no proof by enumeration here. A die of 2 sides thrown 500 times has {refused}" in everything(at)
     assert DieMethod.ENUMERATED.value not in table(at)
     assert "Enumeration" not in headline(at)

@@ -188,7 +188,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert main(both) == HOLDS
     assert "; row" in capsys.readouterr().out
     assert main([*path, "list"]) == HOLDS
-    sums = "budget 0.00850553, in rho, released 0.00850553, reserved and never shown 0, left 0"
+    sums = "budget 0.00850553, in rho, released 0.00850553, reserved without a release 0, left 0"
     assert f"garden 3: {sums}" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
     for view in (".bif", ".csv", ".html", ".parquet"):
