@@ -66,7 +66,7 @@ class Choice:
 
     def label(self, option: enum.Enum) -> str:
         """Return what an option is called on a page."""
-        return self.labels[list(self.options).index(option)] if self.labels else str(option.value)
+        return self.labels[list(self.options).index(option)] if self.labels else label_of(option)
 
     def checked(self, name: str, value: object) -> enum.Enum:
         """Return `value` if it is a member. Errors: InputError naming the options."""
@@ -74,6 +74,11 @@ class Choice:
             known = ", ".join(str(option.value) for option in self.options)
             raise InputError(f"{name} must be one of: {known}.")
         return value
+
+
+def label_of(option: enum.Enum) -> str:
+    """Return what a page calls an option: its `label`, where links and files have another text for it."""
+    return str(getattr(option, "label", option.value))
 
 
 def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
