@@ -274,7 +274,7 @@ def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out(
     assert not figures(at)
     press(at, "Compute the sums")
     assert not sentences(at)
-    assert "private draw predicts grown" in headline(at)
+    assert "private sample predicts grown" in headline(at)
     said = everything(at)
     assert "300 records that stay where they are, 1 feature; 2 repeats with new draws" in said
     assert "training and errors use all records" in said

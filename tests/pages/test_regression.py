@@ -405,7 +405,7 @@ def test_a_column_that_identifies_its_records_is_not_ticked() -> None:
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed["use"].tolist() == [True, True, False]
     assert at.selectbox(key="regression.target").value == "pay"
-    assert any('"patient" has another value in each of 400 records' in plain(c.value) for c in at.caption)
+    assert any('"patient" has a different value in each of 400 records' in plain(c.value) for c in at.caption)
 
 
 def test_bounds_of_one_table_are_not_those_of_the_next() -> None:
