@@ -276,7 +276,7 @@ def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out(
     assert not sentences(at)
     assert "private sample predicts grown" in headline(at)
     said = everything(at)
-    assert "300 records that stay where they are, 1 feature; 2 repeats with new draws" in said
+    assert "300 records in the connected table, 1 feature, 2 repeats with new samples" in said
     assert "training and errors use all records" in said
     x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
     baseline = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "training mean")
