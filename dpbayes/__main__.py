@@ -47,24 +47,24 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Other commands, each with --help: {', '.join(COMMANDS)}.",
     )
     parser.add_argument("--version", action="version", version=f"dpbayes {__version__}")
-    parser.add_argument("--port", default="8501", help="where the browser finds it (default: %(default)s)")
+    parser.add_argument("--port", default="8501", help="the port of the server (default: %(default)s)")
     parser.add_argument(
         "--data-root",
         metavar="FOLDER",
-        help="visitors may connect Parquet and DuckDB files below it (or DPBAYES_DATA_ROOT)",
+        help="visitors may connect Parquet and DuckDB files in this folder (or DPBAYES_DATA_ROOT)",
     )
     parser.add_argument(
         "--connect",
         action="append",
         default=[],
         metavar="[NAME=]ADDRESS",
-        help="visitors may connect this database, under the name; several times (or DPBAYES_CONNECT, one a line)",
+        help="visitors may connect this database under this name; may be repeated (or DPBAYES_CONNECT, one per line)",
     )
     parser.add_argument(
         "--class",
         dest="for_class",
         action="store_true",
-        help="serve the local network, not this computer alone: everybody in it can then look",
+        help="serve the local network, not only this computer: everybody in the network can then open the dashboard",
     )
     parser.add_argument(
         "--host",
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="a browser may also use this name for the server, as behind a proxy; several times",
+        help="a further name of the server that browsers may use, for example behind a proxy; may be repeated",
     )
     return parser
 

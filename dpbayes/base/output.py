@@ -32,15 +32,15 @@ def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> No
     """
     for path in inputs:
         if _is_same(out, path) or any(_is_same(out, Path(f"{path}{end}")) for end in _COMPANIONS):
-            raise InputError(f"The output {out} is {path}, which this command reads; name another file.")
+            raise InputError(f"The output {out} is {path}, which this command reads. Name another file.")
         if path.is_dir() and path.resolve() in out.resolve().parents:
-            raise InputError(f"The output {out} lies in {path}, which this command reads; name a file elsewhere.")
+            raise InputError(f"The output {out} is inside {path}, which this command reads. Name a file elsewhere.")
     if out.is_dir():
-        raise InputError(f"The output {out} is a folder; name a file in it.")
+        raise InputError(f"The output {out} is a folder. Name a file in it.")
     if _is_stream(out):
         return
     if out.exists() and _begins_as_database(out):
-        raise InputError(f"The output {out} is a database, perhaps a ledger; it is not replaced. Name another file.")
+        raise InputError(f"The output {out} is a database, perhaps a ledger, and is not replaced. Name another file.")
     try:
         with tempfile.NamedTemporaryFile(dir=out.resolve().parent, prefix=".dpbayes-") as probe:
             probe.write(bytes(room))

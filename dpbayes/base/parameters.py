@@ -54,11 +54,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a choice among the members of an enum means."""
+    """What a choice among the members of an enum means.
+
+    `labels` name its options on a page, in their order, where links have another text for them.
+    """
 
     options: type[enum.Enum]
     title: str = ""
     description: str = ""
+    labels: tuple[str, ...] = ()
+
+    def label(self, option: enum.Enum) -> str:
+        """Return what an option is called on a page."""
+        return self.labels[list(self.options).index(option)] if self.labels else label_of(option)
 
     def checked(self, name: str, value: object) -> enum.Enum:
         """Return `value` if it is a member. Errors: InputError naming the options."""

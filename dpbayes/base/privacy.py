@@ -48,7 +48,7 @@ class Guarantee:
         if not self.rho >= 0:
             raise InputError(f"ρ = {numeral(self.rho, 6)} is not a privacy guarantee.")
         if math.isfinite(self.rho) and not math.isfinite(self.epsilon):
-            raise InputError(f"Say what ρ = {numeral(self.rho, 4)} gives as ε at some δ.")
+            raise InputError(f"State the ε that ρ = {numeral(self.rho, 4)} gives at some δ.")
 
     @property
     def is_private(self) -> bool:
@@ -108,7 +108,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     guarantees = tuple(guarantees)
     relations = {guarantee.neighbours for guarantee in guarantees}
     if len(relations) > 1:
-        raise InputError("Promises about different neighbours do not add up.")
+        raise InputError("Guarantees for different definitions of neighbours cannot be composed.")
     concentrated = [guarantee for guarantee in guarantees if math.isfinite(guarantee.zcdp)]
     rho = sum(guarantee.zcdp for guarantee in guarantees)
     epsilon = min(

@@ -55,7 +55,7 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, not {brief(value)}.") from None
     if math.isnan(number):
-        raise InputError(f"{name} must be a number, and NaN is not one.")
+        raise InputError(f"{name} must be a number, not NaN.")
     if not low <= number <= high:
         raise InputError(
             f"{name} must be between {numeral(low, 12)} and {numeral(high, 12)}; {numeral(number, 12)} is not."

@@ -1,4 +1,4 @@
-"""Accuracy and log loss against epsilon, and how well predictive probabilities mean what they say."""
+"""Accuracy and log loss against epsilon, and the calibration of predictive probabilities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,11 +24,13 @@ from dpbayes.figures.style import (
 BAND = 2
 """Standard errors on either side of a curve."""
 
+ACCURACY, STATED = "accuracy (share of test records)", "ε"
+
 
 def accuracy_figure(
     curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None, height: int | None = None
 ) -> Figure:
-    """Draw the share of test records predicted rightly against the epsilon that each method claims.
+    """Draw the share of test records that are predicted correctly against the stated epsilon of each method.
 
     Args:
         curves: Accuracies over epsilon.
@@ -36,48 +38,49 @@ def accuracy_figure(
         epsilon: The chosen epsilon, marked by a line; at the end of the axis where it is beyond.
         height: Pixels, where not as many as the curves need.
     """
-    x, y = _epsilon_axis(epsilons, "ε claimed"), titled("accuracy", tickformat=PERCENT)
+    x, y = _epsilon_axis(epsilons, STATED), titled(ACCURACY, tickformat=PERCENT)
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=x, y=y, height=height, shapes=shapes)
 
 
 def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
-    """Draw the frame and the legend of curves that are not known yet, so that nothing moves when they come."""
+    """Draw the frame and the legend of curves that are not computed yet, so that nothing moves when they are."""
     gap = np.array([np.nan])
-    y = titled("accuracy", tickformat=PERCENT, range=[0, 1.02])
+    y = titled(ACCURACY, tickformat=PERCENT, range=[0, 1.02])
     lines = [_line(look) | {"x": gap, "y": gap} for look in looks]
-    return figure_of(lines, x=_epsilon_axis(epsilons, "ε claimed"), y=y, height=_height(len(lines)))
+    return figure_of(lines, x=_epsilon_axis(epsilons, STATED), y=y, height=_height(len(lines)))
 
 
 def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
-    x = titled("ε proved, of all that is handed over", type="log", exponentformat="power")
-    return _figure(curves, x=x, y=titled("accuracy", tickformat=PERCENT))
+    x = titled("proved ε of the whole release", type="log", exponentformat="power")
+    return _figure(curves, x=x, y=titled(ACCURACY, tickformat=PERCENT))
 
 
-def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray) -> Figure:
+def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
     y = titled("log loss (nats per record)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
-    return _figure(curves, x=_epsilon_axis(epsilons, "ε claimed"), y=y)
+    shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
+    return _figure(curves, x=_epsilon_axis(epsilons, STATED), y=y, shapes=shapes)
 
 
 def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
-    """Draw how often predictions are right against the confidence they state, one dot a bin; ideal is the diagonal.
+    """Draw the share of correct predictions against their confidence, one dot per bin; the diagonal is ideal.
 
     `least` is the least confidence there is: 1 by the number of the target's states.
     """
-    ideal: Trace = {"type": "scatter", "mode": "lines", "x": [least, 1], "y": [least, 1], "name": "as stated"}
+    ideal: Trace = {"type": "scatter", "mode": "lines", "x": [least, 1], "y": [least, 1], "name": "ideal"}
     traces = [ideal | {"line": {"color": BOUND, "dash": "dash", "width": 2}, "hoverinfo": "skip"}]
     for curve in curves:
         told = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
-        hover = "confidence %{customdata} right<extra>" + curve.look.name + "</extra>"
+        hover = "confidence %{customdata} correct<extra>" + curve.look.name + "</extra>"
         dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "customdata": told, "hovertemplate": hover}
         traces.append(_line(curve.look) | dots)
     return figure_of(
         traces,
-        x=titled("confidence: probability of the predicted state", range=[least - 0.02, 1.02]),
-        y=titled("share of predictions that are right", range=[-0.02, 1.04], tickformat=PERCENT),
+        x=titled("confidence (probability of the predicted state)", range=[least - 0.02, 1.02]),
+        y=titled("share of correct predictions", range=[-0.02, 1.04], tickformat=PERCENT),
         height=480,
     )
 

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, against epsilon."""
+"""The coverage of intervals, against epsilon."""
 
 from collections.abc import Sequence
 
@@ -13,20 +13,20 @@ BAND = 2
 
 
 def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: float) -> Figure:
-    """Draw the share of intervals that hold the truth, with bands of two standard errors, and the level they claim.
+    """Draw the share of intervals that contain the true value, with bands of two standard errors, and their level.
 
     The axis is that of `epsilons`, all that will be shown, so that nothing moves while curves grow.
     """
     low, high = float(np.min(epsilons)), float(np.max(epsilons))
     bands = [_band(curve) for curve in curves if len(curve.x)]
     lines = [_line(curve.look, curve.x, curve.y) for curve in curves]
-    claimed = Look(f"claimed: {level:.0%}", BOUND, "dot", width=1.5)
+    claimed = Look(f"stated: {level:.0%}", BOUND, "dot", width=1.5)
     ends = np.log10([low, high])
     room = 0.02 * (ends[1] - ends[0]) or 0.1
     return figure_of(
         [*bands, _line(claimed, np.array([low, high]), np.full(2, level)) | {"mode": "lines"}, *lines],
-        x=log_axis("ε proved", low, high, range=[ends[0] - room, ends[1] + room]),
-        y=titled("intervals that hold the truth", range=[0, 1.02], tickformat=PERCENT, automargin=True),
+        x=log_axis("proved ε", low, high, range=[ends[0] - room, ends[1] + room]),
+        y=titled("intervals that contain the true value", range=[0, 1.02], tickformat=PERCENT, automargin=True),
         height=400,
     )
 

@@ -24,7 +24,7 @@ def _line(look: Look, **more: object) -> Trace:
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
 
-    The axis follows the best mechanism; what lies beyond it is named at its end.
+    The axis fits the best mechanism; a median beyond it is written at its end.
     """
     top = min(1.01, 6 * min(float(quantiles[-1]) for quantiles in errors.values()) or 1.01)
     boxes = [
@@ -44,7 +44,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     names: Trace = {
         "type": "scatter",
         "mode": "text",
-        "x": [top] * len(beyond),
+        "x": [1.02 * top] * len(beyond),
         "y": list(beyond),
         "text": [f"median {numeral(error, 2)} →" for error in beyond.values()],
         "textposition": "middle left",
@@ -53,9 +53,9 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     }
     return figure_of(
         [*boxes, names] if beyond else boxes,
-        x=titled(ERROR, range=[0, top]),
+        x=titled(ERROR, range=[-0.02 * top, 1.03 * top]),
         y={"type": "category", "automargin": True, "autorange": "reversed"},
-        height=90 + 48 * len(boxes),
+        height=90 + 42 * len(boxes),
     )
 
 
@@ -79,8 +79,8 @@ def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mar
         for look, quantiles in errors.items()
         for trace in _curve(look, places, quantiles)
     ]
-    traces.append(_mark(marked, top=1.0, name="now"))
-    return figure_of(traces, x=x, y=titled("median " + ERROR, range=[0, 1.02], automargin=True), height=430)
+    traces.append(_mark(marked, top=1.0, name="chosen"))
+    return figure_of(traces, x=x, y=titled("median " + ERROR, range=[-0.02, 1.03], automargin=True), height=430)
 
 
 def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:

@@ -1,4 +1,4 @@
-"""Pictures of private regression: squared error, and what is proved and printed of epsilon, by prior precision."""
+"""Pictures of private regression: squared error, and epsilon as proved and as in the paper, by prior precision."""
 
 from collections.abc import Sequence
 
@@ -31,8 +31,9 @@ def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: flo
     shown = [curve.y for curve in curves]
     low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
     traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
-    mode = "tozero" if len(precisions) > 1 else "normal"  # from zero, the few dots of one precision would be one
-    axis = titled("mean squared error (scaled units²)", automargin=True, rangemode=mode, exponentformat="none")
+    # From zero, the few dots of one precision would be one.
+    span = {"range": [0, 1.06 * float(high)]} if len(precisions) > 1 and high > 0 else {"rangemode": "normal"}
+    axis = titled("mean squared error (scaled units²)", automargin=True, exponentformat="none", **span)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
 
 
@@ -45,27 +46,27 @@ def epsilon_figure(
     marked: float,
     colour: str,
 ) -> Figure:
-    """Draw epsilon of one draw (P,): certified, and printed, red where that is less than what is proved.
+    """Draw epsilon of one sample (P,): proved, and as in the paper, red where that is below the proved one.
 
-    `several` is the certified epsilon of all draws together, if they are more than one.
+    `several` is the proved epsilon of all samples together, if they are more than one.
     """
     bold = {"color": colour, "width": 3}
-    traces = [_LINES | {"x": precisions, "y": certified, "line": bold, "name": "certified"}]
-    traces[0]["name"] += ", one draw" if several is not None else ""
+    traces = [_LINES | {"x": precisions, "y": certified, "line": bold, "name": "proved"}]
+    traces[0]["name"] += ", one sample" if several is not None else ""
     if several is not None:
-        dotted = {"line": bold | {"dash": "dot"}, "name": "certified, all draws"}
+        dotted = {"line": bold | {"dash": "dot"}, "name": "proved, all samples"}
         traces.append(_LINES | {"x": precisions, "y": several} | dotted)
     low = printed < certified
-    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", below what is proved")):
+    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", below the proved ε")):
         if where.any():
             line = {"color": hue, "width": 2.5, "dash": "dash"}
-            name = f"printed 2L(w), one draw{said}"
+            name = f"paper: 2L(w), one sample{said}"
             traces.append(_LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
     traces = _with_mark(traces, precisions, marked, (float(everything.min()), float(everything.max())))
-    axis = titled("ε of what is released", type="log", automargin=True, exponentformat="power", dtick=2)
+    axis = titled("ε of the release", type="log", automargin=True, exponentformat="power", dtick=2)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
 
 
@@ -73,7 +74,7 @@ def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[f
     """Add the precision looked at. A single one needs no mark, and makes no lines and bands: dots and bars instead."""
     if len(precisions) > 1:
         line = {"color": BOUND, "width": 1.5}
-        return [*traces, _LINES | {"x": [x, x], "y": y, "line": line, "name": "looked at", "hoverinfo": "skip"}]
+        return [*traces, _LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}]
     bands = {band["name"]: band["y"] for band in traces if "fill" in band}
     dots = [trace | {"mode": "markers", "marker": _dot(trace)} for trace in traces if "fill" not in trace]
     for dot in dots:

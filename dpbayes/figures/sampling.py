@@ -1,4 +1,4 @@
-"""Pictures of posterior sampling: a trimmed row and its draws, what draws buy, and the query game."""
+"""Pictures of posterior sampling: a trimmed row and its samples, errors by their number, and the query game."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,9 +35,9 @@ def trim_figure(
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
-        traces.append(_LINES | fill | blue | {"name": "exact posterior (curator only: not private)"})
+        traces.append(_LINES | fill | blue | {"name": "exact posterior (curator view)"})
     line = {"color": colour, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
-    label = "drawn from: posterior trimmed (curator only)" if exact is not None else "public prior, trimmed"
+    label = "trimmed posterior (curator view)" if exact is not None else "trimmed prior (public)"
     live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros beside it
     traces.append(_LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
     shown = draws[:SHOWN_DRAWS]
@@ -50,7 +50,7 @@ def trim_figure(
             "x": shown,
             "y": np.full(len(shown), -0.07),
             "marker": ticks,
-            "name": f"draws handed over{few}",
+            "name": f"released samples{few}",
             "customdata": probabilities(shown),
             "hovertemplate": "%{customdata}<extra></extra>",
         }
@@ -70,7 +70,7 @@ def _band(region: tuple[float, float]) -> Trace:
         "line": {"color": BOUND, "width": 1.5, "dash": "dash"},
         "fill": "toself",
         "fillcolor": faded(BOUND, 0.12),
-        "name": "region left by trimming",
+        "name": "allowed region",
         "hoverinfo": "skip",
     }
 
@@ -104,13 +104,13 @@ def draws_figure(
     traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", colour, 13)})
     if measured is not None:
         at, error, spread = measured
-        dot = {"type": "scatter", "mode": "markers", "name": "simulated, ± 2 s.e."}
+        dot = {"type": "scatter", "mode": "markers", "name": "simulated (± 2 s.e.)"}
         bar = {"x": [at], "y": [error], "error_y": {"array": [2 * spread], "color": EXACT}}
         traces.append(dot | bar | {"marker": _marker("circle", EXACT, 9)})
     return figure_of(
         traces,
-        x=log_axis("draws N", 1, float(np.max(draws)), tickformat=","),
-        y=titled("error of the mean of N draws (probability)", rangemode="tozero"),
+        x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),
+        y=titled("RMS error of the mean (probability)", rangemode="tozero"),
         height=380,
     )
 
@@ -126,19 +126,19 @@ def omega_figure(
     """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
     safe = printed >= certified * (1 - 1e-9)
     violated = printed < certified * (1 - 1e-9)
-    at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen here"}
-    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "certified"}]
-    for where, hue, said in ((safe, BOUND, ""), (violated, INVALID, ", promise violated")):
+    at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen"}
+    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "proved"}]
+    for where, hue, said in ((safe, BOUND, ""), (violated, INVALID, ", too small")):
         if where.any():
             line: Trace = {"line": {"color": hue, "width": 2, "dash": "dash"}}
-            line["name"] = f"printed: exp(−ε/2){said}"
+            line["name"] = f"paper: exp(−ε/2){said}"
             line["showlegend"] = bool(where.sum() > SEEN * np.isfinite(printed).sum())
             traces.append(_LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
     traces.append(at | {"marker": _marker("circle", colour, 10)})
     return figure_of(
         traces,
         x=log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
-        y=titled("ω, least probability drawn", range=[0, 0.52]),
+        y=titled("least probability ω", range=[0, 0.52]),
         height=380,
     )
 
@@ -163,7 +163,7 @@ def game_figure(
     return figure_of(
         traces,
         x=titled("answers j", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
-        y=titled("adversary’s probability of the true table", range=[0, 1.02]),
+        y=titled("adversary’s belief in the true table", range=[0, 1.02]),
         height=400,
     )
 
@@ -194,7 +194,7 @@ def needed_figure(
     return figure_of(
         traces,
         x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
-        y=titled("games in which the adversary is right", range=[0.48, 1.02], tickformat=PERCENT),
+        y=titled("share of games won", range=[0.48, 1.02], tickformat=PERCENT),
         height=400,
     )
 
@@ -204,14 +204,14 @@ def robustness_figure(
 ) -> Figure:
     """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the printed one if there is."""
     traces = [
-        _LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL, computed"},
+        _LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL (computed)"},
         _LINES
-        | {"x": records, "y": bound, "line": {"color": BOUND, "width": 2, "dash": "dash"}, "name": "corrected bound"},
+        | {"x": records, "y": bound, "line": {"color": BOUND, "width": 2, "dash": "dash"}, "name": "proved bound"},
     ]
     if printed is not None:
         wrong = bool(np.any(divergence > printed * (1 + 1e-9)))
         line = {"color": INVALID if wrong else BOUND, "width": 2, "dash": "dot"}
-        traces.append(_LINES | {"x": records, "y": printed, "line": line, "name": "as printed"})
+        traces.append(_LINES | {"x": records, "y": printed, "line": line, "name": "as stated in the paper"})
     values = np.concatenate([divergence, bound, [] if printed is None else printed])
     return figure_of(
         traces,

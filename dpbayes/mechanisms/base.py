@@ -60,7 +60,7 @@ def check_mechanism(mechanism: Any) -> None:
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
     """Refuse counts of another network: noise would be scaled to the wrong sensitivity, and the promise be void."""
     if statistic.network != prior.network:
-        raise InputError("These counts belong to another network than the prior; count the table again.")
+        raise InputError("The counts and the prior have different networks. Count the table again.")
 
 
 class OverPrior(Protocol):

@@ -30,7 +30,7 @@ INCREMENT = Parameter(
     high=50.0,
     typical=0.5,
     title="Stealth increment",
-    description="How much is added to the empty set's coefficient so that released tables are rarely negative.",
+    description="The amount added to the coefficient of the empty set so that released tables are rarely negative.",
 )
 
 
@@ -92,8 +92,8 @@ class LaplaceFourier:
         closure = self.prior.network.closure
         return (
             f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
-            f"$b = {latex(self.noise_scale)}$; one record flips at most $O = {closure.odd_overlap.value}$ of them."
-            f"{self.noise.told} Every table is lifted by $2t|N_I|b = {latex(self.lift)}$ invented records."
+            f"$b = {latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of them."
+            f"{self.noise.told} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
         )
 
     @property
@@ -217,5 +217,5 @@ def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3
     draws = len(needed)
     rank = bisect_left(range(draws + 1), 1 - doubt, key=lambda below: float(special.bdtr(below, draws, target)))
     if rank >= draws:
-        raise InputError(f"A probability of {numeral(target, 12)} needs more than {draws:,} simulated draws.")
+        raise InputError(f"A probability of {numeral(target, 12)} needs more than {draws:,} simulated samples.")
     return float(np.partition(needed, rank)[rank])

@@ -53,7 +53,7 @@ def described(mechanism: Any) -> str:
 def no_audit(mechanism: object) -> InputError:
     """Return the refusal of a mechanism whose law is not known."""
     return InputError(
-        f"There is no exact audit of {described(mechanism)}; audit_by_draws bounds what it loses from below, from its "
+        f"There is no exact audit of {described(mechanism)}; audit_by_draws gives a lower bound on its loss from its "
         "releases alone."
     )
 

@@ -28,7 +28,7 @@ MOST_DRAWS = 10_000
 
 
 def draws_of(what: str) -> Parameter:
-    """Return how many times a mechanism draws what it hands over."""
+    """Return the number of samples that a mechanism releases."""
     return Parameter(
         "N",
         low=1,
@@ -36,8 +36,8 @@ def draws_of(what: str) -> Parameter:
         typical=1,
         log=True,
         whole=True,
-        title="Posterior draws",
-        description=f"How many {what} are drawn and handed over; every one of them costs privacy.",
+        title="Posterior samples",
+        description=f"The number of released {what}; each of them costs privacy.",
     )
 
 
@@ -54,8 +54,8 @@ class Calibration(enum.Enum):
 
     @property
     def suffix(self) -> str:
-        """What it adds to a mechanism's name: nothing where it is the certified one."""
-        return " as printed" if self is Calibration.AS_PRINTED else ""
+        """What it adds to a mechanism's name: nothing where the sensitivity is the proved one."""
+        return " as stated in the paper" if self is Calibration.AS_PRINTED else ""
 
 
 class Noise(enum.Enum):
@@ -84,27 +84,27 @@ class Noise(enum.Enum):
         """What that symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""
-        return f" ${self.gaussian_symbol}(0, s^2)$ draws whole numbers, $P[k] \\propto e^{{-k^2/2s^2}}$."
+        return f" ${self.gaussian_symbol}(0, s^2)$ is the integer law $P[k] \\propto e^{{-k^2/2s^2}}$."
 
     @property
     def drawn(self) -> str:
         """What is drawn, as a sentence to add: nothing where it is the usual law."""
-        return "" if self is Noise.REAL else " The noise is of whole numbers."
+        return "" if self is Noise.REAL else " The noise is integer."
 
     @property
     def told(self) -> str:
         """What the symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""
-        return f" ${self.symbol}(b)$ draws whole numbers, $P[k] \\propto e^{{-|k|/b}}$."
+        return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."
 
 
-CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY)
+CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY, labels=("proved", "as stated in the paper"))
 
 NOISE = Choice(
     Noise,
     title="noise",
-    description="The papers add real numbers, whose last digits may betray what they were added to. "
-    "A real release adds whole numbers; Laplace noise of the same scale promises the same epsilon, "
-    "Gaussian noise the same rho.",
+    description="The papers add real numbers, whose last digits can reveal the counts in floating-point arithmetic. "
+    "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, "
+    "integer Gaussian noise the same rho.",
 )

@@ -26,7 +26,7 @@ PRIOR_PRECISION = Parameter(
     typical=1.0,
     log=True,
     title="Prior precision",
-    description="How firmly the prior holds every weight near zero: the inverse of its variance.",
+    description="The inverse variance of the prior of every weight.",
 )
 NOISE_VARIANCE = Parameter(
     r"\sigma^2",
@@ -35,7 +35,7 @@ NOISE_VARIANCE = Parameter(
     typical=1.0,
     log=True,
     title="Noise variance",
-    description="Variance of the target around its mean in scaled units; the larger, the less one record can say.",
+    description="The variance of the target around its mean, in scaled units. A larger one hides a record better.",
 )
 NORM_BOUND = Parameter(
     "B",
@@ -44,9 +44,9 @@ NORM_BOUND = Parameter(
     typical=1.0,
     log=True,
     title="Norm bound",
-    description="Largest length of the vector of weights; the smaller, the less one record can say.",
+    description="The largest norm of the weight vector. A smaller bound reduces the influence of one record.",
 )
-DRAWS = draws_of("vectors of weights")
+DRAWS = draws_of("weight vectors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +92,13 @@ class RegressionSampler:
     def formula(self) -> str:
         """The law of the weights, what one record moves, and what the paper takes."""
         return (
-            "Weights $w$ are drawn from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - x_i'w)^2/2\\sigma^2)$ "
+            "Weights $w$ are sampled from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - "
+            "x_i'w)^2/2\\sigma^2)$ "
             f"on $\\|w\\| \\le B$, at $b = {latex(self.prior_precision)}$, "
             f"$\\sigma^2 = {latex(self.noise_variance)}$, $B = {latex(self.norm_bound)}$, "
             f"$N = {self.draws}$. One replaced record moves the logarithm by "
-            "$((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ at most, whatever $n$ is; every draw adds as much. "
-            "The paper takes $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
+            "at most $((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ for any $n$, in each sample. "
+            "The paper uses $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
             "it grows with $n$."
         )
 
@@ -166,4 +167,4 @@ def _require_scaled(statistic: Moments) -> None:
     most = statistic.n * (1 + 1e-9)
     squares = np.trace(statistic.gram, axis1=-2, axis2=-1)
     if np.any(squares > most) or np.any(statistic.square > most):
-        raise InputError("These moments are not those of scaled records; scale the table by its public bounds first.")
+        raise InputError("These moments are not those of scaled records. Scale the table by its public bounds first.")

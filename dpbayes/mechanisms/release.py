@@ -133,7 +133,7 @@ class Release(Generic[OutcomeT_co]):
         """The private posterior (..., K). Errors: InputError for a release of CPTs, which has no law around them."""
         if not isinstance(self.outcome, ReleasedPosterior):
             raise InputError(
-                f"A release of {self.mechanism} holds probabilities, not a posterior: read them as "
+                f"A release of {self.mechanism} contains probabilities, not a posterior. Read them as "
                 "release.outcome.probabilities."
             )
         return self.outcome.posterior
@@ -162,7 +162,7 @@ class Release(Generic[OutcomeT_co]):
 
     def _told(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
         if not isinstance(self.outcome, ReleasedPosterior) or self.outcome.noise_model is None:
-            raise InputError(f"A release of {self.mechanism} does not tell what was added to which numbers.")
+            raise InputError(f"A release of {self.mechanism} does not state which noise was added to which numbers.")
         return self.outcome.prior, self.outcome.noise_model, self.outcome.numbers, int(self.public["n"])
 
     def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":

@@ -68,8 +68,9 @@ class PosteriorSampler:
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(
-                f"epsilon must be above {numeral(least, 4)} for the printed omega = exp(-epsilon/2) to leave anything "
-                f"to draw from; {numeral(self.epsilon, 6)} is not. Raise it, or use the certified calibration."
+                f"epsilon must be above {numeral(least, 4)} for the paper's omega = exp(-epsilon/2) to leave "
+                "anything to "
+                f"sample from; {numeral(self.epsilon, 6)} is not. Raise it, or use the proved calibration."
             )
 
     @property
@@ -81,10 +82,10 @@ class PosteriorSampler:
     def formula(self) -> str:
         """Draws, where they are trimmed, and what one record moves."""
         return (
-            f"$N = {self.draws:,}$ draws of every row from its posterior, kept to probabilities of at least "
-            f"$\\omega = {latex(self.omega)}$. One record moves the log density of all draws together by at most "
+            f"$N = {self.draws:,}$ samples of every row from its posterior, truncated to probabilities of at least "
+            f"$\\omega = {latex(self.omega)}$. One record moves the log density of all samples together by at most "
             f"$2|I|N\\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(self.certified.epsilon)}$ where every node is binary "
-            "(longer rows count once for each yes-no decision that leads to a state)."
+            "(longer rows count once for each binary decision that leads to a state)."
         )
 
     @cached_property

@@ -131,7 +131,7 @@ def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: 
     is not of the mechanism's law and cannot be scaled to it.
     """
     if oddity(mechanism, LaplaceFourier):
-        raise InputError(f"The noise of {described(mechanism)} is not known here, so it cannot be simulated.")
+        raise InputError(f"The noise of {described(mechanism)} is unknown and cannot be simulated.")
     network, scale = noise.network, noise.law.scaled_to(mechanism.noise_law)
     values = np.broadcast_to(np.asarray(counts, dtype=np.float64), (network.cell_count,))
     if sense is Sense.TABLE:
@@ -220,8 +220,9 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
     plan = network.elimination
     if widest_scope(plan) > MOST_SCOPE:
         raise InputError(
-            f"The whole table of this graph is out of reach: its elimination needs tables of 2^{widest_scope(plan)} "
-            f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not concerned."
+            "The joint table of this graph is too large: its elimination needs tables of "
+            f"2^{widest_scope(plan)} cells, and "
+            f"the limit is 2^{MOST_SCOPE}. The released tables are not affected."
         )
     return eliminated(_own_factors(network, values), plan, np.min)
 

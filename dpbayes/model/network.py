@@ -70,7 +70,7 @@ class Network:
     def __post_init__(self) -> None:
         names = distinct_names("node", self.names)
         if not names:
-            raise InputError("The network has no nodes yet; add one.")
+            raise InputError("The network has no nodes. Add a node.")
         if not len(names) == len(self.states) == len(self.parents):
             raise InputError("A network needs one list of states and one list of parents for every node.")
         position = {name: i for i, name in enumerate(names)}

@@ -41,13 +41,13 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
     observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
     aim = network.index(target)
     if aim in observed:
-        raise InputError(f"{brief(target)} is both asked for and given; remove it from the evidence.")
+        raise InputError(f"{brief(target)} is both the target and part of the evidence. Remove it from the evidence.")
     batch = probabilities.shape[:-1]
     flat = probabilities.reshape(-1, probabilities.shape[-1])
     joint = _contract(network, flat, aim, observed)
     total = joint.sum(axis=-1, keepdims=True)
     if np.any(total <= 0):
-        raise InputError("The evidence has probability zero under this network; remove one of its states.")
+        raise InputError("The evidence has probability zero under this network. Remove one of its states.")
     answer: FloatArray = (joint / total).reshape(*batch, -1)
     return answer
 
@@ -63,7 +63,9 @@ def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[in
     """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
     plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, aim, frozenset(observed))
     if plan.entries * len(flat) > MOST_ENTRIES:
-        raise InputError("This query ties too many nodes together to be answered exactly; give or ask for fewer.")
+        raise InputError(
+            "This query connects too many nodes for an exact answer. Use fewer nodes in the query or the evidence."
+        )
     operands = []
     for node in plan.nodes:
         places = tuple(observed.get(member, slice(None)) for member in network.families[node])

@@ -56,14 +56,14 @@ class PublicBounds:
             if not -MOST_BOUND <= low < high <= MOST_BOUND:
                 raise InputError(f"The bounds of {brief(name)} must be two finite numbers, the lower one first.")
             if low / 2 == high / 2:  # what values are divided by would be 0
-                raise InputError(f"The bounds of {brief(name)} are too close together to be told apart; widen them.")
+                raise InputError(f"The bounds of {brief(name)} are too close together. Widen them.")
         object.__setattr__(self, "limits", MappingProxyType(limits))
 
     def of(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Return low and high (len(names),). Errors: InputError naming a column without bounds."""
         for name in names:
             if name not in self.limits:
-                raise InputError(f"Column {brief(name)} has no public bounds; give a low and a high value for it.")
+                raise InputError(f"Column {brief(name)} has no public bounds. Give its lowest and highest value.")
         pairs = np.array([self.limits[name] for name in names])
         return pairs[:, 0], pairs[:, 1]
 
@@ -101,7 +101,7 @@ class ScaledRegression:
         _hold_records(self)
         squares = np.einsum("nd,nd->n", self.features, self.features)
         if np.any(squares > 1 + ROUNDING) or np.any(np.abs(self.target) > 1 + ROUNDING):
-            raise InputError("A record lies outside the unit ball; scale the table by its public bounds first.")
+            raise InputError("A record is outside the unit ball. Scale the table by its public bounds first.")
 
     @property
     def n(self) -> int:
@@ -170,7 +170,7 @@ def moments(data: ScaledRegression) -> Moments:
     Errors: InputError for a table that has not been scaled.
     """
     if not isinstance(data, ScaledRegression):
-        raise InputError("This table has not been scaled; scale it by its public bounds first.")
+        raise InputError("This table is not scaled. Scale it by its public bounds first.")
     x, y = data.features, data.target
     return Moments(x.T @ x, x.T @ y, np.asarray(y @ y), data.n)
 
@@ -225,7 +225,7 @@ def mean_squared_error(part: Moments, weights: ArrayLike) -> FloatArray:
     In scaled units squared. Errors: InputError when there are no records.
     """
     if part.n == 0:
-        raise InputError("There are no records to measure an error on.")
+        raise InputError("There are no test records.")
     w = np.asarray(weights, dtype=np.float64)
     bent = np.einsum("...i,...ij,...j->...", w, part.gram, w, optimize=True)
     total = part.square - 2 * np.einsum("...i,...i->...", w, part.cross) + bent
@@ -243,7 +243,7 @@ def _hold_records(data: RegressionData | ScaledRegression) -> None:
     if len(data.names) != features.shape[1] + 1:
         raise InputError(f"The {features.shape[1]} features and the target need one name each, the target's last.")
     if not (np.isfinite(features).all() and np.isfinite(target).all()):
-        raise InputError("A value is missing or infinite; leave out or fill in such records first.")
+        raise InputError("A value is missing or infinite. Drop or complete such records first.")
     for name, part in (("features", features), ("target", target)):
         part.setflags(write=False)
         object.__setattr__(data, name, part)

@@ -71,14 +71,15 @@ def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
     kinds = int(np.prod(network.cards.astype(float)))
     if kinds > MOST_KINDS:
         raise InputError(
-            f"The exact posterior is drawn for networks of at most {MOST_KINDS:,} kinds of records, and this one has "
-            f"{kinds:,}; remove nodes or states."
+            f"The exact posterior is sampled for networks with at most {MOST_KINDS:,} distinct records, but "
+            "this one has "
+            f"{kinds:,}. Remove nodes or states."
         )
     if n > MOST_RECORDS:
-        raise InputError(f"The exact posterior is drawn for at most {MOST_RECORDS:,} records, and these are {n:,}.")
+        raise InputError(f"The exact posterior is sampled for at most {MOST_RECORDS:,} records, but there are {n:,}.")
     if not noise.scale:
         raise InputError(
-            "The exact posterior is drawn for Laplace noise in every cell only; choose such a mechanism, or trust the "
+            "The exact posterior is sampled only for Laplace noise in every cell. Choose such a mechanism, or use the "
             "quick one."
         )
 

@@ -50,8 +50,9 @@ def points_for(cells: int) -> int:
     """Return how many points every row of so many cells gets. Errors: InputError for more cells than can be read."""
     if cells > MOST_CELLS:
         raise InputError(
-            f"The posterior that knows of the noise is worked out for at most {MOST_CELLS:,} probabilities, and these "
-            f"are {cells:,}; take the noisy counts as real, or ask for a few of them."
+            f"The noise-aware posterior is computed for at most {MOST_CELLS:,} probabilities, but there are "
+            f"{cells:,}. Use "
+            "the naive posterior, or query fewer probabilities."
         )
     return min(POINTS, MOST_NUMBERS // max(cells, 1))
 
@@ -69,8 +70,8 @@ def roughness(law: DirichletMixtures | BetaMixtures) -> str:
     if worth.size == 1:
         return f"Of {points:,} possible counts of this row, {least} carry all the weight: the interval is rough."
     return (
-        f"Of {points:,} possible counts of a row, fewer than {FEW_POINTS} carry all the weight in {few:,} of "
-        f"{worth.size:,} rows, {least} in the worst: their probabilities and intervals are rough."
+        f"In {few:,} of {worth.size:,} rows fewer than {FEW_POINTS} of {points:,} possible counts have all the weight "
+        f"({least} in the worst row), so their probabilities and intervals are rough."
     )
 
 
@@ -147,10 +148,8 @@ def _read(
     network = prior.network
     released = np.asarray(released, dtype=np.float64)
     if noise.network != network or released.shape[-1:] != (network.cell_count,):
-        raise InputError(
-            "This release belongs to another network than the prior; use the network that it was made for."
-        )
+        raise InputError("The release and the prior have different networks. Use the network of the release.")
     if not np.isfinite(released).all():
-        raise InputError("The release holds a number that is not finite; it cannot be read.")
+        raise InputError("The release contains a number that is not finite.")
     tables = released.reshape(-1, network.cell_count)
     return tables, network.residuals.consistent(tables, n), released.shape[:-1]

@@ -28,7 +28,7 @@ def log_odds_bound(omega: float) -> float:
     """
     value = finite_number("omega", omega, low=LEAST_OMEGA, high=0.5)
     if value == 0.5:
-        raise InputError("omega must be below 1/2: at 1/2 nothing but even odds is left.")
+        raise InputError("omega must be below 1/2; at 1/2 only even odds are allowed.")
     return math.log1p(
         (1 - 2 * value) / value
     )  # near 1/2, where a logarithm of the odds would cancel, 1 - 2 omega is exact

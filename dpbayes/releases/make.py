@@ -35,7 +35,7 @@ def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
     """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
     network = request.network
     if counts.network != network:
-        raise InputError("These counts belong to another network than the request's; count the table again.")
+        raise InputError("The counts and the request have different networks. Count the table again.")
     if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
         raise InputError("A release is of one table's counts, which are whole numbers.")
     cells = [

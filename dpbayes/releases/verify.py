@@ -40,7 +40,7 @@ MOST_AUDITED = 20_000
 """Cells of a network whose audit is waited for."""
 
 NOT_INSTALLED = 'is not installed here: pip install "dpbayes[release]".'
-NO_OPENDP = f"The privacy map was not computed again: OpenDP {NOT_INSTALLED}"
+NO_OPENDP = f"The privacy map was not recomputed: OpenDP {NOT_INSTALLED}"
 """What is said of a check that was left out."""
 
 _LITTLE = Fraction(1, 2**40)
@@ -85,7 +85,7 @@ def verify(data: bytes) -> Verification:
             what, said_of = "release", _checked(read_document(data))
     except InputError as error:
         return Verification((_fails("form", str(error)),))
-    checks = [_holds("form", f"The file is a {what} of a version known here, in the one form that it is written in.")]
+    checks = [_holds("form", f"The file is a {what} in canonical form and in a supported version.")]
     left_out: list[str] = []
     for said in said_of:
         if isinstance(said, Check):
@@ -113,8 +113,8 @@ def _graph_counted(document: ReleaseDocument) -> Check:
     """Check that what was composed before can hold the graph's choice: never counted would show here."""
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
     if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
-        return _fails("graph", "What was spent before is less than what the choice of its graph cost.")
-    return _holds("graph", f"What was spent before has room for the {decimal_text(cost)} that its graph's choice cost.")
+        return _fails("graph", "The budget spent earlier is less than the cost of learning its graph.")
+    return _holds("graph", f"The budget spent earlier includes the {decimal_text(cost)} for learning its graph.")
 
 
 # A learnt graph
@@ -124,23 +124,23 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     request, told = document.request, document.told
     content = {name: value for name, value in told.items() if name != "hash"}
     if told["hash"] == digest(content):
-        yield _holds("hash", "Its hash is that of what it holds.")
+        yield _holds("hash", "The hash matches the content.")
     else:
-        yield _fails("hash", "Its hash is another than that of what it holds.")
+        yield _fails("hash", "The hash does not match the content.")
     if request.is_possible(document.network, document.joined):
-        yield _holds("graph", "Each node was joined with parents that were on offer in its round.")
+        yield _holds("graph", "Each node was joined with parents that were candidates in its round.")
     else:
-        yield _fails("graph", "A node has parents that were not on offer when it was joined.")
+        yield _fails("graph", "A node has parents that were not candidates in its round.")
     if told["rounds"] == rounds_told(request, document.joined):
         epsilon = decimal_text(request.epsilon)
-        yield _holds("epsilon", f"The rounds are those of its columns, and cost {epsilon} together, as is promised.")
+        yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
     else:
-        yield _fails("epsilon", "The rounds are not those that its columns and the order of its nodes give.")
+        yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
     yield _confirmed(document)
     if told["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
-        yield _holds("sentences", "Its sentences are those that its numbers give.")
+        yield _holds("sentences", "The sentences match the numbers.")
     else:
-        yield _fails("sentences", "Its sentences are not what its own numbers give.")
+        yield _fails("sentences", "The sentences do not match the numbers.")
 
 
 def _confirmed(document: StructureDocument) -> Check | str:
@@ -153,8 +153,8 @@ def _confirmed(document: StructureDocument) -> Check | str:
         for sensitivity, epsilon in rounds:
             confirmed_chooser(sensitivity, epsilon)
     except InputError:
-        return _fails("OpenDP", "OpenDP's privacy map answers more than the promised epsilon.")
-    return _holds("OpenDP", "OpenDP's own privacy map, asked again, confirms the epsilon of each round.")
+        return _fails("OpenDP", "OpenDP's privacy map returns more than the stated epsilon.")
+    return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the epsilon of each round.")
 
 
 # A release
@@ -174,7 +174,7 @@ def _schema(document: ReleaseDocument) -> Check | str:
     except ImportError:
         return f"The schema was not checked: jsonschema {NOT_INSTALLED}"
     if error is None:
-        return _holds("schema", "The file has all fields that its schema asks for, and no other.")
+        return _holds("schema", "The file has exactly the fields of its schema.")
     place = " ".join(map(str, error.absolute_path)) or "the whole"
     return _fails("schema", f"The file does not follow its schema at {brief(place)}.")
 
@@ -208,28 +208,28 @@ def _hashes(document: ReleaseDocument) -> Check:
     told, recomputed = document.told["hashes"], hashes_of(document.told)
     wrong = [name for name in recomputed if told[name] != recomputed[name]]
     if wrong:
-        return _fails("hashes", f"The hash of the {wrong[0]} is another than that of what the file holds.")
-    return _holds("hashes", "Its three hashes are those of what it holds.")
+        return _fails("hashes", f"The hash of the {wrong[0]} does not match the content.")
+    return _holds("hashes", "All three hashes match the content.")
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:
     said = document.told["noise"]["sensitivity"]
     proved = document.request.sensitivity
     if said != proved.value:
-        return _fails("sensitivity", f"It states a sensitivity of {said:,}; of its network it is {proved.value:,}.")
+        return _fails("sensitivity", f"The stated sensitivity is {said:,}; that of the network is {proved.value:,}.")
     where = "the network and the prices" if document.request.prices else "the network"
-    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, found again from {where}.")
+    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, recomputed from {where}.")
 
 
 def _loss(document: ReleaseDocument) -> Check:
     loss, promised = loss_of(document), number_of(document.request.cost)
     name = measure_of(document.request.cost).value
     if loss > promised:
-        sentence = f"At this scale and sensitivity {name} is {numeral(float(loss), 12)}, more than is promised."
+        sentence = f"At this scale and sensitivity {name} is {numeral(float(loss), 12)}, more than stated."
         return _fails(name, sentence)
     if loss < promised * (1 - _LITTLE):
-        return _fails(name, f"The scale is larger than the promised {name} asks for.")
-    sentence = f"Scale and sensitivity give the promised {name} of {decimal_text(promised)}, and no more."
+        return _fails(name, f"The scale is larger than the stated {name} needs.")
+    sentence = f"Scale and sensitivity give exactly the stated {name} of {decimal_text(promised)}."
     return _holds(name, sentence)
 
 
@@ -237,48 +237,48 @@ def _integers(document: ReleaseDocument) -> Check:
     request, integers = document.request, document.integers
     number = request.entry.length(request)
     if len(integers) != number:
-        return _fails("integers", f"It has {len(integers):,} integers; its network needs {number:,}.")
+        return _fails("integers", f"The file has {len(integers):,} integers; the network needs {number:,}.")
     low, high = request.entry.span(request, document.calibration.scale)
     if min(integers) < low or max(integers) > high:
-        return _fails("integers", f"An integer lies out of [{low:,}, {high:,}], where noise of this scale leaves it.")
-    return _holds("integers", f"It has {number:,} integers, as many as its network needs, each of a possible size.")
+        return _fails("integers", f"An integer is outside [{low:,}, {high:,}], the range for noise of this scale.")
+    return _holds(
+        "integers", f"The file has the {number:,} integers that the network needs, all in the possible range."
+    )
 
 
 def _map(document: ReleaseDocument) -> Check | str:
     request, said = document.request, document.calibration
     allowed, name = request.entry.allowed(number_of(request.cost)), measure_of(request.cost).value
     if said.answer > allowed:
-        return _fails("OpenDP", f"OpenDP's answer, as it is written down, is more than the promised {name}.")
+        return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is more than the stated {name}.")
     try:
         answer = Fraction(request.entry.answer(request, float(said.scale)))
     except InputError:
         return NO_OPENDP
     if answer > allowed:
-        return _fails("OpenDP", f"OpenDP's privacy map answers more than the promised {name}.")
+        return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {name}.")
     if answer != said.answer:  # of whatever version: what nobody can confirm is no answer of OpenDP's
         versions = f"OpenDP {version('opendp')} gives, and the file names OpenDP {document.drawn.opendp}"
-        return _fails(
-            "OpenDP", f"The answer of OpenDP's privacy map that the file holds is not the one that {versions}."
-        )
-    return _holds("OpenDP", f"OpenDP's own privacy map, asked again, confirms the promised {name}.")
+        return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is not the one that {versions}.")
+    return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the stated {name}.")
 
 
 def _audit(document: ReleaseDocument) -> Check | str:
     request = document.request
     if request.network.cell_count > MOST_AUDITED:
-        return f"No audit was made: the network has more than {MOST_AUDITED:,} cells."
+        return f"There was no audit: the network has more than {MOST_AUDITED:,} cells."
     try:
         report = audit(request.entry.simulated(request), n=request.n, epsilons=[])
     except InputError as error:
-        return f"No audit was made: {error}"
+        return f"There was no audit: {error}"
     if isinstance(request.cost, Rho):
         return _audited_at_delta(report)
     loss, epsilon = report.exact, float(request.epsilon)
     if loss > epsilon * (1 + SLACK):
-        return _fails("audit", f"The audit finds a loss of {numeral(loss, 6)}, more than is promised.")
+        return _fails("audit", f"The audit finds a loss of {numeral(loss, 6)}, more than stated.")
     is_exact = report.at_least >= loss * (1 - SLACK)
-    what = "The worst pair of tables loses" if is_exact else "No pair of tables loses more than"
-    return _holds("audit", f"{what} {numeral(loss, 6)}, by the audit of this mechanism at this setting.")
+    what = "The worst-case privacy loss is" if is_exact else "The worst-case privacy loss is at most"
+    return _holds("audit", f"{what} {numeral(loss, 6)}, by the audit of this mechanism with these parameters.")
 
 
 def _audited_at_delta(report: AuditReport) -> Check:
@@ -286,10 +286,8 @@ def _audited_at_delta(report: AuditReport) -> Check:
     promised, needed = report.certified, numeral(report.needed, 6)
     at_delta = f"at delta {numeral(promised.delta)}"
     if report.needed > promised.epsilon * (1 + SLACK):
-        return _fails("audit", f"The audit finds a loss of {needed} {at_delta}, more than the promised rho gives.")
-    return _holds(
-        "audit", f"The worst pair of tables loses {needed} {at_delta}, by the audit, within the promised rho."
-    )
+        return _fails("audit", f"The audit finds a loss of {needed} {at_delta}, more than the stated rho allows.")
+    return _holds("audit", f"The worst-case privacy loss by the audit is {needed} {at_delta}, within the stated rho.")
 
 
 def _certificate(document: ReleaseDocument) -> Check:
@@ -301,5 +299,5 @@ def _certificate(document: ReleaseDocument) -> Check:
     }
     wrong = [name for name, value in again.items() if told[name] != value]
     if wrong:
-        return _fails("certificate", f"What it says as its {wrong[0]} is not what its own numbers give.")
-    return _holds("certificate", "The certificate and its four sentences are those that its numbers give.")
+        return _fails("certificate", f"The field {wrong[0]} does not match the numbers.")
+    return _holds("certificate", "The certificate and its four sentences match the numbers.")

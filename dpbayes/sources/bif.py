@@ -38,7 +38,7 @@ def read_bif(text: str) -> tuple[Network, FloatArray]:
         True
     """
     if len(text) > MAX_CHARACTERS:
-        raise InputError(f"The file has {len(text):,} characters; a BIF file may have {MAX_CHARACTERS:,}.")
+        raise InputError(f"The file has {len(text):,} characters; the limit for a BIF file is {MAX_CHARACTERS:,}.")
     states, blocks = parse(text.removeprefix("\ufeff"))  # some editors write a byte-order mark
     network = Network(tuple(states), tuple(states.values()), tuple(blocks[name].parents for name in states))
     values = [_table(network, i, blocks[name]).ravel() for i, name in enumerate(network.names)]

@@ -78,7 +78,7 @@ def _tokens(text: str) -> list[_Token]:
         kind, piece = str(match.lastgroup), match.group()
         if kind == "unclosed":
             what = "quoted name" if piece == '"' else "comment"
-            raise InputError(f"The {what} that begins in line {line} of the BIF file is never closed.")
+            raise InputError(f"The {what} that begins in line {line} of the BIF file is not closed.")
         if kind != "space":
             tokens.append(_Token(piece, kind, line))
         line += piece.count("\n")
@@ -137,7 +137,7 @@ class _Reader:
         """What was expected here and what was found."""
         token = self.peek()
         text = token.text if token.kind == "end" else brief(token.text)
-        return InputError(f"Line {token.line} of the BIF file should have {wanted} where it has {text}.")
+        return InputError(f"Line {token.line} of the BIF file has {text} instead of {wanted}.")
 
 
 def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, Block]]:
@@ -168,7 +168,7 @@ def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, Block
 
 def second_time(line: int, what: str) -> InputError:
     """What is said of anything that a file gives twice."""
-    return InputError(f"Line {line} of the BIF file gives the {what} a second time.")
+    return InputError(f"Line {line} of the BIF file repeats the {what}.")
 
 
 def _pass_network(reader: _Reader) -> None:

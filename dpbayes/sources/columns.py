@@ -255,7 +255,7 @@ def _check(column: Column) -> None:
         raise InputError("Every column needs a name.")
     missing = column.missing
     if isinstance(missing, OwnState) and (missing.label in column.states or not missing.label.strip()):
-        raise InputError(f"The state for missing values of {brief(column.name)} needs a name of its own.")
+        raise InputError(f"The state for missing values of {brief(column.name)} needs a different name.")
     if isinstance(missing, CountAs) and missing.state not in column.states:
         raise InputError(
             f"Missing values of {brief(column.name)} cannot count as {brief(missing.state)}, "

@@ -108,7 +108,7 @@ def _refuse_half_characters(told: object) -> None:
         json.dumps(told, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise InputError(f"Half a character, {piece!a}, stands in a name or a state; take it out.") from None
+        raise InputError(f"A name or a state contains half a character, {piece!a}. Remove it.") from None
 
 
 # Reading
@@ -135,7 +135,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     if told["format"] != FORMAT:
         raise InputError(f'This JSON is no domain description: its format is not "{FORMAT}".')
     if type(told["version"]) is not int or told["version"] != VERSION:
-        raise InputError(f"The description is of version {brief(told['version'])}; version {VERSION} can be read.")
+        raise InputError(f"The description has version {brief(told['version'])}; only version {VERSION} is supported.")
     columns = tuple(_column(each) for each in _list('The description\'s "columns"', told["columns"]))
     distinct_names("column", (column.name for column in columns))
     return columns
@@ -148,25 +148,25 @@ def _json(text: str | bytes) -> object:
         text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except UnicodeDecodeError:
-        raise InputError("The description is not text in UTF-8; save it so.") from None
+        raise InputError("The description is not UTF-8 text. Save it as UTF-8.") from None
     except json.JSONDecodeError as error:
         raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
     except InputError:
         raise
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
-        raise InputError("The description is not JSON that can be read: its numbers or lists are too long.") from None
+        raise InputError("The description is not readable JSON: its numbers or lists are too long.") from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     told = dict(pairs)
     if len(told) < len(pairs):
         twice = next(key for key in told if sum(key == other for other, _ in pairs) > 1)
-        raise InputError(f"The description says {brief(twice)} twice in one place; say it once.")
+        raise InputError(f"The description has the field {brief(twice)} twice in one object. Remove one of them.")
     return told
 
 
 def _no_constant(token: str) -> object:
-    raise InputError(f"The description holds {token}; its numbers must be finite.")
+    raise InputError(f"The description contains {token}; its numbers must be finite.")
 
 
 def _column(told: object) -> DeclaredColumn:

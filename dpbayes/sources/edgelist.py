@@ -114,7 +114,7 @@ def _read(name: str, number: int) -> str:
     try:
         return str(json.loads(name))
     except json.JSONDecodeError:
-        raise InputError(f"Line {number} has the quoted name {brief(name)}, whose backslashes make no sense.") from None
+        raise InputError(f"Line {number} has the quoted name {brief(name)} with invalid backslashes.") from None
 
 
 def _written(name: str) -> str:

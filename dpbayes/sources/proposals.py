@@ -67,7 +67,9 @@ def counted_proposal(name: str, counted: pd.Series) -> Proposal:
     repeats = np.maximum(1, np.round(records * share)).astype(np.int64)
     proposed = proposal(name, pd.Series(np.repeat(np.array(texts, dtype=object), repeats), dtype="str"))
     if proposed.reason and len(texts) >= MOST_VALUES:
-        return replace(proposed, reason=f"Column {brief(name)} has another value in each record, as an identifier has.")
+        return replace(
+            proposed, reason=f"Column {brief(name)} has a different value in each record, like an identifier."
+        )
     return proposed
 
 
@@ -78,7 +80,7 @@ def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
     numbers = _numbers(texts)
     if np.isfinite(numbers).all() and (numbers != np.round(numbers)).any():
         return ""
-    return f"Column {brief(name)} has another value in each of {len(index):,} records, as an identifier has."
+    return f"Column {brief(name)} has a different value in each of {len(index):,} records, like an identifier."
 
 
 def _proposed(name: str, index: IntArray, texts: list[str], *, n: int) -> Categories | Cuts:
@@ -122,7 +124,7 @@ def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:
     low = float(numbers.min())
     above = numbers[numbers > low]
     if not above.size:
-        raise InputError(f"Column {brief(name)} has one single value, {shortest(low)}; there is nothing to cut.")
+        raise InputError(f"Column {brief(name)} has only one value, {shortest(low)}, and cannot be cut.")
     # Quantiles that are values of the column: no sums that could overflow.
     quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
     quantiles = quantiles[quantiles > low]
@@ -150,7 +152,7 @@ def _present(name: str, series: pd.Series) -> tuple[IntArray, list[str]]:
     present = ~is_missing(texts)
     place = np.append(np.where(present, np.cumsum(present) - 1, -1), -1)[index]
     if not present.any():
-        raise InputError(f"Column {brief(name)} has no values; leave it out.")
+        raise InputError(f"Column {brief(name)} has no values. Leave it out.")
     return place[place >= 0].astype(np.int64), texts[present].tolist()
 
 

@@ -80,7 +80,7 @@ def _refuse_large(archive: zipfile.ZipFile) -> None:
     unpacked, other = (sum(part.file_size for part in group) for group in (parts, set(parts) - set(sheets)))
     if unpacked > MAX_UNPACKED or other > MAX_OTHER:
         raise InputError(
-            f"The workbook unpacks to {unpacked:,} bytes, of which {other:,} are no values; the limits are "
+            f"The workbook unpacks to {unpacked:,} bytes, of which {other:,} are not values; the limits are "
             f"{MAX_UNPACKED:,} and {MAX_OTHER:,}. Save the table as CSV or Parquet."
         )
 
@@ -94,7 +94,7 @@ def _the_sheet(book: Any) -> Any:
         names = ", ".join(brief(sheet.title, 20) for sheet in full[:4])
         raise InputError(
             f"The workbook has {len(full)} sheets with values: {names}{', …' if len(full) > 4 else ''}. "
-            "Save the one that you mean in a workbook of its own."
+            "Save the sheet that you need in a separate workbook."
         )
     return full[0]
 
@@ -106,16 +106,16 @@ def _has_values(sheet: Any) -> bool:
 
 def _refuse_oddities(xml: bytes) -> None:
     if re.search(rb"<!(?:DOCTYPE|ENTITY)", xml):
-        raise InputError("The workbook declares entities of its own, which no spreadsheet program does.")
+        raise InputError("The workbook declares XML entities, which spreadsheet programs do not write.")
     if re.search(rb"<(?:\w+:)?mergeCell\b", xml):
         raise InputError(
-            "The sheet has merged cells; unmerge them, so that the first row names the columns and every other row is "
+            "The sheet has merged cells. Unmerge them, so that the first row names the columns and every other row is "
             "one record."
         )
     # A formula that has been computed has its value beside it, if only an empty one.
     if re.search(rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^<>]*/>)\s*</(?:\w+:)?c>", xml):
         raise InputError(
-            "The sheet has formulas whose values are not in the file; open it in a spreadsheet program, save it there, "
+            "The sheet has formulas without stored values. Open it in a spreadsheet program, save it there, "
             "and load it again."
         )
 

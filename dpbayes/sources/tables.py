@@ -66,7 +66,7 @@ def read_csv(
     _refuse_binary(data, encoding)
     if separator not in SEPARATORS:
         allowed = ", ".join(SEPARATORS.values())
-        raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is none of them.")
+        raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is not.")
     try:
         header = _header(data, separator, encoding)
         table = _arrow_table(data, separator, encoding, len(header), progress)
@@ -113,7 +113,7 @@ def read_parquet(
             if progress is not None:
                 progress(len(columns) / len(names))
     except UNREADABLE as error:
-        raise InputError(f"This is not a Parquet file that can be read ({brief(error, 80)}).") from None
+        raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
 
 
@@ -166,7 +166,9 @@ def _refuse_binary(data: bytes, encoding: str) -> None:
             raise InputError(f"This is not a CSV file: it looks like {what}.")
     if b"\x00" in data and not encoding.startswith(("utf-16", "utf-32")):
         hint = "; its encoding may be UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-        raise InputError(f"This is not a CSV file in the encoding {encoding}: it holds bytes that are not text{hint}.")
+        raise InputError(
+            f"This is not a CSV file in the encoding {encoding}: it contains bytes that are not text{hint}."
+        )
 
 
 def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
@@ -237,7 +239,7 @@ def _refuse_open_quote(data: bytes, table: pa.Table) -> None:
     # A quote that is never closed swallows the rest of the file into the last record, silently.
     last = [str(column[-1]) for column in table.columns]
     if data.count(b'"') % 2 and any(value.endswith(("\n", "\r")) or "\n" in value for value in last):
-        raise InputError("A quotation mark in the file is opened and never closed; close or remove it.")
+        raise InputError("A quotation mark in the file is not closed. Close or remove it.")
 
 
 # Parquet

@@ -40,7 +40,7 @@ def test_an_input_that_is_not_there_yet_and_what_sqlite_keeps_beside_it_are_refu
 
 def test_a_file_in_a_folder_that_is_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "parts" / "year").mkdir(parents=True)
-    with pytest.raises(InputError, match="lies in"):
+    with pytest.raises(InputError, match="is inside"):
         require_output(tmp_path / "parts" / "year" / "release.json", [tmp_path / "parts"])
     require_output(tmp_path / "parts.json", [tmp_path / "parts"])
 

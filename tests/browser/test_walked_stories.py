@@ -234,14 +234,14 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     "paper": (
         [arrows_into("x1", "class")],
         [lambda screen: screen.settle(), saying(chart("accuracy-curves"), "majority class")],
-        [changing(chart("accuracy-curves"), *map(choosing, ("accuracy by ε claimed", "accuracy by ε proved")))],
+        [changing(chart("accuracy-curves"), *map(choosing, ("accuracy by stated ε", "accuracy by proved ε")))],
         [changing(HEADLINE, moving("ArrowLeft"), moving("ArrowRight"))],
     ),
     "regression": (
         [changing(HEADLINE, moving("ArrowRight"))],
-        [saying(chart("regression-epsilons"), "certified", "printed", "looked at")],
-        [saying(HEADLINE, "b = 1,000", "mean squared error", "certified ε")],
-        [chosen("from a certified ε"), saying(HEADLINE, r"certified ε of 0\.5")],
+        [saying(chart("regression-epsilons"), "proved", "paper", "chosen")],
+        [saying(HEADLINE, "mean squared error"), saying(".st-key-picture", "b = 1,000", "proved ε")],
+        [chosen("from a proved ε"), saying(".st-key-picture", r"proved ε is 0\.5")],
     ),
     "alarm": (
         [arrows_into("CATECHOL", "ARTCO2", "INSUFFANESTH", "SAO2", "TPR")],
@@ -256,15 +256,15 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [changing(metric("Mean absolute error, all rows"), moving("ArrowRight"))],
     ),
     "refuted": (
-        [saying(HEADLINE, "is refuted"), seeing(metric("Measured"))],
-        [saying(chart("audit-curve"), "proved", "stated"), chosen("certified")],
+        [saying(HEADLINE, "the claim is refuted"), seeing(metric("Worst case"))],
+        [saying(chart("audit-curve"), "certified", "claimed"), chosen("proved")],
         [changing(chart("trim"), moving("ArrowRight"))],
         [changing(HEADLINE, moving("ArrowRight"))],
     ),
     "game": (
         [changing(chart("game"), pressing("Ask one more"), pressing("Ask one more"))],
         [seeing(metric("Simulated"))],
-        [saying(chart("game"), "ceiling")],
+        [saying(chart("game"), "upper bound")],
         [seeing(metric("Simulated"))],
     ),
     "dice": (

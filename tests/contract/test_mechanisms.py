@@ -122,7 +122,7 @@ def test_a_release_gives_its_posterior_or_says_that_it_has_none(kind, settings):
     if isinstance(release.outcome, ReleasedPosterior):
         assert np.array_equal(release.posterior.mean, release.outcome.probabilities)
     else:
-        with pytest.raises(InputError, match="holds probabilities, not a posterior"):
+        with pytest.raises(InputError, match="contains probabilities, not a posterior"):
             _ = release.posterior
 
 

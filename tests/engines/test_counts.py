@@ -224,10 +224,10 @@ def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
         pa.table({"x": [1.0, None, 3.0], "y": [1.0, float("inf"), float("nan")], "t": ["1", "2", "3"], "z": [1, 2, 3]})
     )
     assert [field.name for field in engine.fields() if field.is_number] == ["x", "y", "z"]
-    for names, said in (("tx", "needs columns of numbers"), ("yt", "needs columns"), ("ax", 'no column "a"')):
+    for names, said in (("tx", "needs numeric columns"), ("yt", "needs numeric columns"), ("ax", 'no column "a"')):
         with pytest.raises(InputError, match=said):
             finished(engine.gram([NumericColumn(name, 0, 9) for name in names]))
-    with pytest.raises(InputError, match="infinite numbers or NaN in 2 of"):
+    with pytest.raises(InputError, match="infinite values or NaN in 2 records"):
         finished(engine.gram([NumericColumn("x", 0, 9, 1), NumericColumn("y", 0, 9)]))
     with pytest.raises(InputError, match='"x" has 1 missing values'):
         finished(engine.gram([NumericColumn("x", 0, 9), NumericColumn("z", 0, 9)]))

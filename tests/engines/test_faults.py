@@ -143,7 +143,7 @@ def test_a_column_cannot_vanish_while_it_is_counted(server: Postgres, table: Any
 
 
 def test_a_column_or_a_table_that_is_gone_is_told(server: Postgres, table: Any) -> None:
-    for name, told in (("patients", "A column of the table is gone"), ("nobody", "is gone")):
+    for name, told in (("patients", "A column of the table was removed"), ("nobody", "is gone")):
         gone = named_table(("public", name), {"z": "int64", "y": "int64"}).select("z")
         with open_table(server.address("patients")).database.session() as session:  # type: ignore[attr-defined]
             assert told in refused(lambda session=session, gone=gone: session.answer(gone), server)
@@ -154,7 +154,7 @@ def test_a_table_that_is_being_changed_is_told(server: Postgres, table: Any, mon
     monkeypatch.setattr(postgresql, "SETTINGS", quick)
     with table.transaction():
         table.execute("lock table patients in access exclusive mode")
-        assert "Another program changes" in refused(lambda: counted(server.address("patients")), server)
+        assert "Another program is changing" in refused(lambda: counted(server.address("patients")), server)
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_a_count_that_somebody_stops_is_told(server: Postgres, table: Any, slow:
     while not (pids := waiting(server, table)):
         next(work)
     table.execute("select pg_cancel_backend(%s)", (pids[0],))
-    assert "gave the count up" in refused(lambda: finished(work), server)
+    assert "cancelled the count" in refused(lambda: finished(work), server)
 
 
 def test_a_lost_connection_is_told(server: Postgres, table: Any, slow: str) -> None:
@@ -243,7 +243,7 @@ def test_types_of_its_own_are_texts_or_refused(server: Postgres, table: Any) -> 
         column = Categories(name, ("a",))
         one = dp.Network.from_edges([name], [], {name: column.domain})
         told = refused(lambda one=one, column=column: dp.count(one, DeclaredTable(engine, (column,))), server)
-        assert "Make a view that casts it" in told
+        assert "Create a view that casts it" in told
     assert len(finished(engine.head(2))) == 2
 
 
@@ -268,7 +268,7 @@ def test_what_spark_does_not_have_is_told(place: str) -> None:
     faults = {
         "spark:local[2]?table=nobody": 'Spark has no table "nobody"',
         'spark:local[2]?table=parquet."/nowhere"': "Spark has no table",
-        "spark:local[1]?table=patients": "already works with Spark",
+        "spark:local[1]?table=patients": "is connected to Spark",
     }
     for address, told in faults.items():
         with pytest.raises(InputError, match=told):
@@ -292,7 +292,7 @@ def test_a_changing_table_of_spark_is_refused(
         return answer(session, expression, start, end)
 
     monkeypatch.setattr(sql, "answered", watched)
-    with pytest.raises(InputError, match="changed while it was counted"):
+    with pytest.raises(InputError, match="changed during the count"):
         dp.count(apart, DeclaredTable(engine, (X, Y)))
     assert len(asked) >= 2
     assert capfd.readouterr().err == ""
@@ -302,7 +302,7 @@ def test_a_vanished_column_of_spark_is_told_without_a_log(
     place: str, spark: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with open_table(place).database.session() as session:  # type: ignore[attr-defined]
-        for name, told in (("patients", "A column of the table is gone"), ("nobody", "has no table")):
+        for name, told in (("patients", "A column of the table was removed"), ("nobody", "has no table")):
             with pytest.raises(InputError, match=told):
                 session.answer(named_table(("default", name), {"z": "int64", "y": "int64"}).select("z"))
     assert "SELECT" not in capfd.readouterr().err
@@ -372,7 +372,7 @@ def test_what_py4j_says_of_a_driver_that_is_gone_is_known() -> None:
 def test_a_killed_spark_is_told(spark: Any) -> None:
     told = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines() == [
-        "Spark ended while it worked; start this program again.",
-        "Spark has ended; start this program again.",
+        "Spark stopped during the count. Restart this program.",
+        "Spark has stopped. Restart this program.",
     ]
     assert "SELECT" not in told.stderr

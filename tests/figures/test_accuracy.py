@@ -36,7 +36,7 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
     assert band.y[:3] == pytest.approx(study.mean(METHODS["laplace"]) + 2 * study.error(METHODS["laplace"]))
     assert band.y[3:] == pytest.approx((study.mean(METHODS["laplace"]) - 2 * study.error(METHODS["laplace"]))[::-1])
     assert len(figure.data) == 2 * len(study.methods)
-    assert figure.layout.xaxis.title.text == "ε claimed"
+    assert figure.layout.xaxis.title.text == "ε"
     assert figure.layout.xaxis.type == "log"
 
 
@@ -44,13 +44,13 @@ def test_colours_say_what_is_exact_private_and_not_kept(study):
     drawn = lines(accuracy_figure(study.curves(), study.plan.grid).to_plotly())
     assert drawn["exact (not private)"].line.color == EXACT
     assert drawn["Laplace"].line.color == PRIVATE
-    assert drawn["sampling, as printed, 7 draws"].line.color == INVALID
-    assert drawn["Fourier, as printed"].line.dash == "dash"
+    assert drawn["sampling (paper, 7 samples)"].line.color == INVALID
+    assert drawn["Fourier (paper)"].line.dash == "dash"
 
 
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
     drawn = lines(certified_figure(study.certified_curves()).to_plotly())
-    printed = drawn["sampling, as printed, 7 draws"]
+    printed = drawn["sampling (paper, 7 samples)"]
     assert np.array_equal(printed.x, study.certified[METHODS["sampler_many"]][1:]), "coins at 0.5 have no place"
     assert drawn["exact (not private)"].x[1] == printed.x[-1]
     assert list(drawn["Laplace"].x) == [0.5, 2.0, 8.0]
@@ -130,6 +130,6 @@ def test_one_point_left_of_a_proved_curve_is_a_dot():
     """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
     plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
     drawn = lines(certified_figure(accuracy_study(plan).certified_curves()).to_plotly())
-    assert drawn["sampling, as printed, 1 draw"].mode == "markers"
-    assert len(drawn["sampling, as printed, 1 draw"].x) == 1
+    assert drawn["sampling (paper, 1 sample)"].mode == "markers"
+    assert len(drawn["sampling (paper, 1 sample)"].x) == 1
     assert drawn["Laplace"].mode == "lines"

@@ -23,7 +23,7 @@ def test_curves_have_bands_of_two_errors_within_what_a_share_can_be():
     assert list(second.y) == pytest.approx([0.96, 1.0, 0.97, 0.92])
     assert list(claimed.y) == [0.95, 0.95]
     assert list(claimed.x) == [0.1, 100]
-    assert claimed.name == "claimed: 95%"
+    assert claimed.name == "stated: 95%"
     assert (first.showlegend, second.showlegend) == (False, False)
     assert [trace.name for trace in (real, aware)] == ["as real", "aware"]
 
@@ -33,8 +33,8 @@ def test_the_frame_does_not_move_while_curves_grow():
     nothing = [Curve(look, gap, gap, gap) for look in (REAL.look, AWARE.look)]
     waiting, done = (coverage_figure(curves, EPSILONS, level=0.8) for curves in (nothing, [REAL, AWARE]))
     assert waiting.layout == done.layout
-    assert waiting.layout["xaxis"]["title"]["text"] == "ε proved"
-    assert waiting.layout["yaxis"]["title"]["text"] == "intervals that hold the truth"
+    assert waiting.layout["xaxis"]["title"]["text"] == "proved ε"
+    assert waiting.layout["yaxis"]["title"]["text"] == "intervals that contain the true value"
     json.loads(waiting.to_json())
 
 

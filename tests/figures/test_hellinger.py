@@ -45,13 +45,13 @@ def test_a_box_is_its_five_quantiles():
 
 def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
     figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01)).to_plotly()
-    assert figure.layout.xaxis.range[1] == pytest.approx(0.06)
+    assert figure.layout.xaxis.range[1] == pytest.approx(0.0618)
     assert list(figure.data[-1].text) == ["median 0.5 →"]
     assert list(figure.data[-1].y) == [DieMethod.GLOBAL.value]
 
 
 def test_boxes_of_no_error_at_all_have_an_axis():
-    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).to_plotly().layout.xaxis.range[1] == pytest.approx(1.01)
+    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).to_plotly().layout.xaxis.range[1] == pytest.approx(1.0403)
 
 
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():

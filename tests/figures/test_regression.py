@@ -27,14 +27,14 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
     curves = {EXACT_NAME: errors(1), CUT_NAME: errors(2), ONE_NAME: errors(3), MEAN_NAME: errors(4)}
     figure = error_figure(B, drawn(curves), marked=10.0).to_plotly()
     lines = {trace.name: trace for trace in figure.data if trace.fill is None}
-    assert set(lines) == {*curves, "looked at"}
+    assert set(lines) == {*curves, "chosen"}
     for name, curve in curves.items():
         assert lines[name].y == pytest.approx(curve.mean)
         assert lines[name].x == pytest.approx(B)
     assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
     assert lines[ONE_NAME].line.color == RUST
     assert (lines[MEAN_NAME].line.color, lines[MEAN_NAME].line.dash) == (BOUND, "dash")
-    assert list(lines["looked at"].x) == [10.0, 10.0]
+    assert list(lines["chosen"].x) == [10.0, 10.0]
     bands = [trace for trace in figure.data if trace.fill == "toself"]
     assert len(bands) == 3
     one = curves[ONE_NAME]
@@ -54,9 +54,9 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
     certified, printed = np.array([100.0, 10.0, 1.0, 0.1]), np.array([50.0, 20.0, 10.0, 5.0])
     figure = epsilon_figure(B, certified, printed, several=None, marked=1.0, colour=RUST).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
-    assert lines["certified"].y == pytest.approx(certified)
-    assert lines["certified"].line.color == RUST
-    fine, low = lines["printed 2L(w), one draw"], lines["printed 2L(w), one draw, below what is proved"]
+    assert lines["proved"].y == pytest.approx(certified)
+    assert lines["proved"].line.color == RUST
+    fine, low = lines["paper: 2L(w), one sample"], lines["paper: 2L(w), one sample, below the proved ε"]
     assert np.array_equal(fine.y, [np.nan, 20, 10, 5], equal_nan=True)
     assert (fine.line.color, fine.line.dash) == (BOUND, "dash")
     assert np.array_equal(low.y, [50, np.nan, np.nan, np.nan], equal_nan=True)
@@ -69,11 +69,11 @@ def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> Non
         B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0, colour=RUST
     ).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
-    assert lines["certified, all draws"].y == pytest.approx(np.full(4, 3.0))
+    assert lines["proved, all samples"].y == pytest.approx(np.full(4, 3.0))
     alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1, colour=RUST).to_plotly()
     assert [(trace.mode, trace.name) for trace in alone.data] == [
-        ("markers", "certified"),
-        ("markers", "printed 2L(w), one draw"),
+        ("markers", "proved"),
+        ("markers", "paper: 2L(w), one sample"),
     ]
 
 
@@ -95,7 +95,7 @@ def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else
     gaps.mean[1], nothing.mean[:] = np.nan, np.nan
     figure = error_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0).to_plotly()
     line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
-    assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "looked at"}
+    assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "chosen"}
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)
     assert np.array_equal(band.x, [0.1, 0.1, np.nan, 10, 100, 100, 10], equal_nan=True)
     assert np.array_equal(np.isnan(band.y), np.isnan(band.x))

@@ -27,8 +27,8 @@ def test_the_trimmed_row_shows_exact_blue_drawn_in_the_samplers_colour_and_the_r
     ).to_plotly()
     assert named(figure, "exact").line.color == EXACT
     assert max(named(figure, "exact").y) == 1
-    assert named(figure, "drawn from").line.color == PURPLE
-    assert list(named(figure, "handed over").x) == [0.45, 0.52]
+    assert named(figure, "trimmed posterior").line.color == PURPLE
+    assert list(named(figure, "released").x) == [0.45, 0.52]
     assert named(figure, "region").line.dash == "dash"
     assert figure.layout.xaxis.title.text == "P(a&lt;b&gt;)"
     assert "peak" in figure.layout.yaxis.title.text
@@ -41,7 +41,7 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
     names = " ".join(trace.name for trace in figure.data)
     assert "exact" not in names
     assert "posterior" not in names
-    assert len(named(figure, "handed over").x) == SHOWN_DRAWS
+    assert len(named(figure, "released").x) == SHOWN_DRAWS
     assert f"first {SHOWN_DRAWS}" in names
 
 
@@ -71,34 +71,34 @@ def test_a_printed_omega_is_red_only_where_it_breaks_its_promise():
     figure = omega_figure(
         epsilon, np.full(3, 0.3), np.array([np.nan, 0.4, 0.2]), chosen=(1.0, 0.1), colour=PURPLE
     ).to_plotly()
-    safe, broken = (trace for trace in figure.data if "printed" in trace.name)
+    safe, broken = (trace for trace in figure.data if "paper" in trace.name)
     assert (safe.line.color, broken.line.color) == (BOUND, INVALID)
     assert np.array_equal(safe.y, [np.nan, 0.4, np.nan], equal_nan=True)
     assert np.array_equal(broken.y, [np.nan, np.nan, 0.2], equal_nan=True)
-    assert "violated" in broken.name
+    assert "too small" in broken.name
     kept = omega_figure(epsilon, np.full(3, 0.3), np.full(3, 0.4), chosen=(1.0, 0.1), colour=PURPLE).to_plotly()
-    assert not [trace for trace in kept.data if "violated" in trace.name]
+    assert not [trace for trace in kept.data if "too small" in trace.name]
 
 
 def test_one_game_is_bold_and_a_broken_ceiling_is_red():
     belief = np.linspace(0, 1, 3)[:, None] * np.ones(100)
-    ceilings = [("certified", np.ones(3), True), ("claimed", np.full(3, 0.6), False)]
+    ceilings = [("proved", np.ones(3), True), ("stated", np.full(3, 0.6), False)]
     figure = game_figure(np.arange(3.0), belief, ceilings, colour=PURPLE).to_plotly()
     assert list(named(figure, "this game").y) == [0, 0.5, 1]
     assert len(named(figure, "other games").x) == 4 * SHOWN_GAMES
-    assert named(figure, "certified").line.color == BOUND
-    assert named(figure, "claimed").line.color == INVALID
+    assert named(figure, "proved").line.color == BOUND
+    assert named(figure, "stated").line.color == INVALID
 
 
 def test_marks_of_needed_answers_are_in_the_picture():
-    marks = [("least", 3.0, True), ("printed", 900.0, False)]
+    marks = [("least", 3.0, True), ("paper", 900.0, False)]
     answers = np.arange(1.0, 6)
     figure = needed_figure(
         answers, np.linspace(0.5, 0.9, 5), np.full(5, 0.01), level=0.95, marks=marks, colour=PURPLE
     ).to_plotly()
     assert 10 ** figure.layout.xaxis.range[1] > 900
     assert named(figure, "least").line.color == BOUND
-    assert named(figure, "printed").line.color == INVALID
+    assert named(figure, "paper").line.color == INVALID
     assert list(named(figure, "simulated").y) == pytest.approx(np.linspace(0.5, 0.9, 5))
 
 
@@ -106,6 +106,6 @@ def test_a_printed_bound_is_red_only_where_it_is_passed():
     n = np.array([1.0, 10.0])
     kept = robustness_figure(n, np.array([0.2, 0.1]), np.array([0.3, 0.3]), np.array([0.5, 0.5])).to_plotly()
     passed = robustness_figure(n, np.array([0.2, 0.1]), np.array([0.3, 0.3]), np.array([0.15, 0.15])).to_plotly()
-    assert named(kept, "as printed").line.color == BOUND
-    assert named(passed, "as printed").line.color == INVALID
+    assert named(kept, "as stated in the paper").line.color == BOUND
+    assert named(passed, "as stated in the paper").line.color == INVALID
     assert len(robustness_figure(n, n, n, None).to_plotly().data) == 2

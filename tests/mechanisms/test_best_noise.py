@@ -143,7 +143,7 @@ def test_weighted_coefficients_serve_the_tables_that_count_more_and_keep_the_pro
     assert turned.node_noise_sd[0] > plain.node_noise_sd[0]
     assert audit(turned, n=3, epsilons=[]).exact == pytest.approx(1.0)
     assert "counted by its weight" in turned.formula
-    with pytest.raises(InputError, match="2 weights were given for 8 tables"):
+    with pytest.raises(InputError, match="There are 2 weights for 8 tables"):
         WeightedFourier(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
 
 
@@ -165,7 +165,7 @@ def test_stated_prices_share_the_noise_out_and_are_not_said_to_be_the_best(kind)
     )
     assert "No other" not in equal.formula
     assert audit(equal, n=3, epsilons=[]).needed <= audit(equal, n=3, epsilons=[]).certified.epsilon * (1 + 1e-9)
-    for wrong, said in (({"prices": (1, 1)}, "2 prices"), ({"prices": (1, 1, 1), "weights": (1.0, 2.0)}, "one or")):
+    for wrong, said in (({"prices": (1, 1)}, "2 prices"), ({"prices": (1, 1, 1), "weights": (1.0, 2.0)}, "either")):
         with pytest.raises(InputError, match=said):
             kind(prior=chain(2), epsilon=1.0, **wrong)
 
@@ -185,7 +185,7 @@ def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():
     turned = GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0,) * 7 + (50.0,))
     assert turned.node_noise_sd[7] < 0.9 * plain.node_noise_sd[7]
     assert turned.certified == plain.certified
-    with pytest.raises(InputError, match="give one for each"):
+    with pytest.raises(InputError, match="Give one weight per table"):
         GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
 
 

@@ -256,7 +256,7 @@ def test_increments_grow_with_the_probability():
 
 
 def test_a_probability_beyond_the_simulation_is_refused():
-    with pytest.raises(InputError, match="more than 100 simulated draws"):
+    with pytest.raises(InputError, match="more than 100 simulated samples"):
         increment_for(0.999, np.arange(100.0))
 
 
@@ -292,7 +292,7 @@ def test_counts_of_another_network_are_refused_even_with_as_many_cells(make):
     # Four binary nodes change eight cells, two nodes of four states only four: the noise would be half of it.
     other = Network.from_edges("ab", [])
     mechanism = make(Network.from_edges("xy", []))
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         mechanism.release(counts_of(other, 5), rng())
 
 
@@ -365,7 +365,7 @@ def test_fourier_refuses_a_node_that_is_not_binary_by_name():
 def test_the_increment_is_the_order_statistic_that_the_binomial_law_names(draws, target):
     rank = int(stats.binom.ppf(0.999, draws, target))
     if rank >= draws:
-        with pytest.raises(InputError, match="simulated draws"):
+        with pytest.raises(InputError, match="simulated samples"):
             increment_for(target, np.arange(float(draws)))
     else:
         assert increment_for(target, np.arange(float(draws))) == rank
@@ -379,5 +379,5 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
     release = kind(prior=wide, epsilon=1.0).release(Counts(wide, np.array([5] * 20 + [2, 3]), 5), rng())
     assert release.posterior.mean[-2:].sum() == pytest.approx(1)
     assert not release.tells_noise
-    with pytest.raises(InputError, match="does not tell what was added"):
+    with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()

@@ -185,7 +185,7 @@ def test_samples_alone_show_a_ball_larger_than_promised():
 
 def test_only_scaled_records_are_taken():
     raw = RegressionData(np.array([[3.0]]), np.array([0.5]), ("x", "y"))
-    with pytest.raises(InputError, match="scale it by its public bounds"):
+    with pytest.raises(InputError, match="Scale it by its public bounds"):
         sampler().statistic(raw)  # type: ignore[arg-type]
     table = scaled(raw, PublicBounds({"x": (0, 4), "y": (0, 1)}))
     assert sampler().statistic(table).cross == pytest.approx(0)

@@ -176,7 +176,7 @@ def test_what_the_printed_trim_really_costs_naive_bayes(epsilon, real):
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 2 * math.log(2)])
 def test_the_printed_trim_is_refused_where_it_leaves_nothing(epsilon):
-    with pytest.raises(InputError, match=r"must be above 1\.386 .* certified calibration"):
+    with pytest.raises(InputError, match=r"must be above 1\.386 .* proved calibration"):
         sampler(empty(1), epsilon=epsilon, calibration=AS_PRINTED)
 
 
@@ -268,7 +268,7 @@ def test_what_the_recipient_sees_is_public():
 
 
 def test_counts_of_another_network_are_refused():
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         sampler(empty(2)).release(counts_of(Network.from_edges("xy", []), 5), rng())
 
 

@@ -63,7 +63,7 @@ def test_moves_leave_the_list_as_it_was():
         (
             2_000_000,
             2,
-            "2,000,001 possible posteriors, and at most 2,000,000 can be listed here; use at most 1,999,999",
+            "2,000,001 possible posteriors, and at most 2,000,000 can be listed here. Use at most 1,999,999",
         ),
         (100, 6, "96,560,646 possible posteriors"),
         (10**9, 1000, r"about 10[⁰¹²³⁴-⁹]+ possible posteriors.* at most 2 throws or fewer"),

@@ -88,7 +88,7 @@ def test_a_long_chain_is_answered_without_its_joint_table():
 @pytest.mark.parametrize(
     ("target", "evidence", "sentence"),
     [
-        ("lung", {"lung": "yes"}, '"lung" is both asked for and given'),
+        ("lung", {"lung": "yes"}, '"lung" is both the target and part of the evidence'),
         ("cancer", {}, 'no node "cancer"'),
         ("lung", {"cancer": "yes"}, 'no node "cancer"'),
         ("lung", {"smoke": "often"}, '"smoke" has no state "often"; it has "yes", "no"'),
@@ -109,5 +109,5 @@ def test_evidence_impossible_in_one_member_of_a_batch_is_refused():
 
 def test_a_query_that_needs_too_large_a_table_is_refused(monkeypatch):
     monkeypatch.setattr(predictive, "MOST_ENTRIES", 2)
-    with pytest.raises(InputError, match="ties too many nodes together"):
+    with pytest.raises(InputError, match="connects too many nodes"):
         query(ASIA, ASIA_CPTS, "dysp", {"xray": "yes"})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.experiments.accuracy.best import best_known
 from dpbayes.experiments.accuracy.curves.aware import AWARE
@@ -17,11 +18,13 @@ from dpbayes.experiments.accuracy.study import (
     AccuracyPlan,
     Synthetic,
     accuracy_study,
+    default_target,
     epsilon_grid,
 )
 from dpbayes.experiments.commands.accuracy import recipe_of
-from dpbayes.sources.named_networks import naive_bayes
+from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
+from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, Added, Drawn, Scene, Shown
 from dpbayes.ui.session.settings import Seat, Settings
@@ -42,7 +45,13 @@ from tests.pages.conftest import (
 )
 
 PAGE = "pages/accuracy.py"
-FAST = {"accuracy.features": "3", "accuracy.records": "200", "accuracy.repeats": "20", "accuracy.points": "5"}
+FIGURE_1 = {"accuracy.scene": Scene.NAIVE_BAYES.value, "accuracy.curves": "both"}
+FAST = FIGURE_1 | {
+    "accuracy.features": "3",
+    "accuracy.records": "200",
+    "accuracy.repeats": "20",
+    "accuracy.points": "5",
+}
 TABLE = {"accuracy.scene": Scene.TABLE.value, "accuracy.repeats": "10", "accuracy.points": "5"}
 
 
@@ -71,26 +80,50 @@ def fast_plan(**more) -> AccuracyPlan:
     return AccuracyPlan(**(given | more))
 
 
-def test_the_default_is_figure_1_and_says_who_overtakes_whom():
-    at = open_page(PAGE)
-    said = headline(at)
-    said = said.replace(",", "")
-    match = re.search(
-        r"overtakes Laplace between ε = (\d\.\d+) and (\d\.\d+) as printed; certified never up to ε = 100\.", said
-    )
-    assert match, said
-    assert float(match.group(1)) >= 1
-    assert float(match.group(2)) <= 2.5
-    assert "class is predicted rightly in 96" in said
-    assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
-    told = charts(at)[0]["alt"]
-    assert "as printed, 100 draws 0." in told
-    assert "N draws" not in told
-    best = re.search(
-        r"At ε = 0.886 the best proved Gaussian residuals \(δ = 0.00001\) is (\S+) ± \S+ points short\.", said
+def test_figure_1_says_which_curve_is_best_and_where_curves_cross():
+    at = opened(open_page(PAGE, **FIGURE_1), "accuracy.crossings")
+    said = plain(headline(at))
+    best = re.fullmatch(
+        r"At ε = 1, Gaussian residuals \(δ = 0\.00001\) predicts class best: correct for (\S+)% of records, "
+        r"96\.\d% without privacy\.",
+        said,
     )
     assert best, said
-    assert 16 < float(best.group(1)) < 36
+    below = re.search(r" is (\S+) ± \S+ points below the exact posterior\.", everything(at))
+    assert below
+    assert 16 < float(below.group(1)) < 36
+    crossing = re.search(
+        r"Posterior sampling, as stated in the paper, overtakes Laplace between ε = (\d\.?\d*) and (\d\.?\d*)\. "
+        r"Posterior sampling, as proved, never overtakes Laplace up to ε = 100\.",
+        everything(at),
+    )
+    assert crossing
+    assert float(crossing.group(1)) >= 1
+    assert float(crossing.group(2)) <= 2.5
+    assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
+    told = charts(at)[0]["alt"]
+    assert "sampling (paper, 100 samples) 0." in told
+    assert "N samples" not in told
+
+
+def test_the_default_is_the_chosen_table_and_graph_with_an_even_target_and_proved_curves():
+    at = open_page(PAGE)
+    network, cpts = load_named("asia")
+    table = sample_dataset(network, cpts, 1000, stream(1, "records"))
+    target = default_target(network, table)
+    share = np.bincount(table.column(target)).max() / table.n
+    assert share <= 0.9
+    assert f"{target} is predicted correctly in" in headline(at)
+    assert not [name for name in curves(at) if "paper" in name]
+    plan = AccuracyPlan(network=network, target=target, source=table, epsilons=epsilon_grid(0.1, 100, points=19))
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
+
+
+def test_the_chosen_mechanism_is_drawn_with_the_chosen_table():
+    at = open_page(PAGE, mechanism="WeightedFourier", **TABLE)
+    assert "weighted Fourier" in curves(at)
+    assert "weighted" in at.multiselect(key="accuracy.mechanisms").value
+    assert "weighted Fourier" not in curves(open_page(PAGE, mechanism="WeightedFourier", **FAST))
 
 
 def test_the_curves_are_the_cores():
@@ -99,22 +132,20 @@ def test_the_curves_are_the_cores():
     shown = curves(at)
     assert shown["Laplace"]["x"] == list(study.plan.epsilons)
     assert shown["Laplace"]["y"] == pytest.approx(study.mean(METHODS["laplace"]))
-    assert shown["sampling, as printed, 100 draws"]["y"] == pytest.approx(study.mean(METHODS["sampler_many"]))
+    assert shown["sampling (paper, 100 samples)"]["y"] == pytest.approx(study.mean(METHODS["sampler_many"]))
 
 
-@pytest.mark.parametrize(("shown", "axis"), [(Shown.PROVED, "proved"), (Shown.LOG_LOSS, "claimed")])
+@pytest.mark.parametrize(("shown", "axis"), [(Shown.PROVED, "proved ε"), (Shown.LOG_LOSS, "ε")])
 def test_other_views(shown, axis):
     at = open_page(PAGE, **FAST, **{"accuracy.shown": shown.value})
     assert axis in figures(at)["accuracy.curves"]["layout"]["xaxis"]["title"]["text"]
 
 
 def test_calibrations_are_chosen():
-    at = open_page(PAGE, **FAST, **{"accuracy.curves": "certified"})
-    assert not [name for name in curves(at) if "printed" in name]
-    assert "printed" not in headline(at)
-    at = open_page(PAGE, **FAST, **{"accuracy.curves": "as printed"})
-    assert not [name for name in curves(at) if "certified" in name]
-    assert "certified" not in headline(at)
+    at = open_page(PAGE, **FAST | {"accuracy.curves": "certified"})
+    assert not [name for name in curves(at) if "paper" in name]
+    at = open_page(PAGE, **FAST | {"accuracy.curves": "as printed"})
+    assert not [name for name in curves(at) if "proved" in name]
 
 
 def test_house_votes_of_the_curator():
@@ -127,19 +158,25 @@ def test_house_votes_of_the_curator():
         repeats=10,
     )
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
-    assert "party is predicted rightly" in headline(at)
-    assert any("Curator only" in caption.value for caption in at.caption)
+    assert "party is predicted correctly in" in headline(at)
+    assert any("Not private (curator view)" in caption.value for caption in at.caption)
     fine(at.selectbox(key="choice.target").set_value("crime").run())
     assert settings_of(at).target == "crime"
-    assert "crime is predicted rightly" in headline(at)
+    assert "crime is predicted correctly in" in headline(at)
 
 
 def test_the_recipient_sees_synthetic_records_only():
     at = open_page(PAGE, seat=Seat.RECIPIENT.value, data="house_votes_84", **TABLE)
-    assert "accuracy.curves" not in figures(at)
-    assert any("only the curator may see them" in info.value for info in at.info)
-    text = everything(at)
-    assert not re.search(r"0\.\d{4,}", text)
+    assert any("use synthetic records of the same network" in caption.value for caption in at.caption)
+    network = default_network("house_votes_84")
+    plan = AccuracyPlan(
+        network=network,
+        target=default_target(network),
+        source=Synthetic(records=1000),
+        epsilons=epsilon_grid(0.1, 100, points=5),
+        repeats=10,
+    )
+    assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
     at = open_page(PAGE, seat=Seat.RECIPIENT.value, **FAST)
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan()).mean(METHODS["laplace"]))
 
@@ -163,7 +200,7 @@ def test_every_part_opens():
         at.session_state[key] = True
     at = fine(at.run())
     assert {"accuracy.curves", "accuracy.reliability"} <= set(figures(at))
-    assert any("confidence is off by" in m.value for m in at.markdown)
+    assert any("mean calibration error is" in m.value for m in at.markdown)
     frame = next(f.value for f in at.dataframe if "accuracy standard error" in f.value.columns)
     assert (frame["repeats"] == 20).all()
     assert not sentences(at)
@@ -238,7 +275,7 @@ def test_another_plan_is_begun_at_once_and_the_old_one_gone_on_with():
 def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
     at = until_repeats(open_page(PAGE, epsilon="2", **LAPLACE_ALONE), 8)
     opened(at, "accuracy.reliable")
-    assert any("once the curves stand still" in caption.value for caption in at.caption)
+    assert any("once all repeats are done" in caption.value for caption in at.caption)
     press(at, "Stop")
     stop = at.button(key="accuracy.reliability.stop")
     assert stop.label == "Stop"
@@ -276,8 +313,8 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     kept = curves(at)
     assert [name for name in kept if "Laplace" in name or "sampling" in name] == []
     assert kept["private MAP"]["y"] == pytest.approx(whole["private MAP"]["y"])
-    assert kept["Fourier, certified"]["y"] == pytest.approx(whole["Fourier, certified"]["y"])
-    assert "Without privacy, class is predicted rightly" in headline(at)
+    assert kept["Fourier (proved)"]["y"] == pytest.approx(whole["Fourier (proved)"]["y"])
+    assert "class is predicted correctly in" in headline(at)
     assert settings_of(at).parameter("accuracy.laplace") is Drawn.NO
     assert settings_of(at).parameter("accuracy.private_map") is Added.YES
     fine(at.multiselect(key="accuracy.mechanisms").set_value([]).run())
@@ -285,7 +322,7 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     fine(at.multiselect(key="accuracy.mechanisms").set_value(["laplace"]).run())
     assert "Laplace" in curves(at)
     at = open_page(PAGE, **FAST, **{"accuracy.sampling_many": "no"})
-    assert "sampling, as printed, 100 draws" not in curves(at)
+    assert "sampling (paper, 100 samples)" not in curves(at)
 
 
 @pytest.mark.usefixtures("few_are_read")
@@ -298,8 +335,8 @@ def test_noise_aware_curves_are_one_click_away_dashed_and_of_the_first_repeats()
     assert line["line"]["dash"] == "dash"
     study = accuracy_study(fast_plan(methods=(METHODS["laplace"], aware)))
     assert line["y"] == pytest.approx(study.mean(aware))
-    assert any("Noise-aware curves are of the first 3." in caption.value for caption in at.caption)
-    assert any("are of the first 3 repeats" in caption.value for caption in at.caption)
+    assert any("Noise-aware curves use the first 3." in caption.value for caption in at.caption)
+    assert any("use the first 3 repeats" in caption.value for caption in at.caption)
     frame = next(f.value for f in opened(at, "numbers.accuracy").dataframe if "repeats" in f.value.columns)
     assert set(frame["repeats"][frame["method"] == aware.title]) == {3}
     assert set(frame["repeats"][frame["method"] == "Laplace"]) == {20}
@@ -331,30 +368,30 @@ def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_best_known_at_every_epsilon_is_a_table():
     at = opened(open_page(PAGE, **FAST), "accuracy.best")
-    table = next(f.value for f in at.dataframe if "best known" in f.value.columns)
+    table = next(f.value for f in at.dataframe if "best" in f.value.columns)
     study = accuracy_study(fast_plan())
-    assert list(table["best known"]) == [row.method.called(100) for row in best_known(study)]
-    assert all(re.fullmatch(r"-?\d+(\.\d+)?( ± \d+(\.\d+)?)? points", text) for text in table["short of no privacy"])
+    assert list(table["best"]) == [row.method.called(100) for row in best_known(study)]
+    assert all(re.fullmatch(r"-?\d+(\.\d+)?( ± \d+(\.\d+)?)? points", text) for text in table["below no privacy"])
     only = {"accuracy.curves": "as printed"} | {
         f"accuracy.{name}": "no" for name in ("laplace", "fourier", "residuals")
     }
-    at = opened(open_page(PAGE, **FAST, **only), "accuracy.best")
-    assert any("None of the curves drawn" in m.value for m in at.markdown)
-    assert "short of no privacy" not in headline(at)
+    at = opened(open_page(PAGE, **FAST | only), "accuracy.best")
+    assert any("No curve in the picture has a proved ε" in m.value for m in at.markdown)
+    assert headline(at).startswith("Without privacy, class is predicted correctly in ")
 
 
 def test_fewer_records_are_tested_on():
     at = open_page(PAGE, **FAST, **{"accuracy.testing": "60"})
-    assert any("60 to test" in caption.value for caption in at.caption)
+    assert any("60 test records" in caption.value for caption in at.caption)
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(fast_plan(testing=60)).mean(METHODS["laplace"]))
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"accuracy.repeats": "1000000000"}, "TB of memory; use at most"),
+        (FIGURE_1 | {"accuracy.repeats": "1000000000"}, "TB of memory; use at most"),
         ({"accuracy.low": "10", "accuracy.high": "1"}, "wrong way round"),
-        ({"accuracy.training": "1000"}, "at least one must be left"),
+        (FIGURE_1 | {"accuracy.training": "1000"}, "at least one must be left"),
         ({"accuracy.scene": Scene.TABLE.value, "records": "10"}, "at least one must be left"),
     ],
 )
@@ -380,7 +417,7 @@ def test_a_slider_ends_at_what_can_be_run():
 def test_a_lonely_column_cannot_be_predicted():
     graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("only",), "b": ("y", "z", "w")}))
     at = open_page(PAGE, source=graph, cpts="random", target="a", **{"accuracy.scene": Scene.NETWORK.value})
-    one_sentence(at, "one state only")
+    one_sentence(at, "only one state")
 
 
 @pytest.mark.parametrize(
@@ -396,11 +433,12 @@ def test_a_hostile_link_is_ignored_with_a_sentence(key, text):
 @pytest.mark.parametrize(
     "query",
     [
-        {"accuracy.features": "1", "accuracy.training": "1", "accuracy.repeats": "2", "accuracy.points": "1"},
-        {"accuracy.strength": "0", "accuracy.repeats": "4"},
+        FIGURE_1
+        | {"accuracy.features": "1", "accuracy.training": "1", "accuracy.repeats": "2", "accuracy.points": "1"},
+        FIGURE_1 | {"accuracy.strength": "0", "accuracy.repeats": "4"},
         {"prior": "1000000000", "accuracy.repeats": "4"},
         {"prior": "0.001", "accuracy.repeats": "4", "accuracy.low": "0.001", "accuracy.high": "1000"},
-        {"accuracy.features": "200", "accuracy.repeats": "2", "accuracy.points": "3", "accuracy.draws": "1"},
+        FIGURE_1 | {"accuracy.features": "200", "accuracy.repeats": "2", "accuracy.points": "3", "accuracy.draws": "1"},
     ],
 )
 def test_the_edges_are_shown(query):

@@ -144,7 +144,7 @@ def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     press(at, "Propose domains for 3 columns from the data (leaks information)")
     mine = at.session_state["connected"]
     assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
-    assert mine.columns[2].use is False, "another value in each record"
+    assert mine.columns[2].use is False, "a different value in each record"
     assert mine.leaks == {"rain", "grass"}
     assert "read from the data: a leak" in everything(at)
     assert not any("Propose domains" in button.label for button in at.button)
@@ -260,7 +260,7 @@ def regression_page() -> AppTest:
     fine(at.selectbox(key="connect.file").set_value("field.parquet").run())
     press(at, "Open")
     fine(at.switch_page("pages/regression.py").run())
-    assert "The picture comes once every column" in everything(at)
+    assert "The picture appears once every used column" in everything(at)
     key = f"regression.bounds.{at.session_state['connected'].key}"
     at.session_state[key] = {"edited_rows": BOUNDS, "added_rows": [], "deleted_rows": []}
     return fine(at.run())
@@ -270,14 +270,14 @@ def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out(
     at = regression_page()
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed["column"].tolist() == ["height", "grown"]
-    assert "The picture comes once the table is summed up." in everything(at)
+    assert "The picture appears once the sums of the table are computed." in everything(at)
     assert not figures(at)
-    press(at, "Sum up the table")
+    press(at, "Compute the sums")
     assert not sentences(at)
-    assert "private draw predicts grown" in headline(at)
+    assert "private sample predicts grown" in headline(at)
     said = everything(at)
-    assert "300 records that stay where they are, 1 feature; 2 repeats with new draws" in said
-    assert "all records are trained on, and errors are on the same ones" in said
+    assert "300 records in the connected table, 1 feature, 2 repeats with new samples" in said
+    assert "training and errors use all records" in said
     x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
     baseline = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "training mean")
     assert baseline["y"][0] == pytest.approx(y.var(ddof=0), rel=1e-9)
@@ -295,11 +295,11 @@ def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out(
 def test_what_cannot_be_summed_up_is_one_sentence_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     at = regression_page()
     monkeypatch.setenv(DATA_ROOT, "")
-    press(at, "Sum up the table")
+    press(at, "Compute the sums")
     one_sentence(at, "no connection called")
     monkeypatch.setenv(DATA_ROOT, str(Path(__file__).parent))
     press(at, "Try again")
-    press(at, "Sum up the table")
+    press(at, "Compute the sums")
     one_sentence(at, 'nothing called "field.parquet"')
 
 
@@ -319,7 +319,7 @@ def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -
     at = press(declared_page(wrong), "Count the table")
     assert "not counted yet" in headline(at)
     fine(at.switch_page("pages/explore.py").run())
-    one_sentence(at, 'Values that are not declared stand in "grass"')
+    one_sentence(at, 'There are undeclared values in "grass"')
     press(at, "Try again")
     one_sentence(at, "not counted for this network yet")
 
@@ -525,7 +525,7 @@ def test_a_strangers_view_reads_nothing_outside_the_root(garden: Path, tmp_path:
             fine(at.selectbox(key="connect.table").set_value(f"main.{name}").run())
             press(at, "Connect")
             if name == "outside":
-                one_sentence(at, "a view names files below the data root")
+                one_sentence(at, "a view may only use files in the data root")
                 assert "connected" not in at.session_state
                 assert PASSWORD not in everything(at)
             else:

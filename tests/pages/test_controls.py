@@ -59,7 +59,7 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
 
 
 def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
-    at = put(open_page("pages/sampling.py"), "box.sampling.share", "2")
+    at = put(open_page("pages/sampling.py", **{"sampling.answers": "20"}), "box.sampling.share", "2")
     assert sentences(at)[0].startswith(":red[Share of successes must be between 0 and 1")
     put(at, "box.sampling.share", "0.5")
     put(at, "box.sampling.answer_epsilon", "x")
@@ -68,7 +68,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
         "epsilon",
         "delta",
         "Stealth increment",
-        "Posterior draws",
+        "Posterior samples",
     ]
 
 

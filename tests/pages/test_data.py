@@ -330,8 +330,8 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
     load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
-    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns"]
-    assert inside.markdown[0].value.count("has no values; leave it out") == 9
+    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns, and why"]
+    assert inside.markdown[0].value.count("has no values. Leave it out") == 9
 
 
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import figures, fine, headline, open_page, plain
+from tests.pages.conftest import everything, figures, fine, headline, open_page, plain
 from tests.releases.made import COLUMNS, asked, counts, opened, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -138,8 +138,8 @@ def in_audit(at: AppTest, values: list[Any]) -> None:
 
 def in_sampling(at: AppTest, values: list[Any]) -> None:
     omega, inside = values
-    assert metrics(at)["ω, least probability"] == numeral(omega)
-    assert f"{share_text(inside)} of the exact posteriors" in headline(at)
+    assert metrics(at)["Least probability ω"] == numeral(omega)
+    assert f"on average over all rows, {share_text(inside)}." in everything(at)
 
 
 def in_bounds(at: AppTest, values: list[Any]) -> None:

@@ -389,7 +389,7 @@ def test_a_cycle_is_one_sentence() -> None:
 
 def test_no_node_at_all_is_one_sentence() -> None:
     at = open_page(PAGE, graph=code_of(Graph((), ())))
-    one_sentence(at, "no nodes yet")
+    one_sentence(at, "The network has no nodes")
     use(at, "data")
     assert not sentences(at)
 

@@ -89,9 +89,9 @@ OF_A_VIEW = {CompareView.DENSITY: "compare.density", CompareView.NON_NEGATIVITY:
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "accuracy": [
-        {},
+        {"accuracy.scene": "naive Bayes, synthetic", "accuracy.curves": "both"},
         {"accuracy.scene": "the drawn network, synthetic"},
-        {"accuracy.scene": "the table and its network"},
+        {},
     ],
     "audit": [{"audit.subject": subject.value} for subject in AuditSubject],
     "claims": [

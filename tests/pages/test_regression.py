@@ -1,5 +1,6 @@
 """The Regression page: its numbers are the core's, real errors are the curator's, and refusals are sentences."""
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -59,8 +60,12 @@ def line(at: AppTest, name: str, key: str = ERRORS) -> list[float]:
 def test_the_default_is_figure_2_and_both_seats_see_it() -> None:
     at = open_page(PAGE)
     text = headline(at)
-    assert text.startswith("At prior precision b = 100, one private draw predicts income with a mean squared error of")
-    assert text.endswith("at a certified ε of 4; the paper's own formula would have to call it 830,000.")
+    assert re.fullmatch(
+        r"One private sample predicts income with a mean squared error of 0\.026\d; without privacy it is 0\.024\d\.",
+        text,
+    )
+    said = "At prior precision b = 100, the proved ε is 4; the paper's formula gives ε = 830,000."
+    assert said in [markdown.value for markdown in at.markdown]
     other = open_page(PAGE, seat=Seat.RECIPIENT.value)
     assert headline(other) == text
     assert figures(other) == figures(at)
@@ -92,15 +97,15 @@ def test_real_errors_are_the_curators() -> None:
     curator, recipient = (open_page(PAGE, seat=seat.value, **FULTON) for seat in Seat)
     _, result = result_of(FULTON)
     assert line(curator, "exact") == pytest.approx(result.exact.mean)
-    assert "Curator only" in everything(curator)
+    assert "Not private (curator view)" in everything(curator)
     assert set(figures(curator)) == {ERRORS, EPSILONS}
     assert set(figures(recipient)) == {EPSILONS}
     assert figures(recipient) == {EPSILONS: figures(curator)[EPSILONS]}
-    assert "costs a certified ε of" in headline(recipient)
+    assert "has a proved ε of" in headline(recipient)
     shown = everything(recipient)
     for value in (*result.exact.mean, *result.one.mean, *result.several.mean, *result.baseline.mean):
         assert f"{value:.3g}" not in shown
-    assert "clipped." not in shown.replace("and what lies outside is clipped.", "")
+    assert "clipped." not in shown.replace("and values outside are clipped.", "")
 
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,26 +135,26 @@ def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     at = open_page(PAGE, **SMALL)
     before = dict(at.session_state["regression.running"])
     put(at, "box.regression.precision", "1e4")
-    assert "b = 10,000" in headline(at)
+    assert "At prior precision b = 10,000," in everything(at)
     assert dict(at.session_state["regression.running"]) == before
 
 
 def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.precision": "90"}))
-    assert headline(at).startswith("At prior precision b = 100, the nearest to 90 of 5, one private draw")
+    assert "At prior precision b = 100 (the nearest to 90 of 5 values), the proved" in everything(at)
     recipient = open_page(PAGE, seat=Seat.RECIPIENT.value, **(FULTON | {"regression.precision": "90"}))
-    assert headline(recipient).startswith("At prior precision b = 100, the nearest to 90 of 5, one")
+    assert "At prior precision b = 100 (the nearest to 90 of 5 values), the proved" in everything(recipient)
 
 
 def test_a_single_precision_is_the_one_asked_for_and_nothing_hides_it() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.points": "1"}))
-    assert headline(at).startswith("At prior precision b = 100, one private draw")
+    assert "At prior precision b = 100, the proved" in everything(at)
     assert not [box for box in at.text_input if box.key in ("box.regression.lowest", "box.regression.highest")]
     for figure in figures(at).values():
         assert {(*trace["x"], trace["mode"]) for trace in figure["data"]} == {(100.0, "markers")}
-        assert "looked at" not in [trace["name"] for trace in figure["data"]]
+        assert "chosen" not in [trace["name"] for trace in figure["data"]]
     put(at, "box.regression.precision", "40")
-    assert headline(at).startswith("At prior precision b = 40, one private draw")
+    assert "At prior precision b = 40, the proved" in everything(at)
     _, result = result_of(SMALL | {"regression.points": "1", "regression.precision": "40"})
     assert line(at, "exact") == pytest.approx(result.exact.mean)
 
@@ -183,7 +188,7 @@ def test_the_command_shown_gives_the_numbers_shown(query: dict[str, str]) -> Non
     assert repr(words[4:]) in python
     recipe = recipe_of(words[4:])
     frame = recipe.frame(recipe.result()).set_index("predictor")
-    for name in ("exact", "exact, cut to the ball", "one private draw", "training mean"):
+    for name in ("exact", "exact, truncated", "one private sample", "training mean"):
         assert line(at, name) == frame.loc[name, "mse"].tolist()
 
 
@@ -276,15 +281,15 @@ def test_the_edges_have_pictures_without_gaps(more: dict[str, str]) -> None:
     assert not sentences(at)
     assert set(figures(at)) == {ERRORS, EPSILONS}
     assert "nan" not in headline(at)
-    for name in ("exact", "one private draw", "training mean"):
+    for name in ("exact", "one private sample", "training mean"):
         assert all(np.isfinite(line(at, name)))
 
 
 def test_a_printed_value_below_what_is_proved_is_said() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.n": "200", "regression.features": "1", "regression.lowest": "0.001"}))
     names = [trace["name"] for trace in figures(at)[EPSILONS]["data"]]
-    assert any("below what is proved" in name for name in names)
-    assert "✗ &nbsp;The printed 2L(w) is at least what is proved" in everything(at)
+    assert any("below the proved ε" in name for name in names)
+    assert "✗ &nbsp;The paper's 2L(w) is at least the proved ε" in everything(at)
 
 
 def test_the_formulas_hold_their_numbers() -> None:
@@ -327,9 +332,9 @@ STATED = OwnColumns((NumericColumn("age", 18, 90),), NumericColumn("pay", 0, 500
 
 def test_ones_own_table_needs_bounds_that_are_typed() -> None:
     at = own_page(None)
-    one_sentence(at, "no public bounds; type its lowest")
+    one_sentence(at, "no public bounds. Type its lowest")
     assert not figures(at)
-    assert "Left out, since not numbers: 1." in plain(everything(at))
+    assert "Columns left out because they are not numeric: 1." in plain(everything(at))
 
 
 def test_ones_own_table_and_its_bounds_are_in_the_command_and_the_files(
@@ -342,7 +347,7 @@ def test_ones_own_table_and_its_bounds_are_in_the_command_and_the_files(
     recipe = recipe_of(shlex.split(command)[4:])
     assert repr(shlex.split(command)[4:]) in python
     again = recipe.frame(recipe.result())
-    for name in ("exact", "one private draw", "training mean"):
+    for name in ("exact", "one private sample", "training mean"):
         assert line(at, name) == again.set_index("predictor").loc[name, "mse"].tolist()
     for name in ("regression", "regression-epsilons"):
         frame = opened(own_page(STATED), name)
@@ -380,11 +385,11 @@ def test_typed_bounds_stay_while_other_pages_are_looked_at() -> None:
     one_sentence(at, '"pay" has no public bounds')
     type_bounds(at, {1: BOUNDS[1] | {"if missing": 7.5}})
     assert not sentences(at)
-    assert "private draw predicts pay" in headline(at)
-    before = line(at, "one private draw")
+    assert "private sample predicts pay" in headline(at)
+    before = line(at, "one private sample")
     elsewhere_and_back(at)
     assert not sentences(at)
-    assert line(at, "one private draw") == before
+    assert line(at, "one private sample") == before
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed[["lowest", "highest"]].to_numpy().tolist() == [[18, 90], [0, 500]]
     assert typed["if missing"].tolist() == [pd.NA, 7.5]
@@ -400,12 +405,12 @@ def test_a_column_that_identifies_its_records_is_not_ticked() -> None:
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed["use"].tolist() == [True, True, False]
     assert at.selectbox(key="regression.target").value == "pay"
-    assert any('"patient" has another value in each of 400 records' in plain(c.value) for c in at.caption)
+    assert any('"patient" has a different value in each of 400 records' in plain(c.value) for c in at.caption)
 
 
 def test_bounds_of_one_table_are_not_those_of_the_next() -> None:
     at = type_bounds(own_page(None), BOUNDS)
-    assert "private draw predicts pay" in headline(at)
+    assert "private sample predicts pay" in headline(at)
     at.session_state["settings"] = replace(at.session_state["settings"], data="upload")
     fine(at.switch_page("pages/data.py").run())
     content = OWN.assign(age=[str(k) for k in range(400)]).to_csv(index=False).encode()
@@ -431,14 +436,14 @@ def test_edits_that_do_not_fit_the_bounds_are_a_sentence_and_change_nothing() ->
     for edits in MISFITS:
         type_bounds(at, edits)
         assert "do not fit this table" in sentences(at)[0], edits
-        assert "private draw predicts pay" in headline(fine(at.run()))
+        assert "private sample predicts pay" in headline(fine(at.run()))
         assert not sentences(at)
 
 
 def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None:
     at = own_page(STATED, Seat.RECIPIENT)
     assert set(figures(at)) == {EPSILONS}
-    assert "costs a certified ε" in headline(at)
+    assert "has a proved ε" in headline(at)
 
 
 def test_typed_bounds_become_columns_and_their_errors() -> None:
@@ -456,7 +461,7 @@ def test_typed_bounds_become_columns_and_their_errors() -> None:
 def test_a_link_to_ones_own_table_says_that_it_is_missing() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value, **({"regression.records": "my table"} | OWN_QUERY))
-        one_sentence(at, "uploads never leave their session")
+        one_sentence(at, "no uploaded table in this session")
 
 
 def test_the_options_are_the_scenario() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,21 +61,26 @@ def game_sentence(at: AppTest) -> str:
     return next(m.value for m in at.markdown if m.value.startswith("**After"))
 
 
+def open_game(**query: str) -> AppTest:
+    """Return the page with the game opened by hand."""
+    at = open_page(PAGE, **query)
+    at.session_state["game.open"] = True
+    return fine(at.run())
+
+
 def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
     row, sampler = exact_row(Settings())
-    low, high = row.region(sampler.log_odds_bound)
-    assert f"shared by 8 nodes and 1 draw, every probability is drawn from [{', '.join(ends(low, high))}]." in headline(
-        at
+    low, high = ends(*row.region(sampler.log_odds_bound))
+    assert headline(at) == (
+        f"Every sampled probability lies between {low} and {high}: the release shows almost nothing of the data."
     )
-    assert "hardly visible" in headline(at)
-    assert "dysp" not in headline(at)
     assert metric(at, "Exact posterior mean") == near_one(row.mean, 3)
-    assert float(metric(at, "ω")) == pytest.approx(sampler.omega, rel=0.01)
+    assert float(metric(at, "Least probability ω")) == pytest.approx(sampler.omega, rel=0.01)
 
 
 @pytest.mark.parametrize("source", ["asia", "survey"])
-def test_the_headline_weighs_all_rows_and_names_the_one_that_was_picked(source: str) -> None:
+def test_the_share_is_of_all_rows_and_the_metric_of_the_one_that_was_picked(source: str) -> None:
     at = open_page(PAGE, source=source, epsilon="30")
     network, cpts = load_named(source)
     data = sample_dataset(network, cpts, 1000, stream(1, "records"))
@@ -82,22 +88,23 @@ def test_the_headline_weighs_all_rows_and_names_the_one_that_was_picked(source: 
     posterior = mechanism.prior.updated(count(network, data))
     rows = [posterior.alpha[network.cells_of_row(row)] for row in range(network.row_count)]
     masses = [RowState(a, s).exact_mass_within(mechanism.log_odds_bound) for a in rows for s in range(len(a))]
-    assert f"{share_text(float(np.mean(masses)))} of the exact posteriors lie there" in headline(at)
-    first = "every probability is drawn from [" if network.is_binary else "no probability is drawn below "
-    assert first in headline(at)
-    assert "you picked" not in headline(at)
+    said = f"on average over all rows, {share_text(float(np.mean(masses)))}."
+    assert said in everything(at)
+    first = "Every sampled probability lies between " if network.is_binary else "No sampled probability is below "
+    assert headline(at).startswith(first)
     row = network.row_labels()[-1]
-    picked = headline(open_page(PAGE, source=source, epsilon="30", row=row))
-    assert picked.startswith(headline(at).removesuffix("."))
-    assert f"({row.partition(' | ')[0]}=" in picked.replace("P(", "(")
-    assert "you picked, is drawn from [" in picked
+    picked = open_page(PAGE, source=source, epsilon="30", row=row)
+    assert headline(picked) == headline(at)
+    state = RowState(posterior.alpha[network.cells_of_row(network.row_count - 1)], 0)
+    inside = share_text(state.exact_mass_within(mechanism.log_odds_bound))
+    assert f"Of this row's exact posterior, {inside} lies in the allowed region" in everything(picked)
 
 
 def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> None:
     at = open_page(PAGE, row="either | tub=no, lung=no", state="no")
     said = [caption.value for caption in at.caption if "deterministic" in caption.value]
     assert len(said) == 1
-    assert "no probability above 0.516" in said[0]
+    assert "no probability above 0.516 is sampled" in said[0]
     assert not any("deterministic" in caption.value for caption in open_page(PAGE).caption)
     recipient = open_page(PAGE, row="either | tub=no, lung=no", state="no", seat="recipient")
     assert not any("deterministic" in caption.value for caption in recipient.caption)
@@ -106,9 +113,9 @@ def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> No
 def test_the_data_show_as_epsilon_grows() -> None:
     at = open_page(PAGE, epsilon="500")
     row, sampler = exact_row(Settings(parameters=(("epsilon", 500.0),)))
-    assert "plainly visible" in headline(at)
+    assert headline(at).endswith("the release shows the data clearly.")
     trim = figures(at)["trim"]["data"]
-    drawn = next(trace["x"] for trace in trim if "handed over" in trace["name"])
+    drawn = next(trace["x"] for trace in trim if "released" in trace["name"])
     assert abs(drawn[0] - row.mean) < 0.2
     assert row.exact_mass_within(sampler.log_odds_bound) > 0.99
 
@@ -116,13 +123,13 @@ def test_the_data_show_as_epsilon_grows() -> None:
 def test_draws_are_inside_the_region_and_as_many_as_asked() -> None:
     at = open_page(PAGE, draws="7", epsilon="20")
     trim = {trace["name"]: trace for trace in figures(at)["trim"]["data"]}
-    low, high = trim["region left by trimming"]["x"][0], trim["region left by trimming"]["x"][2]
-    drawn = trim["draws handed over"]["x"]
+    low, high = trim["allowed region"]["x"][0], trim["allowed region"]["x"][2]
+    drawn = trim["released samples"]["x"]
     assert len(drawn) == 7
     assert low <= min(drawn) <= max(drawn) <= high
     put(at, "box.draws", "9")
     assert settings_of(at).parameter("draws") == 9
-    assert "9 draws" in headline(at)
+    assert len(next(t["x"] for t in figures(at)["trim"]["data"] if t["name"] == "released samples")) == 9
 
 
 def test_the_best_number_of_draws_is_said_and_marked() -> None:
@@ -130,7 +137,7 @@ def test_the_best_number_of_draws_is_said_and_marked() -> None:
     best = next(trace for trace in figures(at)["draws"]["data"] if trace["name"] == "best N")
     curve = next(trace for trace in figures(at)["draws"]["data"] if trace["name"] == "ε = 100")
     assert best["y"][0] == min(curve["y"])
-    assert any(f"**{int(best['x'][0])} draws**" in m.value for m in at.markdown)
+    assert any(f"**{int(best['x'][0])} samples**" in m.value for m in at.markdown)
     measured = next(trace for trace in figures(at)["draws"]["data"] if trace["name"].startswith("simulated"))
     assert abs(measured["y"][0] - curve["y"][0]) < 3 * measured["error_y"]["array"][0]
 
@@ -147,41 +154,40 @@ def test_the_curves_over_draws_are_the_cores_at_the_epsilon_that_is_chosen() -> 
 
 def test_the_printed_calibration_claims_less_than_it_gives() -> None:
     at = open_page(PAGE, epsilon="5", calibration="as printed")
-    assert "ε = 5 is claimed for 8 nodes and 1 draw" in headline(at)
-    match = re.search(r"certified is ε = (\d+\.?\d*)", headline(at))
+    match = re.fullmatch(r"The paper states ε = 5 for this release, but the proved ε is (\d+\.?\d*)\.", headline(at))
     assert match
     assert float(match.group(1)) == pytest.approx(16 * math.log(math.expm1(2.5)), rel=1e-3)
     assert settings_of(at).parameter("calibration") is Calibration.AS_PRINTED
 
 
 def test_a_printed_omega_that_leaves_nothing_is_one_sentence_per_part() -> None:
-    at = open_page(PAGE, calibration="as printed")
+    at = open_game(calibration="as printed")
     assert all("must be above 1.386" in sentence for sentence in sentences(at))
     assert len(sentences(at)) == 2
-    assert headline(at).startswith("As printed, nothing can be drawn at ε = 1: ")
+    assert headline(at) == "The paper's ω leaves no probability to sample at ε = 1."
     fine(at.segmented_control(key="parameter.calibration").set_value(Calibration.CERTIFIED).run())
     assert not sentences(at)
-    assert "hardly visible" in headline(at)
+    assert headline(at).endswith("almost nothing of the data.")
 
 
 def test_the_game_asks_for_the_epsilon_of_one_answer() -> None:
-    at = open_page(PAGE, calibration="as printed", epsilon="3")
+    at = open_game(calibration="as printed", epsilon="3")
     one_sentence(at, "The epsilon of one answer must be above 1.386")
     assert "1 is not" in sentences(at)[0]
-    assert "nothing can be drawn" not in headline(at)
+    assert "no probability to sample" not in headline(at)
 
 
 def test_a_printed_omega_that_is_violated_everywhere_has_one_name() -> None:
     traces = figures(open_page(PAGE))["omega"]["data"]
     assert [trace["name"] for trace in traces if trace.get("showlegend", True)] == [
-        "certified",
-        "printed: exp(−ε/2), promise violated",
-        "chosen here",
+        "proved",
+        "paper: exp(−ε/2), too small",
+        "chosen",
     ]
 
 
 def test_logarithmic_axes_write_their_numbers_in_full() -> None:
-    shown = figures(open_page(PAGE))
+    shown = figures(open_game())
     assert all(shown[key]["layout"]["xaxis"]["dtick"] == 1 for key in ("draws", "omega"))
     axis = shown["needed"]["layout"]["xaxis"]
     assert list(zip(axis["tickvals"], axis["ticktext"], strict=True))[:5] == [
@@ -196,24 +202,35 @@ def test_logarithmic_axes_write_their_numbers_in_full() -> None:
 # The game
 
 
+def test_the_game_is_closed_until_it_is_opened_or_a_link_or_a_story_leads_to_it() -> None:
+    assert "game" not in figures(open_page(PAGE))
+    assert "game" in figures(open_page(PAGE, **{"sampling.answers": "20"}))
+    at = open_page(PAGE, story="game", step="1")
+    assert "game" in figures(at)
+    at.session_state["game.open"] = False
+    assert "game" not in figures(fine(at.run()))
+    at.session_state["settings"] = replace(settings_of(at), step=2)
+    assert "needed" in figures(fine(at.run()))
+
+
 def test_the_games_sentence_has_the_numbers_shown() -> None:
-    at = open_page(PAGE)
+    at = open_game()
     said = game_sentence(at)
     simulated = int(metric(at, "Simulated"))
     assert f"about {simulated}" in said
     assert int(metric(at, "At least")) <= simulated <= int(metric(at, "At most"))
-    assert int(metric(at, "Enough, as printed")) < int(metric(at, "At least"))
-    assert metric(at, "Games above the ceiling") == "0%"
+    assert int(metric(at, "Enough (paper)")) < int(metric(at, "At least"))
+    assert metric(at, "Games above the bound") == "0%"
 
 
 @pytest.mark.parametrize("family", Family)
 def test_every_family_is_played(family: Family) -> None:
-    at = open_page(PAGE)
+    at = open_game()
     fine(at.selectbox(key="parameter.sampling.family").set_value(family).run())
     assert settings_of(at).options("sampling").family is family
     assert not sentences(at)
     assert "nan" not in everything(at)
-    assert ("no limit" in metric(at, "Most one answer")) == (family is not Family.NETWORK)
+    assert ("no limit" in metric(at, "Largest loss of one answer")) == (family is not Family.NETWORK)
     assert {"game", "needed", "robustness"} <= set(figures(at))
 
 
@@ -221,16 +238,16 @@ def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
     """[Dimitrakakis14] Lemmas 3 to 6."""
     lemmas = {"exponential": LEMMA_3, "Laplace": LEMMA_4, "binomial": LEMMA_5, "normal": LEMMA_6}
     table = constants(Settings().options("sampling"), None)
-    ticks = dict(zip(table["family and prior"].str.partition(",")[0], table["does it hold?"], strict=True))
+    ticks = dict(zip(table["family and prior"].str.partition(",")[0], table["verdict"], strict=True))
     for family, lemma in lemmas.items():
         assert ticks[family].startswith("✗" if lemma.verdict is Verdict.FALSE else "✓"), family
-        assert (ticks[family] == "✓ as printed") is (lemma.verdict is Verdict.HOLDS), family
+        assert (ticks[family] == "✓ as stated") is (lemma.verdict is Verdict.HOLDS), family
 
 
 def test_what_refutes_theorem_1_ii_is_told_with_its_numbers() -> None:
     """[Dimitrakakis14] Theorem 1(ii)."""
     told = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
-    assert "n = 5, one of them moved from 0 to 100, give 572.3 nats, and 491.1 are printed." in told
+    assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in told
 
 
 def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
@@ -256,7 +273,7 @@ def test_a_printed_answer_is_more_than_is_claimed() -> None:
     at = open_page(
         PAGE, calibration="as printed", epsilon="5", **{"sampling.columns": "8", "sampling.answer_epsilon": "2"}
     )
-    assert any("only 2 is claimed" in caption.value for caption in at.caption)
+    assert any("✗ the paper states 2" in caption.value for caption in at.caption)
 
 
 GAME_EDGES: list[dict[str, str]] = [
@@ -324,16 +341,16 @@ def test_odd_names_are_text() -> None:
     graph = code_of(Graph(odd, ((odd[0], odd[1]),), {}, {odd[1]: ("<i>", "b|c")}))
     at = open_page(PAGE, source=graph, cpts="random", row=f"{odd[1]} | {odd[0]}=no")
     assert "<b>" not in repr([figure["layout"] for figure in figures(at).values()])
-    raw = next(m.value for m in at.markdown if m.value.startswith("## "))
-    assert "\\<" in raw
+    said = next(m.value for m in at.markdown if "has the lowest root mean square error" in m.value)
+    assert "\\<" in said
 
 
 # The recipient's seat
 
 
 def opened(seat: Seat) -> str:
-    at = open_page(PAGE, seat=seat.value, epsilon="100", **{"draws": "2"})
-    for key in ("trimmed-row", "error-by-draws", "query-game", "robustness"):
+    at = open_game(seat=seat.value, epsilon="100", draws="2")
+    for key in ("trimmed-row", "error-by-samples", "query-game", "robustness"):
         at.session_state[f"numbers.{key}"] = True
     return plain(everything(fine(at.run())))
 
@@ -357,19 +374,19 @@ def private_numbers() -> set[float]:
 def test_the_recipient_sees_nothing_exact() -> None:
     text = opened(Seat.RECIPIENT)
     assert "exact posterior" not in text.lower()
-    assert "curator only" not in text.lower()
+    assert "curator view" not in text.lower()
     assert not private_numbers() & shown_numbers(text)
-    assert "draws handed over" in text
+    assert "released samples" in text
 
 
 def test_the_same_search_finds_what_the_curator_sees() -> None:
     text = opened(Seat.CURATOR)
-    assert "exact posterior (curator only: not private)" in text
+    assert "exact posterior (curator view)" in text
     assert len(private_numbers() & shown_numbers(text)) >= 4
 
 
 def test_the_game_is_the_same_in_both_seats() -> None:
-    curator, recipient = (figures(open_page(PAGE, seat=seat.value)) for seat in Seat)
+    curator, recipient = (figures(open_game(seat=seat.value)) for seat in Seat)
     for key in ("game", "needed", "robustness", "omega"):
         assert curator[key] == recipient[key]
     assert curator["trim"] != recipient["trim"]

@@ -136,7 +136,7 @@ def seats(at: AppTest, *labels: str) -> list[str]:
 
 @pytest.mark.parametrize("own", ["curator", "recipient"])
 def test_a_step_has_its_seat_and_the_persons_own_comes_back(own: str) -> None:
-    at = open_page("pages/papers.py", seat=own)
+    at = open_page("pages/claims.py", seat=own)
     fine(story_list(at).set_value("board").run())
     assert seats(at, "Next", "Next", "Next", "Next") == ["curator", "curator", "curator", "recipient", "curator"]
     assert seats(at, "Back", "Leave") == ["curator", "recipient", own]
@@ -156,7 +156,7 @@ def test_what_a_person_changes_at_a_step_without_a_seat_is_her_own_seat_from_the
 def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
     at = open_page("pages/explore.py", story="board", step="5", seat="curator")
     assert seats(at, "Back", "Next", "Next") == ["curator", "recipient", "curator", "curator"]
-    at = open_page("pages/papers.py", seat="recipient")
+    at = open_page("pages/claims.py", seat="recipient")
     fine(story_list(at).set_value("clinic").run())
     for _ in range(4):
         press(at, "Next")

@@ -180,7 +180,7 @@ def test_code_at_other_settings_gives_what_the_page_shows(
     assert printed(at) == least_of(at)
     said = answered_by_the_command(at, capsys)
     assert float(said.split()[2].rstrip(";")) == pytest.approx(least_of(at), rel=0.25)
-    assert "Fourier as printed" in said
+    assert "Fourier as stated in the paper" in said
     assert "within 0.0425 of the exact posterior's answer in 90% of releases" in said
     assert "a new table of 700 records" in said
 

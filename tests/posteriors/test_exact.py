@@ -190,11 +190,11 @@ def test_what_it_is_not_drawn_of_is_refused(monkeypatch):
         drawn(mechanism, np.zeros(6), 1_000_001)
     with pytest.raises(InputError, match="number of sweeps"):
         drawn(mechanism, np.zeros(6), 5, sweeps=1)
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         drawn(mechanism, np.zeros(5), 5)
     fourier = LaplaceFourier(prior=chain(2), epsilon=1.0)
     with pytest.raises(InputError, match="Laplace noise in every cell"):
         drawn(fourier, np.zeros(6), 5)
     monkeypatch.setattr(exact, "MOST_KINDS", 3)
-    with pytest.raises(InputError, match="at most 3 kinds of records, and this one has 4"):
+    with pytest.raises(InputError, match="at most 3 distinct records, but this one has 4"):
         drawn(mechanism, np.zeros(6), 5)

@@ -289,5 +289,5 @@ def test_counts_of_another_die_are_refused(counts):
 
 
 def test_all_pairs_of_too_many_candidates_are_refused():
-    with pytest.raises(InputError, match=r"at most 3,000 can be listed here; use at most 2,999 throws"):
+    with pytest.raises(InputError, match=r"at most 3,000 can be listed here. Use at most 2,999 throws"):
         all_distances(Die((1.0, 1.0), 5000))

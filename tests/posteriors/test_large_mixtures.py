@@ -81,7 +81,7 @@ def test_points_become_fewer_where_cells_are_many_and_end_in_a_sentence():
     assert points_for(16_384) == POINTS
     assert LEAST_POINTS <= points_for(131_104) < POINTS / 4
     assert points_for(MOST_CELLS) == LEAST_POINTS
-    with pytest.raises(InputError, match="take the noisy counts as real"):
+    with pytest.raises(InputError, match="the naive posterior"):
         points_for(MOST_CELLS + 1)
 
 

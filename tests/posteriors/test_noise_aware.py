@@ -143,9 +143,9 @@ def test_a_lift_and_numbers_beyond_the_table_are_read():
 def test_what_does_not_fit_together_is_refused():
     mechanism, n = LaplaceUpdates(prior=ASIA, epsilon=1.0), 10
     other = LaplaceUpdates(prior=chain(8), epsilon=1.0)
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         noise_aware(other.prior, mechanism.noise_model, np.zeros(ASIA.cell_count), n)
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         posterior(mechanism, np.zeros(5), n)
     for number in (np.nan, np.inf):
         with pytest.raises(InputError, match="not finite"):

@@ -113,7 +113,7 @@ def test_a_release_of_another_network_is_refused(kind) -> None:
         (mechanism.prior, other.noise_model, V_STRUCTURE.cell_count),
         (mechanism.prior, mechanism.noise_model, chain(3).cell_count + 1),
     ):
-        with pytest.raises(InputError, match="another network"):
+        with pytest.raises(InputError, match="different networks"):
             noise_aware(prior, noise, np.zeros(cells), 5)
 
 

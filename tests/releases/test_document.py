@@ -139,7 +139,7 @@ def test_two_draws_differ_in_their_integers_alone():
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda c: Counts(V_STRUCTURE, np.zeros(12, dtype=np.int64), N), "another network"),
+        (lambda c: Counts(V_STRUCTURE, np.zeros(12, dtype=np.int64), N), "different networks"),
         (lambda c: Counts(c.network, c.values, N + 1), "number of records"),
         (lambda c: Counts(c.network, c.values + 1, N), "number of records"),
         (lambda c: Counts(c.network, c.values * np.where(np.arange(36) == 0, -1, 1), N), "number of records"),
@@ -156,7 +156,7 @@ def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil,
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
     monkeypatch.setattr(noise, "laplace_answer", lambda sensitivity, scale: 1.0)
     replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
-    with pytest.raises(InputError, match="nothing was drawn"):
+    with pytest.raises(InputError, match="no noise was sampled"):
         drawn(asked())
 
 
@@ -469,7 +469,7 @@ def test_at_a_large_epsilon_it_is_read_as_the_exact_counts_are():
 def test_an_opened_estimate_tells_no_noise():
     release = release_of(read_document(drawn(asked(mechanism="map", settings={"cells": "4"}))))
     assert not release.tells_noise
-    with pytest.raises(InputError, match="does not tell what was added"):
+    with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()
 
 

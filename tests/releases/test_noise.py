@@ -62,7 +62,7 @@ def test_the_double_of_a_typed_epsilon_would_be_too_much():
 
 @pytest.mark.parametrize("answer", [0.2, math.inf, math.nan])
 def test_nothing_is_drawn_where_the_map_says_more(monkeypatch, answer):
-    with pytest.raises(InputError, match="nothing was drawn"):
+    with pytest.raises(InputError, match="no noise was sampled"):
         calibrated(lambda scale: answer, least=Fraction(160), most=Fraction(1, 10))
 
 

@@ -87,7 +87,7 @@ def test_what_is_not_installed_is_said(monkeypatch):
 
 def test_an_audit_that_would_take_long_is_left_out(monkeypatch):
     monkeypatch.setattr(module, "MOST_AUDITED", 5)
-    assert verify(REAL["laplace"]).left_out == ("No audit was made: the network has more than 5 cells.",)
+    assert verify(REAL["laplace"]).left_out == ("There was no audit: the network has more than 5 cells.",)
 
 
 # Bytes

@@ -46,7 +46,7 @@ def test_round_trip(names: list[str], data: st.DataObject) -> None:
         ("a -> a", 'an arrow from "a" to itself'),
         ("a -> b\n\na,b", 'Line 3 repeats the arrow from "a" to "b"'),
         ('"a', "Line 1"),
-        ('"\\q" -> b', "backslashes make no sense"),
+        ('"\\q" -> b', "invalid backslashes"),
         ("a" * (MAX_CHARACTERS + 1), "1,000,001 characters"),
     ],
 )

@@ -65,7 +65,7 @@ def test_the_line_that_names_the_separator_is_no_header_whatever_is_chosen() -> 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"sep=:\na:b\n1:2\n", 'The separator must be one of .*; ":" is none of them'),
+        (b"sep=:\na:b\n1:2\n", 'The separator must be one of .*; ":" is not'),
         (b"sep=;", "The file is empty"),
         (b"sep=;\n", "The file is empty"),
         (b"sep=;\na;b\n", "has a header but no records"),

@@ -132,8 +132,8 @@ def test_a_connection_is_known_by_a_public_name_alone() -> None:
         ("nowhere at all", [], "not a folder"),
         ("", ["a=duckdb:x", "a=duckdb:y"], "Two connections are called"),
         ("", ["files=duckdb:x"], "Two connections are called"),
-        ("", ["postgresql://reader:hunter2@db/clinic"], "must not hold a password"),
-        ("", ["postgresql://db/clinic?password=hunter2"], "must not hold a password"),
+        ("", ["postgresql://reader:hunter2@db/clinic"], "must not contain a password"),
+        ("", ["postgresql://db/clinic?password=hunter2"], "must not contain a password"),
         ("", ["clinic=hunter2"], 'The connection "clinic" cannot be used. An address begins with'),
     ],
 )

@@ -96,7 +96,7 @@ def test_an_app_that_is_missing_is_a_sentence_with_its_path(
     ("words", "why"),
     [
         (["--data-root", "nowhere at all"], "is not a folder"),
-        (["--connect", "postgresql://reader:hunter2@db/clinic"], "must not hold a password"),
+        (["--connect", "postgresql://reader:hunter2@db/clinic"], "must not contain a password"),
     ],
 )
 def test_what_cannot_be_connected_is_a_sentence(

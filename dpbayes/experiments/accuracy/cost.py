@@ -99,8 +99,9 @@ def refuse_long_search(network: Network, *, most: int) -> None:
     sets = len(network.closure)
     if sets > most:
         raise InputError(
-            f"This network has {sets:,} sets of nodes within its families, and the best noise is found for {most:,} at "
-            "most here: any more take too long. Remove some parents, or leave out the mechanisms that need it."
+            f"This network has {sets:,} sets of nodes within its families, but the optimal noise is computed "
+            "for at most "
+            f"{most:,} here. Remove some parents, or leave out the mechanisms that need it."
         )
 
 
@@ -116,12 +117,13 @@ def refuse_large_runs(cost: Cost) -> None:
         )
     if size.drawn > MOST_DRAWN:
         raise InputError(
-            f"The records of one repeat hold {size.drawn:,} values, and at most {MOST_DRAWN:,} are drawn at once. Use "
-            "fewer records to train and test on, or a smaller network."
+            f"The records of one repeat have {size.drawn:,} values; the limit is {MOST_DRAWN:,}. Use fewer "
+            "training and "
+            "test records, or a smaller network."
         )
     if size.states * size.patterns > 4 * MOST_HELD:
         raise InputError(
-            f"{size.patterns:,} records to test with {size.states:,} states of the target are too many to hold in "
+            f"{size.patterns:,} test records with {size.states:,} states of the target are too many to hold in "
             "memory. Test on fewer."
         )
     results = size.repeats * size.epsilons * size.curves

@@ -22,7 +22,7 @@ LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A curve: its `name` in commands, and how it looks under its title, where "N draws" stands for the plan's number.
+    """A curve: its `name` in commands, and its look and title, where "N samples" stands for the plan's number.
 
     `kind` is the mechanism that it belongs to, None for a baseline, to which epsilon means nothing. `option` is what
     leaves it out on the page, by its name in the link and its title. `certified` returns the epsilon proved for every
@@ -56,7 +56,7 @@ class Method:
 
     def called(self, draws: int) -> str:
         """Return its title with the number of draws that it stands for."""
-        return self.title.replace("N draws", many(draws, "draw"))
+        return self.title.replace("N samples", many(draws, "sample"))
 
     def look(self, draws: int) -> Look:
         """Return how its curve looks."""

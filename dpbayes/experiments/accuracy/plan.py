@@ -41,7 +41,7 @@ __all__ = [
 
 MOST_EPSILONS = 200
 
-TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="records to train on")
+TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="training records")
 REPEATS = Parameter(
     "",
     low=2,
@@ -50,9 +50,9 @@ REPEATS = Parameter(
     log=True,
     whole=True,
     title="repeats",
-    description="Every repeat has a split of its own, and a model of its own where the records are synthetic.",
+    description="Every repeat uses a new split and, for synthetic records, a new random model.",
 )
-RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="records in all")
+RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="synthetic records")
 TESTING = Parameter(
     "",
     low=1,
@@ -60,8 +60,8 @@ TESTING = Parameter(
     typical=100_000,
     log=True,
     whole=True,
-    title="records to test, at most",
-    description="All that are not trained on, where they are fewer.",
+    title="test records (at most)",
+    description="If fewer records are left after training, all of them are test records.",
 )
 STRENGTH = Parameter(
     "",
@@ -69,24 +69,24 @@ STRENGTH = Parameter(
     high=1,
     typical=1,
     title="strength of the model",
-    description="1: every probability is drawn from (0, 1). 0.4: from (0.3, 0.7). 0: all are even; nothing to learn.",
+    description="At 1 every probability is uniform on (0, 1), at 0.4 on (0.3, 0.7). At 0 all are 0.5.",
 )
 STEALTH = Parameter(
     "",
     low=0.5,
     high=0.999,
     typical=0.9,
-    title="stealth, share of releases",
-    description="How often a Fourier release should hold no negative count; it sets the increment t.",
+    title="share of non-negative releases",
+    description="The share of Fourier releases without a negative count; it sets the increment t.",
 )
 DRAWS = Parameter(
-    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="draws, where the paper repeats many times"
+    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="samples of the paper's sampler"
 )
 
 
 LOW = Parameter("", EPSILON.low, EPSILON.high, typical=0.1, log=True, title="smallest epsilon")
 HIGH = Parameter("", EPSILON.low, EPSILON.high, typical=100, log=True, title="largest epsilon")
-POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=20, log=True, whole=True, title="epsilons")
+POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=19, log=True, whole=True, title="values of epsilon")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class EpsilonGrid:
 
     low: Annotated[float, LOW] = 0.1
     high: Annotated[float, HIGH] = 100.0
-    points: Annotated[int, POINTS] = 20
+    points: Annotated[int, POINTS] = 19
 
     @property
     def epsilons(self) -> tuple[float, ...]:
@@ -154,7 +154,7 @@ class AccuracyPlan:
             require_shares(self.network, weights=self.weights, prices=())
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
-            raise InputError(f"The target {brief(self.target)} has one state only: there is nothing to predict.")
+            raise InputError(f"The target {brief(self.target)} has only one state, so there is nothing to predict.")
         for method in self.methods:
             why = refusal(method, self.network)
             if why:
@@ -166,7 +166,7 @@ class AccuracyPlan:
                     f"{self.noise.value}."
                 )
         if not self.methods:
-            raise InputError("There is no method to compare; name at least one.")
+            raise InputError("There is no method to compare. Name at least one.")
         if self.training >= self.records:
             raise InputError(
                 f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
@@ -274,7 +274,7 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     if not 1 <= len(numbers) <= MOST_EPSILONS:
         raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
-        raise InputError("The values of epsilon must rise, each above the one before.")
+        raise InputError("The values of epsilon must be in increasing order.")
     return numbers
 
 

@@ -132,21 +132,30 @@ class AccuracyRecipe:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words that `recipe_of` reads."""
     where = parser.add_argument_group("network and records; synthetic ones without a table")
-    where.add_argument("--features", metavar="D", help="a naive Bayes network of so many features (16 if nothing else)")
+    where.add_argument("--features", metavar="D", help="a naive Bayes network with D features (default: 16)")
     add_network(where)
-    where.add_argument("--target", metavar="NODE", help="what is predicted; the node in the most families if not given")
+    where.add_argument(
+        "--target", metavar="NODE", help="the node that is predicted (default: the node in the most families)"
+    )
     add_settings(where, Synthetic)
     add_settings(parser, AccuracyPlan)
     add_settings(parser, EpsilonGrid)
-    parser.add_argument("--epsilons", nargs="+", metavar="EPSILON", help="these instead, each above the one before")
+    parser.add_argument(
+        "--epsilons", nargs="+", metavar="EPSILON", help="values of epsilon in increasing order, instead of a grid"
+    )
     parser.add_argument(
         "--weights",
         nargs="+",
         metavar="NODE=NUMBER",
-        help="how often the error in a node's table counts where noise is shared out among the tables (1)",
+        help="the weight of the error in a node's table, for mechanisms that distribute noise over tables (default: 1)",
     )
     names = ", ".join(ALL_METHODS)
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"all that fit, or some of: {names}")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="NAME",
+        help=f"the methods to compare (default: all that fit the network): {names}",
+    )
     add_out(parser, otherwise="a short table is printed")
 
 
@@ -200,7 +209,7 @@ def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tup
         return methods_for(network, tuple(Calibration), noise, among=ALL_METHODS.values())
     for name in names:
         if name.lower() not in ALL_METHODS:
-            raise InputError(f"There is no method {brief(name)}; there are {', '.join(ALL_METHODS)}.")
+            raise InputError(f"There is no method {brief(name)}; choose from {', '.join(ALL_METHODS)}.")
     return tuple(ALL_METHODS[name.lower()] for name in names)
 
 
@@ -209,7 +218,7 @@ def _weights(texts: Sequence[str], network: Network) -> tuple[float, ...]:
     for text in texts:
         name, sign, number = text.rpartition("=")
         if not sign:
-            raise InputError(f"A weight is written as NODE=NUMBER; {brief(text)} is not.")
+            raise InputError(f"Write a weight as NODE=NUMBER, not as {brief(text)}.")
         weights[network.index(name)] = finite_number("Every weight", number, low=LEAST_WEIGHT, high=MOST_WEIGHT)
     return tuple(weights) if texts else ()
 

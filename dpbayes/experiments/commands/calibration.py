@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, CalibrationSize)
     add_out(parser, otherwise="a table is printed")
     parser.add_argument(
-        "--picture", type=Path, metavar="FILE", help="an .html file: coverage against epsilon, as on the Release page"
+        "--picture", type=Path, metavar="FILE", help="an .html file of coverage against epsilon, as on the Explore page"
     )
 
 

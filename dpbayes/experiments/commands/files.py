@@ -25,7 +25,7 @@ def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
     An input may also be a key or a text: only those that are files or folders count.
     """
     if out is not None and out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"The results are written to a file ending in .csv or .parquet; {brief(out.name)} does not.")
+        raise InputError(f"The results need a file name that ends in .csv or .parquet; {brief(out.name)} does not.")
     if out is not None:
         require_output(out, [Path(given) for given in inputs if given and os.path.exists(given)])
 
@@ -45,7 +45,7 @@ def as_csv_or_written(frame: pd.DataFrame, out: Path | None, settings: Settings)
 def require_page(picture: Path | None) -> None:
     """Refuse, before work begins, a picture in another kind of file, or without Plotly. Errors: InputError."""
     if picture is not None and picture.suffix != ".html":
-        raise InputError(f"The picture is drawn in a file ending in .html; {brief(picture.name)} does not.")
+        raise InputError(f"The picture needs a file name that ends in .html; {brief(picture.name)} does not.")
     if picture is not None:
         require_output(picture, ())
         plotly()

@@ -27,7 +27,7 @@ COMMANDS = {
         _printed(regression.run),
     ),
     "hellinger": Command(
-        "error of a die's released posterior against throws, epsilon and sides",
+        "error of the released posterior of a die against throws, epsilon and sides",
         hellinger.add_arguments,
         _printed(hellinger.run),
     ),
@@ -37,7 +37,7 @@ COMMANDS = {
         _printed(least_epsilon.run),
     ),
     "calibration": Command(
-        "how often intervals hold the truth, with noisy counts taken as real and with the noise taken into account",
+        "coverage of naive and noise-aware intervals",
         calibration.add_arguments,
         _printed(calibration.run),
     ),

@@ -43,7 +43,7 @@ def add_settings(parser: argparse._ActionsContainer, kind: type[Any]) -> None:
 def add_link(parser: argparse.ArgumentParser) -> None:
     """Give a parser a pasted link."""
     parser.add_argument(
-        "--settings", default="", metavar="LINK", help="the page's link, or the settings that a file of results holds"
+        "--settings", default="", metavar="LINK", help="the page's link, or the settings column of a results file"
     )
 
 

@@ -127,20 +127,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RegressionScenario)
     add_settings(parser, RegressionSeeds)
     parser.add_argument(
-        "--table", default="", metavar="FILE", help="your own table, .csv, .xlsx or .parquet, with --columns"
+        "--table", default="", metavar="FILE", help="your own table as a .csv, .xlsx or .parquet file, with --columns"
     )
     parser.add_argument(
         "--source",
         default="",
         metavar="ADDRESS",
-        help="a table that is summed up where it lies, such as parquet:visits, with --columns; nothing is held out",
+        help="a connected table such as parquet:visits, with --columns; only its sums are computed, without a test set",
     )
     parser.add_argument(
         "--columns",
         default="",
         metavar="JSON",
-        help='its columns in use and their public bounds, the target last: {"age": [18, 90], "pay": [0, 500]}; a third '
-        "number stands in where a value is missing",
+        help='the used columns with their public bounds, the target last: {"age": [18, 90], "pay": [0, 500]}; a third '
+        "number replaces missing values",
     )
     add_out(parser, otherwise="CSV is printed")
 
@@ -163,13 +163,14 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
     if (scenario.records is Records.CONNECTED) != bool(asked.source):
         raise InputError(
-            f"A table that stays where it is needs --source and --columns, and no --records but "
+            f"A connected table needs --source and --columns, and --records must be "
             f'"{Records.CONNECTED.value}"; other records take no --source.'
         )
     if (scenario.records is Records.UPLOAD) != bool(asked.table) or is_own != bool(asked.columns):
         raise InputError(
-            f'A table of one\'s own needs --table and --columns, and no --records but "{Records.UPLOAD.value}"; other '
-            "records take neither."
+            f'Your own table needs --table and --columns, and --records must be "{Records.UPLOAD.value}"; '
+            "other records "
+            "take neither option."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None
     return RegressionRecipe(
@@ -196,12 +197,12 @@ def _linked(link: str) -> dict[str, str]:
     """
     address, is_link, query = link.rpartition("?")
     if address and address.rstrip("/").rpartition("/")[2] != "regression":
-        raise InputError(f"{brief(address)} is not the address of the Regression page; paste the link that it shows.")
+        raise InputError(f"{brief(address)} is not a link of the Regression page. Paste the link that the page shows.")
     texts = dict(parse_qsl(query, keep_blank_values=True))
     for key in texts:
         if not is_link and key not in _SEEDS and not key.startswith(_PREFIX):
             raise InputError(
-                f"There is no setting {brief(key)} of a regression; they are written as in the page's link, such as "
+                f"There is no regression setting {brief(key)}; write settings as in the page's link, such as "
                 f"{_PREFIX}repeats=20."
             )
     return {key.removeprefix(_PREFIX): text for key, text in texts.items() if key in _SEEDS or key.startswith(_PREFIX)}

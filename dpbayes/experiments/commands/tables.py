@@ -17,12 +17,18 @@ from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shippe
 def add_network(parser: argparse._ActionsContainer) -> None:
     """Give a parser the words that name a network and a table."""
     parser.add_argument("--network", metavar="KEY", help=f"a published network: {', '.join(NAMED)}")
-    parser.add_argument("--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file of them")
     parser.add_argument(
-        "--states", metavar="JSON", help='states of nodes of --arrows that are not ("no", "yes"); all of a file'
+        "--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file with such lines"
     )
     parser.add_argument(
-        "--table", metavar="KEY", help=f"{', '.join(SHIPPED)}, or a CSV, .xlsx or .parquet file with --states"
+        "--states",
+        metavar="JSON",
+        help='the states of nodes in --arrows other than ("no", "yes"); for a file, the states of all nodes',
+    )
+    parser.add_argument(
+        "--table",
+        metavar="KEY",
+        help=f"a shipped table ({', '.join(SHIPPED)}), or a .csv, .xlsx or .parquet file with --states",
     )
 
 
@@ -59,7 +65,7 @@ def table_of(asked: argparse.Namespace) -> Dataset:
         return load_shipped(asked.table)
     stated = _stated(asked)
     if not stated:
-        raise InputError("A table from a file needs --states: the public states of every column that is to be a node.")
+        raise InputError("A table from a file needs --states: the public states of every column that is a node.")
     columns = [Categories(name, states, public=True) for name, states in stated.items()]
     return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
 

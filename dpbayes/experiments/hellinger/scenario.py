@@ -30,7 +30,7 @@ MOST_SHOWN = 200_000
 
 
 class SmoothRun(enum.Enum):
-    """How the smooth mechanism is run; by enumeration it is shown beside the one that is certified by proof."""
+    """How the smooth mechanism is run; by enumeration it is shown beside the one that is proved for every die."""
 
     ENUMERATED = "certified by enumeration"
     CERTIFIED = "certified"
@@ -54,17 +54,18 @@ PRIOR = Parameter(
     r"\alpha", low=LEAST_PRIOR, high=1e3, typical=1.0, log=True, title="prior", description="The same on every side."
 )
 DELTA = Parameter(
-    r"\delta", low=1e-12, high=0.1, typical=1e-5, log=True, description="Used by the smooth mechanism alone."
+    r"\delta", low=1e-12, high=0.1, typical=1e-5, log=True, description="Used only by the smooth mechanism."
 )
 BALANCE = Choice(
-    Balance, title="counts", description="Hypothetical counts. Skewed: n/20 throws, at least one, on every other side."
+    Balance, title="counts", description="Hypothetical counts. Skewed: every other side has n/20 throws, at least one."
 )
 CALIBRATION = Choice(
     SmoothRun,
     title="smooth mechanism",
-    description="Certified: run so that what is proved of it is (ε, δ), as for the others. By enumeration: beside that "
-    "one, at the largest internal ε found at which all pairs of tables keep (ε, δ), where there are at most "
-    f"{MOST_ENUMERATED} tables. As printed: run at (ε, δ), where only (1.5 ε, δ/2) is proved.",
+    labels=("proved by enumeration", "proved", "as stated in the Notes"),
+    description="Proved: the run for which (ε, δ) is proved for every die. Proved by enumeration: also the run at "
+    "the largest internal ε at which all pairs of tables keep (ε, δ), for at most "
+    f"{MOST_ENUMERATED} tables. As stated in the Notes: the run at (ε, δ), for which only (1.5 ε, δ/2) is proved.",
 )
 
 

@@ -90,7 +90,7 @@ class RegressionStudy:
             or len(precisions) > MOST_PRECISIONS
             or any(a >= b for a, b in itertools.pairwise(precisions))
         ):
-            raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values, each above the one before.")
+            raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values in increasing order.")
         if isinstance(self.rule, BoundForEpsilon):
             EPSILON.checked("The certified epsilon", self.rule.epsilon)
         NOISE_VARIANCE.checked("The noise variance", self.noise_variance)

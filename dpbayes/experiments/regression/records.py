@@ -112,7 +112,7 @@ class OwnColumns:
         if not lists or any(not isinstance(values, list) or len(values) not in (2, 3) for values in lists):
             raise InputError(
                 'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}: lowest and highest value, maybe '
-                "a third that stands in where one is missing; the last is the target."
+                "a third that replaces missing values; the last is the target."
             )
         *features, target = (stated_column(name, *values) for name, values in told.items())
         return cls(tuple(features), target)
@@ -126,7 +126,7 @@ def numeric_table(
     Errors: InputError for no feature, a column twice, text that is no number, missing values without a stand-in.
     """
     if not features:
-        raise InputError("A regression needs at least one feature; tick one.")
+        raise InputError("A regression needs at least one feature. Tick one.")
     columns = [*features, target]
     values = [_numbers(frame, column) for column in columns]
     names = tuple(column.name for column in columns)
@@ -150,11 +150,12 @@ def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:
     bad = ~gaps & ~np.isfinite(numbers)
     if bad.any():
         value = brief(texts.to_numpy()[int(bad.argmax())])
-        raise InputError(f"Column {brief(column.name)} holds {value}, which is not a finite number; leave it out.")
+        raise InputError(f"Column {brief(column.name)} holds {value}, which is not a finite number. Leave it out.")
     if gaps.any():
         if column.if_missing is None:
             raise InputError(
-                f"Column {brief(column.name)} has {int(gaps.sum()):,} missing values; state a number that stands in, "
+                f"Column {brief(column.name)} has {int(gaps.sum()):,} missing values. State a number that "
+                "replaces them, "
                 "or leave the column out."
             )
         numbers[gaps] = column.if_missing

@@ -12,15 +12,15 @@ from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.mechanisms.regression import RegressionSampler
 
 EXACT_NAME = "exact"
-CUT_NAME = "exact, cut to the ball"
-ONE_NAME = "one private draw"
+CUT_NAME = "exact, truncated"
+ONE_NAME = "one private sample"
 MEAN_NAME = "training mean"
 _SUMS = ("exact", "cut", "one", "several", "baseline")
 
 
 def several_name(draws: int) -> str:
     """Return what the mean of N draws is called."""
-    return ONE_NAME if draws == 1 else f"mean of {draws:,} private draws"
+    return ONE_NAME if draws == 1 else f"mean of {draws:,} private samples"
 
 
 def _look(name: str) -> Look:

@@ -65,22 +65,24 @@ class RegressionScenario:
     """
 
     records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
-    n: Annotated[int, _whole("n", "records to make up", low=2, high=MOST_RECORDS, typical=370_000)] = 370_000
+    n: Annotated[int, _whole("n", "synthetic records", low=2, high=MOST_RECORDS, typical=370_000)] = 370_000
     features: Annotated[
         int, _whole("d", "features", low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
     ] = len(CENSUS_FEATURES)
-    precision: Annotated[float, _precision("prior precision looked at", 100.0)] = 100.0
+    precision: Annotated[float, _precision("prior precision", 100.0)] = 100.0
     lowest: Annotated[float, _precision("lowest prior precision", 0.01)] = 0.01
     highest: Annotated[float, _precision("highest prior precision", 1e6)] = 1e6
     points: Annotated[int, _whole("", "prior precisions", low=1, high=MOST_PRECISIONS, typical=25)] = 25
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
-    train_share: Annotated[float, Parameter("", low=0.001, high=0.999, typical=0.1, title="share to train on")] = 0.1
+    train_share: Annotated[float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share")] = 0.1
     repeats: Annotated[int, _whole("", "repeats", low=1, high=MOST_REPEATS, typical=20)] = 20
-    draws: Annotated[int, _whole("N", "posterior draws", low=int(DRAWS.low), high=MOST_DRAWS, typical=1)] = 1
-    norm_bound: Annotated[NormBound, Choice(NormBound, title="norm bound")] = NormBound.PRINTED
+    draws: Annotated[int, _whole("N", "posterior samples", low=int(DRAWS.low), high=MOST_DRAWS, typical=1)] = 1
+    norm_bound: Annotated[
+        NormBound, Choice(NormBound, title="norm bound", labels=("10/√b, as in the paper", "from a proved ε"))
+    ] = NormBound.PRINTED
     epsilon: Annotated[
         float,
-        Parameter(EPSILON.symbol, EPSILON.low, EPSILON.high, 4.0, log=True, title="certified epsilon of all draws"),
+        Parameter(EPSILON.symbol, EPSILON.low, EPSILON.high, 4.0, log=True, title="proved epsilon of all samples"),
     ] = 4.0
 
     def __post_init__(self) -> None:
@@ -152,9 +154,11 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
     if scenario.records is Records.FULTON:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
-        raise InputError("A table of one's own is not part of the settings; load it on the Regression page.")
+        raise InputError("Your own table is not part of the settings. Load it on the Regression page.")
     if scenario.records is Records.CONNECTED:
-        raise InputError("A connected table is not part of the settings; name its address, or connect it on Data.")
+        raise InputError(
+            "A connected table is not part of the settings. State its address, or connect it on the Data page."
+        )
     census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
     return study_records(census, CENSUS_BOUNDS, unit="US dollars")
 

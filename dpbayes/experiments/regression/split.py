@@ -27,7 +27,7 @@ class SplitTable:
     def of(cls, data: ScaledRegression) -> "SplitTable":
         """Copy scaled records."""
         if data.n and data.target.min() == data.target.max():
-            raise InputError("The target is the same in every record; there is nothing to predict.")
+            raise InputError("The target is the same in every record, so there is nothing to predict.")
         joint = _aligned((data.n, data.features.shape[1] + 2))
         joint[:, :-2], joint[:, -2], joint[:, -1] = data.features, data.target, 1.0
         joint.setflags(write=False)

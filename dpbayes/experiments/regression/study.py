@@ -59,7 +59,7 @@ def fit_curves(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generato
     study.check_fit(gram.n, features=gram.features)
     total, squares = gram.products[-1, -2], gram.products[-2, -2]
     if squares * gram.n - total**2 <= gram.n * squares * _ROUNDING:
-        raise InputError("The target is the same in every record; there is nothing to predict.")
+        raise InputError("The target is the same in every record, so there is nothing to predict.")
     return _fits(gram, study, rng.spawn(2)[1])
 
 

@@ -243,7 +243,7 @@ class HellingerEnumerated:
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity by enumeration"
-    named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity, certified by enumeration,"
+    named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity by enumeration"
     die: Die
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA]

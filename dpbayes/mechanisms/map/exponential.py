@@ -34,7 +34,7 @@ CELLS = Parameter(
     log=True,
     whole=True,
     title="Cells",
-    description="Into how many equal cells the estimates are rounded; the promise does not depend on it.",
+    description="The number of equal cells to which estimates are rounded; the guarantee does not depend on it.",
 )
 
 _BLOCK = 1 << 20
@@ -121,7 +121,7 @@ class MapExponential:
             f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
             f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
             f"all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
-            "All nodes share $\\varepsilon$: large networks need a large one."
+            "All nodes share $\\varepsilon$, so large networks need a large $\\varepsilon$."
         )
 
     @cached_property

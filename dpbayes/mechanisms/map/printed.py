@@ -56,8 +56,8 @@ class PrintedMap:
         return (
             "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
             "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
-            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, so that $\\Delta = {latex(self.sensitivity)}$. That bounds "
-            f"how much a set's *probability* moves; a density moves by more. On a grid of {self.points:,} values."
+            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, hence $\\Delta = {latex(self.sensitivity)}$. This bounds "
+            f"the change of a set's *probability*; the density changes by more. The grid has {self.points:,} values."
         )
 
     @property

@@ -51,8 +51,8 @@ class NoiseLaw:
             return 1.0
         if self.noise is not other.noise or self.noise is not Noise.REAL:
             raise InputError(
-                f"Noise of {self.noise.value} at scale {numeral(self.scale, 6)} was drawn, and {other.noise.value} at "
-                f"scale {numeral(other.scale, 6)} are asked for; draw it of that law."
+                f"The noise is {self.noise.value} at scale {numeral(self.scale, 6)}, but {other.noise.value} at scale "
+                f"{numeral(other.scale, 6)} are needed. Sample the noise with that law."
             )
         return other.scale / self.scale
 

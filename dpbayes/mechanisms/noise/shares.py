@@ -44,14 +44,14 @@ def require_shares(network: Network, *, weights: Sequence[float], prices: Sequen
     """
     nodes = len(network.names)
     if weights and len(weights) != nodes:
-        raise InputError(f"{len(weights)} weights were given for {nodes} tables; give one for each, or none.")
+        raise InputError(f"There are {len(weights)} weights for {nodes} tables. Give one weight per table, or none.")
     for weight in weights:
         finite_number("Every weight", weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
     sets = len(network.closure) - 1  # refuses families that are too large
     if prices and len(prices) != sets:
-        raise InputError(f"{len(prices)} prices were given for {sets} sets of nodes; give one for each, or none.")
+        raise InputError(f"There are {len(prices)} prices for {sets} sets of nodes. Give one price per set, or none.")
     if weights and prices:
-        raise InputError("Weights choose the prices; give the one or the other.")
+        raise InputError("Weights determine the prices. Give either weights or prices.")
 
 
 def searched(mechanism: Any) -> Work[None]:

@@ -26,7 +26,13 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_CELLS, Network
 
 PARENTS = Parameter(
-    "k", low=1, high=8, typical=2, whole=True, title="Most parents", description="How many parents a node may be given."
+    "k",
+    low=1,
+    high=8,
+    typical=2,
+    whole=True,
+    title="Most parents",
+    description="The largest number of parents of a node.",
 )
 TABLE = Parameter(
     "T",
@@ -36,7 +42,7 @@ TABLE = Parameter(
     log=True,
     whole=True,
     title="Largest table",
-    description="How many cells the table of a node may have for it to be given these parents.",
+    description="The largest number of cells of a node's table.",
 )
 MOST_EPSILON = 1000
 MOST_PAIRS = 20_000
@@ -132,7 +138,7 @@ def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
     Errors: those of `simulate_structure`, before anything is drawn, and InputError for a score that is rounded.
     """
     if choice.score != DISTANCE:
-        raise InputError(f"A real release needs scores that nothing is rounded in; {choice.score.label} is rounded.")
+        raise InputError(f"A real release needs exact scores; {choice.score.label} is rounded.")
 
     def pick(scores: IntArray | FloatArray, each: Round) -> int:
         return draw_flip(scores.astype(np.int64), sensitivity=int(each.sensitivity), epsilon=each.epsilon)

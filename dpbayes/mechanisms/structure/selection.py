@@ -28,7 +28,7 @@ def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
     try:
         return rounded_up(exact)
     except OverflowError:
-        raise InputError("epsilon is too small for a choice; choose a larger one.") from None
+        raise InputError("epsilon is too small for a choice. Use a larger epsilon.") from None
 
 
 def simulate_flip(scores: ArrayLike, scale: float, rng: np.random.Generator) -> int:

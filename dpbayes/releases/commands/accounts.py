@@ -20,22 +20,26 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     """Add the words of `ledger` and of its actions."""
     add_ledger(parser)
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    actions.add_parser("list", help="datasets with their budgets, and every release")
+    actions.add_parser("list", help="list datasets with their budgets, and all releases")
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
         action = actions.add_parser(name, help=about)
         action.add_argument("dataset")
         action.add_argument("--budget", help="the total epsilon, a decimal")
-        action.add_argument("--rho", help="in its place the total rho of zero-concentrated privacy, a decimal")
-        action.add_argument("--delta", help="beside a total epsilon: the budget is kept in a rho that gives both")
-        action.add_argument("--reason", required=True, help="why, for whoever reads the ledger")
-    export = actions.add_parser("export", help="write a release again; it costs nothing")
-    export.add_argument("row", help="the row of its reservation, as list shows it")
+        action.add_argument("--rho", help="instead of --budget, the total rho of zero-concentrated privacy, a decimal")
+        action.add_argument("--delta", help="with --budget: (epsilon, delta), tracked as zCDP")
+        action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
+    export = actions.add_parser("export", help="write a release again at no cost")
+    export.add_argument("row", help="the row of the release in the output of list")
     export.add_argument("--out", required=True, type=Path, metavar="FILE")
-    check = actions.add_parser("check", help="whether version, chain, sums and contents are as they were written")
+    check = actions.add_parser("check", help="check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
-        "--seen", action="append", default=[], metavar="HASH", help="a hash that check printed before, kept elsewhere"
+        "--seen",
+        action="append",
+        default=[],
+        metavar="HASH",
+        help="a hash that check printed earlier and that you keep elsewhere",
     )
-    sums = actions.add_parser("composed", help="what all releases of a dataset together really lose at a delta")
+    sums = actions.add_parser("composed", help="the combined privacy loss of all releases of a dataset at a delta")
     sums.add_argument("dataset")
     sums.add_argument("--delta", default="1e-6")
 
@@ -51,7 +55,7 @@ def _listed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
     for account in ledger.accounts(path):
         yield (
             f"{account.dataset}: budget {amount_text(account.budget)}{kept_in(account)}, "
-            f"released {amount_text(account.released)}, reserved and never shown {amount_text(account.reserved)}, "
+            f"released {amount_text(account.released)}, reserved without a release {amount_text(account.reserved)}, "
             f"left {amount_text(account.left)}"
         )
         for spending in ledger.spendings(path, account.dataset):
@@ -69,10 +73,10 @@ def _cost(spending: Spending) -> str:
 def _budget(asked: argparse.Namespace) -> Amount:
     """Return the budget that was typed. Errors: InputError unless it is one."""
     if (asked.budget is None) == (asked.rho is None):
-        raise InputError("A budget is an epsilon or a rho; state one of --budget and --rho.")
+        raise InputError("A budget is an epsilon or a rho. State either --budget or --rho.")
     if asked.delta is not None:
         if asked.budget is None:
-            raise InputError("A delta belongs to a total epsilon; state it with --budget.")
+            raise InputError("A delta belongs to a total epsilon. State it with --budget.")
         return Rho(parsed_promise(asked.budget, asked.delta).rho)
     return Rho(decimal("The budget", asked.rho)) if asked.budget is None else decimal("The budget", asked.budget)
 
@@ -95,7 +99,7 @@ def _exported(path: Path, asked: argparse.Namespace) -> Iterator[str]:
 
 def _checked(path: Path, asked: argparse.Namespace) -> Iterator[str]:
     checked = ledger.check(path, seen=asked.seen)
-    yield f"All {checked.rows:,} rows are as they were written. The last one's hash: {checked.head}"
+    yield f"All {checked.rows:,} rows are unchanged. The hash of the last row is {checked.head}"
     yield from checked.notes
 
 
@@ -106,9 +110,9 @@ def _composed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
     total = f"{account.measure.value} {amount_text(account.spent)}"
     together = f"{numeral_above(bound, 4)} at delta {asked.delta}"
     if account.measure is PrivacyMeasure.RHO:
-        yield f"{len(amounts):,} releases: {total}, the exact sum; at most epsilon {together}."
+        yield f"{len(amounts):,} releases: the exact sum is {total}; the composed loss is at most epsilon {together}."
     else:
-        yield f"{len(amounts):,} releases: {total} at delta 0; at most {together}."
+        yield f"{len(amounts):,} releases: {total} at delta 0; the composed loss is at most {together}."
 
 
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {

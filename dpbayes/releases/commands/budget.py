@@ -13,7 +13,10 @@ MOST_READ = 2**53
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """Add the word that names the ledger."""
     parser.add_argument(
-        "--ledger", type=Path, metavar="FILE", help="the ledger; else DPBAYES_LEDGER, else one in your data folder"
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
     )
 
 

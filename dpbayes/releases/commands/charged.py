@@ -61,11 +61,13 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the words of `release`."""
     _add_charged(parser)
     add_data_or_source(parser)
-    parser.add_argument("--epsilon", help="a decimal; exactly this is charged")
-    parser.add_argument("--rho", help="in its place, for Gaussian noise: a decimal; the budget must be kept in rho")
-    parser.add_argument("--delta", help="beside epsilon, for Gaussian noise: a rho that gives both is charged")
+    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
+    parser.add_argument("--rho", help="instead of --epsilon, for Gaussian noise: a decimal; the budget must be in rho")
+    parser.add_argument("--delta", help="with --epsilon, for Gaussian noise: (epsilon, delta), charged as zCDP")
     add_network(parser)
-    parser.add_argument("--mechanism", required=True, choices=list(RELEASABLE), help="whose noise can be drawn exactly")
+    parser.add_argument(
+        "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
+    )
     parser.add_argument("--prior", default="1", help="the Dirichlet parameter of every cell (default: 1)")
     for name, parameter in _settings().items():
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
@@ -74,39 +76,42 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help=f"a node whose table matters more, by name; may be given several times ({_who_shares()})",
+        help=f"a node whose table has a larger weight; may be repeated ({_who_shares()})",
     )
-    parser.add_argument(
-        "--weight", default="10", help="how many times the squared error in such a table counts (default: 10)"
-    )
+    parser.add_argument("--weight", default="10", help="the weight of the squared error in these tables (default: 10)")
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
-        help="say that the graph was chosen without looking at the records",
+        help="confirm that the graph was chosen without looking at the records",
     )
     parser.add_argument(
         "--graph-learnt",
         action="store_true",
-        help="the graph is one that `learn` paid for: the ledger says what it cost; without either nothing is released",
+        help="the graph was learnt by `learn` and its cost is in the ledger; one of the two options is required",
     )
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where release.json goes")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help="the file for the release, such as release.json"
+    )
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add what is asked of whatever looks at a table and is paid for."""
     add_ledger(parser)
-    parser.add_argument("--dataset", required=True, metavar="ID", help="the name that the ledger has for the table")
+    parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the table in the ledger")
     add_domains(parser)
-    parser.add_argument("--domains-published", action="store_true", help="the domains are from a published description")
-    parser.add_argument("--again", action="store_true", help="draw and pay once more for what was released before")
+    parser.add_argument(
+        "--domains-published", action="store_true", help="confirm that the domains are from a published description"
+    )
+    parser.add_argument("--again", action="store_true", help="sample and pay again for an earlier release")
 
 
 def release(asked: argparse.Namespace) -> int:
     """Make a release and write its document. Errors: InputError, OSError."""
     if asked.graph_unseen == asked.graph_learnt:
         raise InputError(
-            "A graph that was learnt from these records betrays them; say --graph-unseen if it was not, or "
-            "--graph-learnt if the ledger has it as learnt privately."
+            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if "
+            "no record was "
+            "used, or --graph-learnt if the ledger contains the private learning step."
         )
     path = ledger.ledger_path(asked.ledger)
     require_output(asked.out, [path, *files_read(asked)])
@@ -148,8 +153,9 @@ def _loss(asked: argparse.Namespace) -> dict[str, Any]:
     """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
     if (asked.epsilon is None) == (asked.rho is None) or (asked.epsilon is None and asked.delta is not None):
         raise InputError(
-            "A release promises an epsilon or a rho; state one of --epsilon and --rho, or --epsilon with --delta for "
-            "Gaussian noise."
+            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta "
+            "for Gaussian "
+            "noise."
         )
     if asked.delta is not None:
         return {"stated": parsed_promise(asked.epsilon, asked.delta)}
@@ -163,7 +169,7 @@ def _prices(asked: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
     priced = releasable(asked.mechanism).priced
     if priced is None:
         raise InputError(
-            f"The mechanism {asked.mechanism} has the same noise everywhere; {_who_shares()} can share it."
+            f"The mechanism {asked.mechanism} has the same noise in all tables; only {_who_shares()} can distribute it."
         )
     weight = finite_number("The weight", asked.weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
     weights = np.ones(len(drawn.names))
@@ -176,8 +182,8 @@ def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
     learnt = learnt_as(path, dataset, drawn)
     if learnt is None:
         raise InputError(
-            f"The ledger has no learnt graph of {brief(dataset)} that is this one; learn it first, or say "
-            "--graph-unseen if no record was looked at."
+            f"The ledger does not contain this graph as a learnt graph of {brief(dataset)}. Learn it first, or add "
+            "--graph-unseen if no record was used."
         )
     return learnt.document.stated
 
@@ -217,21 +223,26 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
     """Add the words of `learn`."""
     _add_charged(parser)
     add_data(parser, required=True)
-    parser.add_argument("--epsilon", required=True, help="a decimal; exactly this is charged")
-    parser.add_argument("--parents", default="2", help="the most parents of a node (default: 2)")
-    parser.add_argument("--cells", default="500", help="the most cells of a node's table (default: 500)")
+    parser.add_argument("--epsilon", required=True, help="the epsilon that is charged, a decimal")
+    parser.add_argument("--parents", default="2", help="the largest number of parents of a node (default: 2)")
+    parser.add_argument("--cells", default="500", help="the largest number of cells of a node's table (default: 500)")
     parser.add_argument(
-        "--first", metavar="COLUMN", help="the node to begin with, named without looking (default: the first column)"
+        "--first",
+        metavar="COLUMN",
+        help="the first node, chosen without looking at the records (default: the first column)",
     )
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"ends in {' or '.join(ARROWS)}")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {' or '.join(ARROWS)}"
+    )
 
 
 def learn(asked: argparse.Namespace) -> int:
     """Learn a graph and write its arrows. Errors: InputError, OSError."""
     if asked.out.suffix.lower() not in ARROWS:
         raise InputError(
-            f"A learnt graph is a list of arrows, without probabilities; let {brief(asked.out.name)} end in "
-            f"{' or '.join(ARROWS)}."
+            "A learnt graph is a list of arrows without probabilities. Its file name must end in "
+            f"{' or '.join(ARROWS)}; "
+            f"{brief(asked.out.name)} does not."
         )
     path = ledger.ledger_path(asked.ledger)
     require_output(asked.out, [path, *files_read(asked)])
@@ -262,7 +273,7 @@ def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], 
     """Show what was made before at no cost; else, or `again`, make it after the last that was asked for."""
     before = shown_again(path, request)
     if before is not None and not again:
-        print("This was made before: the same is shown again, at no cost.", file=sys.stderr)
+        print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
         return before
     past = ledger.asked(path, request.dataset, request.question) if again else ()
     return make(past[-1].row if past else 0)
@@ -274,7 +285,7 @@ def _write(out: Path, data: bytes, path: Path, row: int) -> None:
         write_output(out, data)
     except OSError as error:
         raise InputError(
-            f"The output {out} cannot be written: {error.strerror}. Nothing is lost: row {row} of the ledger {path} "
-            "keeps the release. Run this command again without --again and with another --out, or "
-            f"python -m dpbayes ledger export {row} --out FILE; neither costs anything."
+            f"The output {out} cannot be written: {error.strerror}. Row {row} of the ledger {path} contains the "
+            "release. Run this command again without --again and with another --out, or run "
+            f"python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None

@@ -10,8 +10,10 @@ from dpbayes.releases.verify import verify
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the words of `verify`."""
-    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph as `ledger export` writes it")
-    parser.add_argument("--ledger", type=Path, metavar="FILE", help="also ask the curator's ledger for this release")
+    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
+    parser.add_argument(
+        "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
+    )
 
 
 def check_release(asked: argparse.Namespace) -> int:
@@ -35,7 +37,7 @@ def _is_in_ledger(path: Path, data: bytes) -> bool:
         if spending.release and ledger.outcome(path, spending.row) == data
     ]
     if rows:
-        print(f"holds  The ledger is as it was written, and has this very release in row {rows[0]}.")
+        print(f"holds  The ledger is unchanged and contains this release in row {rows[0]}.")
     else:
-        print("FAILS  The ledger has no such release.")
+        print("FAILS  The ledger does not contain this release.")
     return bool(rows)

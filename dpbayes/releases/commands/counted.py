@@ -21,7 +21,9 @@ from dpbayes.releases.commands.tables import (
     table_of,
 )
 
-NOT_PRIVATE = "These counts are exact and not private: they are for the curator alone. A release is made by `release`."
+NOT_PRIVATE = (
+    "These counts are exact and not private. Only the curator may see them. Use `release` to make a private release."
+)
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +31,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     add_data_or_source(parser)
     add_domains(parser)
     add_network(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where the counts go, as CSV (default: the screen)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: the screen)")
 
 
 def count_table(asked: argparse.Namespace) -> int:
@@ -44,7 +46,7 @@ def count_table(asked: argparse.Namespace) -> int:
     else:
         write_output(asked.out, table_as_csv)
     where = "" if asked.out is None else f" Written to {asked.out}."
-    cells = f"{counts.n:,} records are counted in {counts.network.cell_count:,} cells."
+    cells = f"Counted {counts.n:,} records in {counts.network.cell_count:,} cells."
     print(f"{cells}{where} {NOT_PRIVATE}", file=sys.stderr)
     return HOLDS
 

@@ -13,12 +13,12 @@ from dpbayes.releases.commands.counted import add_count, count_table
 from dpbayes.releases.commands.view import add_view, make_view
 
 COMMANDS = {
-    "release": Command("make a real release of a table and charge it to its budget", add_release, release),
-    "learn": Command("choose a graph privately from a table and charge it to its budget", add_learn, learn),
-    "ledger": Command("budgets, what was spent of them, and every release", add_accounts, keep_accounts),
-    "verify": Command("check a release without its data", add_check, check_release),
-    "view": Command("make a network, records, draws, a report or a script of a release", add_view, make_view),
-    "count": Command("count a table where it lies, exactly; for the curator alone", add_count, count_table),
+    "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
+    "learn": Command("learn a graph privately from a table and charge it to the table's budget", add_learn, learn),
+    "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
+    "verify": Command("verify a release without its data", add_check, check_release),
+    "view": Command("write a network, records, samples, a report or a script from a release", add_view, make_view),
+    "count": Command("count a connected table exactly, for the curator only", add_count, count_table),
 }
 
 

@@ -40,14 +40,16 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--source",
         metavar="ADDRESS",
-        help="in its place a table that is counted where it lies: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
-        "postgresql://user@host/db?table=s.t; no password goes in it",
+        help="instead of --data, a connected table: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
+        "postgresql://user@host/db?table=s.t, without a password",
     )
 
 
 def add_domains(parser: argparse.ArgumentParser) -> None:
     """Add the word that names the domain description."""
-    parser.add_argument("--domains", required=True, type=Path, metavar="FILE", help="its domain description, JSON")
+    parser.add_argument(
+        "--domains", required=True, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
+    )
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +81,7 @@ def declared_columns(path: Path) -> tuple[Column, ...]:
     columns = [column for column in read_domains(path.read_bytes()) if column.use]
     for column in columns:
         if column.domain is None:
-            raise InputError(f"Nothing is declared of the column {brief(column.name)}; declare its states.")
+            raise InputError(f"The column {brief(column.name)} has no declared states. Declare its states.")
     return tuple(column.domain for column in columns if column.domain is not None)
 
 

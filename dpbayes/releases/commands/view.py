@@ -29,11 +29,17 @@ from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Add the words of `view`."""
     parser.add_argument("file", type=Path, help="a release.json")
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"ends in {', '.join(VIEWS)}")
-    parser.add_argument("--records", default="1000", help="how many, in a .csv or .parquet file (default: 1000)")
-    parser.add_argument("--draws", help="draws from the posterior instead of records, in a .parquet file")
     parser.add_argument(
-        "--one-draw", action="store_true", help="records of one draw from the posterior, not of its mean"
+        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {', '.join(VIEWS)}"
+    )
+    parser.add_argument(
+        "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
+    )
+    parser.add_argument("--draws", help="write this number of posterior samples instead of records, in a .parquet file")
+    parser.add_argument(
+        "--one-draw",
+        action="store_true",
+        help="sample the records from one posterior sample, not from the posterior mean",
     )
     parser.add_argument(
         "--as-real",
@@ -41,23 +47,25 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const=Reading.AS_REAL,
         default=Reading.NOISE_AWARE,
-        help="take noisy counts as real, as the paper does, instead of reckoning with the noise",
+        help="compute the naive posterior, as in the paper, instead of the noise-aware posterior",
     )
     parser.add_argument(
-        "--suspicion", default=str(SUSPICION), help="what is believed of one person before, in a report (%(default)s)"
+        "--suspicion",
+        default=str(SUSPICION),
+        help="an attacker's prior belief about one person, for a report (default: %(default)s)",
     )
-    parser.add_argument("--seed", help="to draw the same again; it protects nothing and needs no secrecy")
+    parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
 
 
 def make_view(asked: argparse.Namespace) -> int:
     """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
     if asked.out.suffix not in VIEWS:
-        raise InputError(f"A view is written to a file ending in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
+        raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
     require_output(asked.out, [asked.file])
     data = asked.file.read_bytes()
     if is_structure(data):
         raise InputError(
-            f"{brief(asked.file.name)} is a learnt graph, which has no counts; make a release of it first."
+            f"{brief(asked.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
         )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
@@ -82,7 +90,7 @@ def _records(document: ReleaseDocument, asked: argparse.Namespace) -> Dataset:
 def _parquet(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
     if asked.draws is None:
         return records_parquet(_records(document, asked))
-    draws = whole_number("The number of draws", asked.draws, low=1, high=10_000_000)
+    draws = whole_number("The number of samples", asked.draws, low=1, high=10_000_000)
     return draws_parquet(law_of(release_of(document), asked.reading), draws, _generator(asked))
 
 

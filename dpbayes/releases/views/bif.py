@@ -33,6 +33,6 @@ def unread_elsewhere(network: Network) -> str:
     if odd is None:
         return ""
     return (
-        f"Other programs may refuse {brief(odd)} in a BIF file, where they know names of plain letters, digits, _ "
-        "and - only; this one reads it."
+        f"Other programs may not read {brief(odd)} in a BIF file: many accept only letters, digits, _ and - in names. "
+        "This program reads it."
     )

@@ -26,11 +26,11 @@ def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np
     so, as `remark`. Errors: InputError for more numbers than a file holds.
     """
     network = posterior.network
-    draws = whole_number("The number of draws", draws, low=1, high=10_000_000)
+    draws = whole_number("The number of samples", draws, low=1, high=10_000_000)
     if draws * network.cell_count > MOST_NUMBERS:
         most = max(1, MOST_NUMBERS // network.cell_count)
         raise InputError(
-            f"A file of {draws:,} draws of {network.cell_count:,} cells is too large; take at most {most:,}."
+            f"A file of {draws:,} samples of {network.cell_count:,} cells is too large. Take at most {most:,}."
         )
     values = np.empty((draws, network.cell_count))
     for part in slices(draws, _AT_ONCE // network.cell_count):

@@ -37,30 +37,30 @@ def html_handout(handout: Handout) -> str:
     shown = dict(islice(handout.answer.items(), MOST_STATES))
     bars = "".join(bar(state, share, handout.intervals.get(state)) for state, share in shown.items())
     more = len(handout.answer) - len(shown)
-    rest = f"<p>and {more:,} more states</p>" if more else ""
+    rest = f"<p>There are {more:,} more states.</p>" if more else ""
     return paper(
         f"Simulation: what would a release state about {handout.question}?",
         "<p><strong>Simulation, not a release: its noise comes from a seed and hides nothing.</strong></p>\n"
         f"<ol>{items(_sentences(handout))}</ol>\n"
         f'<h2>One simulated answer: {escape(handout.question)}</h2>\n<div class="bars">{bars}</div>{rest}\n'
-        f"<h2>What a real release would promise</h2>\n<p>{escape(in_words(handout.guarantee))}</p>\n"
-        f"<h2>What is not protected</h2>\n<ul>{items(_not_protected(handout))}</ul>\n",
+        f"<h2>Privacy guarantee of a real release</h2>\n<p>{escape(in_words(handout.guarantee))}</p>\n"
+        f"<h2>Not protected</h2>\n<ul>{items(_not_protected(handout))}</ul>\n",
     )
 
 
 def in_words(guarantee: Guarantee) -> str:
     """Return what a promise lets one record change, for people who do not know epsilon."""
     if not guarantee.is_private:
-        return "Nothing is promised: whoever sees the answer may learn all that a record says."
+        return "There is no guarantee: the answer can reveal everything about a record."
     times = numeral_above(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
     most = in_hundred(1 / (1 + math.exp(-guarantee.epsilon)))
-    sure = "may be as good as certain" if most == "100" else f"is at most {most}% sure"
-    event = f"when one record is replaced by any other, no outcome becomes more than {times} times as likely"
+    sure = "almost 100%" if most == "100" else f"at most {most}%"
+    event = f"replacing one record makes no outcome more than {times} times as probable"
     if guarantee.delta:
-        return f"{guarantee}: {event}, but for a part of {numeral(guarantee.delta)}."
+        return f"{guarantee}: {event}, except with probability {numeral(guarantee.delta)}."
     return (
-        f"{guarantee}: {event}. Whoever gave even odds to two things that the record might say {sure} of one of them "
-        "afterwards, whatever else is known."
+        f"{guarantee}: {event}. An attacker with a 50% belief about one person can reach {sure}, with any other "
+        "knowledge."
     )
 
 
@@ -68,9 +68,9 @@ def _sentences(handout: Handout) -> list[str]:
     likely = max(handout.answer, key=lambda state: handout.answer[state])
     names = ", ".join(f"“{name}” is called {published}" for name, published in handout.published.items())
     return [
-        *([f"In the table {names}."] if names else []),
-        f"The table is {handout.table}; {handout.n:,} records are counted.",
-        f"The mechanism is {handout.mechanism}, with {handout.guarantee}.",
+        *([f"In the table, {names}."] if names else []),
+        f"The table is {handout.table} with {handout.n:,} records.",
+        f"The mechanism is {handout.mechanism} with {handout.guarantee}.",
         f"This simulated release estimates the probability of “{likely}” at {_estimate(handout, likely)}.",
         "Another release of the same table would have other noise and so another estimate.",
     ]
@@ -86,8 +86,8 @@ def _estimate(handout: Handout, state: str) -> str:
 
 def _not_protected(handout: Handout) -> list[str]:
     return [
-        f"That there are {handout.n:,} records, which columns and states there are, and the graph: they are public.",
-        "What is true of people in general: a release states it, about those in the table and about others.",
-        "Several records of one person: the guarantee is about one record.",
-        "Further releases of the same table: their privacy losses add up.",
+        f"The number of records ({handout.n:,}), the columns, their states and the graph are public.",
+        "A release shows what is true of people in general, also of people who are not in the table.",
+        "The guarantee covers one record. It is weaker for a person with several records.",
+        "The privacy losses of further releases of the same table add up.",
     ]

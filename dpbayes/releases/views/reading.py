@@ -8,10 +8,8 @@ from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
 
 INTERVALS = {
-    Reading.NOISE_AWARE: "Intervals reckon with the noise, whose law is public: what the release does not tell "
-    "makes them wider.",
-    Reading.AS_REAL: "Intervals take the noisy counts as real: the noise itself makes the truth lie outside more "
-    "often.",
+    Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
+    Reading.AS_REAL: "The intervals are naive: they ignore the noise and miss the true value more often.",
 }
 """What intervals are worth, by how the release was read."""
 

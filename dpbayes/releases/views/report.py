@@ -31,16 +31,16 @@ DRAWS, MOST_DRAWN = 400, 1 << 22
 """Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
 
 _TERMS = {
-    "unit": "One record",
+    "unit": "Unit of privacy",
     "neighbours": "Neighbours",
-    "promise": "Promise",
+    "promise": "Guarantee",
     "composed": "Spent so far",
-    "trust": "Who is trusted",
+    "trust": "Trust",
     "noise": "Noise",
-    "drawn": "How it was drawn",
-    "made_with": "Made with",
+    "drawn": "Sampling of the noise",
+    "made_with": "Software",
 }
-"""What of the certificate stands on the page, by its heading."""
+"""The fields of the certificate that the page shows, by their headings."""
 
 
 def html_report(
@@ -58,12 +58,13 @@ def html_report(
     return paper(
         f"Release of {request.dataset}",
         f"<ol>{items(told['sentences'])}</ol>\n"
-        f"<h2>What it says</h2>\n{_bars(document, reading)}\n"
-        f"<h2>What is promised</h2>\n<dl>{terms}</dl>\n"
-        f'<h2>What it means for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
+        f"<h2>Results</h2>\n{_bars(document, reading)}\n"
+        f"<h2>Privacy guarantee</h2>\n<dl>{terms}</dl>\n"
+        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
         f"{_beliefs(document, suspicion)}\n"
-        f"<h2>What is not covered</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
-        "<h2>How to check it</h2>\n<p>Without the records: <code>python -m dpbayes verify release.json</code>. "
+        f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
+        "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
+        "dpbayes verify release.json</code>. "
         f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n",
     )
 
@@ -84,9 +85,9 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
         return told
     total = composed.after(request.cost)
     return (
-        f"{told} With the {many(composed.releases, 'release')} of this dataset before it, "
-        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)} together, the "
-        f"attacker’s {percent(suspicion)} belief {_raised(total, suspicion)}."
+        f"{told} Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
+        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
+        f"{percent(suspicion)} belief about one person {_raised(total, suspicion)}."
     )
 
 
@@ -99,13 +100,13 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
     beyond = " by ε" if promise.delta else ""
     after = ceiling(suspicion, promise)
     shares = [
-        (f"a {percent(suspicion)} belief", suspicion),
-        (f"at most {in_hundred(after)}%{beyond} after this release", after),
+        (f"belief before the release: {percent(suspicion)}", suspicion),
+        (f"after this release: at most {in_hundred(after)}%{beyond}", after),
     ]
     if composed.releases:
         total = composed.after(request.cost)
-        most, seldom = _most(total, suspicion), ", except in one of a million cases" if isinstance(total, Rho) else ""
-        shares.append((f"at most {in_hundred(most)}% after all so far{seldom}", most))
+        most, seldom = _most(total, suspicion), " (except with probability 10⁻⁶)" if isinstance(total, Rho) else ""
+        shares.append((f"after all releases: at most {in_hundred(most)}%{seldom}", most))
     return nested(shares, "; ".join(label for label, _ in shares))
 
 
@@ -119,9 +120,9 @@ def _raised(total: Amount, suspicion: float) -> str:
     """Say how far all releases raise a suspicion."""
     most = in_hundred(_most(total, suspicion))
     if most == "100":
-        return "can rise to near certainty"
+        return "can rise to almost 100%"
     if isinstance(total, Rho):
-        return f"rises above {most}% in at most one of a million cases, even if it is true"
+        return f"can rise above {most}% with probability at most 10⁻⁶"
     return f"can rise to at most {most}%"
 
 
@@ -169,9 +170,11 @@ def _bars(document: ReleaseDocument, reading: Reading) -> str:
     told = _Told.of(document, reading)
     bars = "".join(islice(_bars_of(told), MOST_BARS))
     more = len(told.network.names) - MOST_BARS
-    rest = f"<p>and {more:,} more in the file</p>" if more > 0 else ""
+    rest = f"<p>The file has {more:,} more.</p>" if more > 0 else ""
     worth = INTERVALS[reading_of(release_of(document), reading)]
-    said = f"<p>Marks and small numbers: {LEVEL:.0%} intervals. {escape(worth)}</p>" if told.draws is not None else ""
+    said = (
+        f"<p>Marks and small numbers show {LEVEL:.0%} intervals. {escape(worth)}</p>" if told.draws is not None else ""
+    )
     remark = f"<p>{escape(told.remark)}</p>" if told.remark else ""
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 

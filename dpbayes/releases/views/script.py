@@ -6,8 +6,8 @@ from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.views.reading import reading_of
 
 _POSTERIORS = {
-    Reading.NOISE_AWARE: "posterior = release.noise_aware()  # release.posterior takes noisy counts as real",
-    Reading.AS_REAL: "posterior = release.posterior  # takes noisy counts as real; release.noise_aware() does not",
+    Reading.NOISE_AWARE: "posterior = release.noise_aware()  # release.posterior is naive",
+    Reading.AS_REAL: "posterior = release.posterior  # naive; release.noise_aware() includes the noise",
 }
 
 
@@ -18,7 +18,7 @@ def python_script(document: ReleaseDocument, file: str = "release.json", reading
     asked = [_POSTERIORS[reading_of(release, reading)], f"print(posterior.query({network.names[-1]!r}))"]
     return "\n".join(
         [
-            '"""Check a release and ask it a question: pip install dpbayes."""',
+            '"""Verify a release and query it. Needs: pip install dpbayes."""',
             "from pathlib import Path",
             "",
             "from dpbayes.releases.document import read_document, release_of",

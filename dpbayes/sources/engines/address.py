@@ -22,10 +22,9 @@ POSTGRES_OPTIONS = ("sslmode", "sslrootcert", "sslcert", "sslkey", "passfile", "
 """What an address of PostgreSQL may say beside the table; none of them is a secret."""
 
 PASSWORD = (
-    "An address must not hold a password or a token; leave it out, and give it in PGPASSWORD, in ~/.pgpass, or in the "
-    "file that PGPASSFILE names."
+    "An address must not contain a password or a token. Use PGPASSWORD, ~/.pgpass, or the file that PGPASSFILE names."
 )
-TOKEN = "An address must not hold a password or a token; give it in SPARK_CONNECT_AUTHENTICATE_TOKEN."
+TOKEN = "An address must not contain a password or a token. Use SPARK_CONNECT_AUTHENTICATE_TOKEN."
 
 MOST_PARTS = 3
 """A table's name has at most a catalogue and a schema before its own."""
@@ -69,7 +68,7 @@ def parsed(text: str) -> Address:
         raise InputError(f"An address begins with one of {', '.join(f'{kind}:' for kind in KINDS)}; this one does not.")
     rest = text.strip().partition(":")[2]
     if not is_writable(rest) or "\0" in rest:
-        raise InputError("The address holds letters that no text can hold.")
+        raise InputError("The address contains invalid characters.")
     if re.search(r"//[^/?#@]*:[^/?#]*@", rest):
         raise InputError(PASSWORD)
     return _PARSERS[kind](rest)
@@ -101,7 +100,7 @@ def open_table(text: str, within: Path | None = None) -> Engine:
 
         return ParquetFiles(Path(address.place))
     if not address.table:
-        raise InputError("The address names no table; write ?table=NAME at its end.")
+        raise InputError("The address has no table. Add ?table=NAME at its end.")
     return SqlTable(database_of(address, within))
 
 
@@ -186,7 +185,7 @@ def _spark(rest: str) -> Address:
     if place.startswith("sc://"):
         given = {part.partition("=")[0].strip() for part in place.partition(";")[2].split(";") if part.strip()}
         if given - {"use_ssl", "user_id"}:
-            raise InputError(f"{TOKEN} What may follow a semicolon is use_ssl and user_id.")
+            raise InputError(f"{TOKEN} Only use_ssl and user_id may follow a semicolon.")
     elif "@" in place:
         raise InputError(TOKEN)
     elif not re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?|yarn|(spark|k8s)://\S+", place):
@@ -198,7 +197,7 @@ def _divided(rest: str) -> tuple[str, Name]:
     """Divide what follows the colon at its question mark, which only a table may follow."""
     place, mark, query = rest.partition("?")
     if mark and not query.startswith("table="):
-        raise InputError("In such an address only table=NAME follows the question mark.")
+        raise InputError("In this address only table=NAME may follow the question mark.")
     return place, name_of(query.removeprefix("table=")) if mark else ()
 
 
@@ -218,7 +217,7 @@ def _postgresql(rest: str) -> Address:
     if {"password", "sslpassword"} & set(options):
         raise InputError(PASSWORD)
     if set(options) - set(POSTGRES_OPTIONS):
-        raise InputError(f"Beside the table, an address of PostgreSQL may say {', '.join(POSTGRES_OPTIONS)}.")
+        raise InputError(f"An address of PostgreSQL may have these options: table, {', '.join(POSTGRES_OPTIONS)}.")
     user = f"{quote(unquote(url.username))}@" if url.username else ""
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
     place = f"//{user}{host}{f':{port}' if port else ''}/{quote(unquote(url.path[1:]))}"

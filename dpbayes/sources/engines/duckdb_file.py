@@ -61,7 +61,7 @@ class DuckDbFile:
         except (OSError, ValueError):  # a folder that may not be looked into, a zero character
             is_there = False
         if not is_there:
-            raise InputError(f"There is no file {brief(self.path)}, or it may not be read.")
+            raise InputError(f"The file {brief(self.path)} does not exist or cannot be read.")
         with nullcontext("") if self.within is None else TemporaryDirectory(prefix="dpbayes-") as room:
             try:
                 if self.within is None:
@@ -171,26 +171,26 @@ def _text(value: str) -> str:
 def _why_closed(error: Exception, path: str) -> str:
     text, name = str(error), brief(Path(path).name)
     if "lock" in text:
-        return f"Another program has {name} open for writing; close it there, or count a copy of the file."
+        return f"Another program has {name} open for writing. Close it there, or count a copy of the file."
     if "different configuration" in text or "already attached" in text:
-        return f"This program has {name} open for writing; close that connection first."
+        return f"This program has {name} open for writing. Close that connection first."
     if "not a valid DuckDB" in text:
         return f"The file {name} is not a DuckDB database."
     if isinstance(error, PermissionError) or "ermission denied" in text:
-        return f"The file {name} may not be read; ask its owner for the right."
-    return f"DuckDB cannot open {name}; it may be damaged, or made by another version."
+        return f"There is no permission to read the file {name}. Ask its owner for it."
+    return f"DuckDB cannot open {name}. The file may be damaged or from another version."
 
 
 def _why_not(error: Exception, name: tuple[str, ...]) -> str:
     kind = type(error).__name__
     told = {
-        "InterruptException": "The count was stopped; start it again.",
+        "InterruptException": "The count was stopped. Start it again.",
         "CatalogException": f"The file has no table {brief('.'.join(name))}.",
         "BinderException": CHANGED,
         "PermissionException": (
-            f"The table {brief('.'.join(name))} is a view that names files or addresses which may not be read here; "
-            "on this server a view names files below the data root, by their whole paths, and nothing else."
+            f"The table {brief('.'.join(name))} is a view of files or addresses that may not be read here. "
+            "On this server a view may only use files in the data root, with absolute paths."
         ),
-        "OutOfMemoryException": "DuckDB ran out of memory; count fewer columns, or on a larger machine.",
+        "OutOfMemoryException": "DuckDB ran out of memory. Count fewer columns, or use a larger machine.",
     }
-    return told.get(kind, f"DuckDB could not answer ({kind}); look at the table, or at the files that it is a view of.")
+    return told.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")

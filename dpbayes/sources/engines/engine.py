@@ -135,7 +135,5 @@ class DeclaredTable:
         if wrong:
             told = " and ".join(f"{brief(name)} in {many(records, 'record')}" for name, records in wrong[:3])
             more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""
-            raise InputError(
-                f"Values that are not declared stand in {told}{more}; declare them, or group them with others."
-            )
+            raise InputError(f"There are undeclared values in {told}{more}. Declare them, or group them with others.")
         return Counts(network, tally.values, tally.n)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.regression import GramMatrix, NumericColumn, PublicBounds
@@ -84,7 +85,7 @@ def require_mappings(columns: Sequence[NumericColumn]) -> tuple[UnitMapping, ...
     if len(columns) < 2:
         raise InputError("A regression needs at least one feature and a target.")
     if len({column.name for column in columns}) < len(columns):
-        raise InputError("A column is used twice; use each once, as a feature or as the target.")
+        raise InputError("A column is used twice. Use each column once, as a feature or as the target.")
     PublicBounds({column.name: (column.low, column.high) for column in columns})
     return tuple(map(UnitMapping, columns))
 
@@ -92,8 +93,8 @@ def require_mappings(columns: Sequence[NumericColumn]) -> tuple[UnitMapping, ...
 def no_numbers(name: str, kind: object) -> InputError:
     """Return what is said of a column of another type."""
     return InputError(
-        f"A regression needs columns of numbers; the engine holds {brief(kind)} in {brief(name)}. Leave it out, or "
-        "make a view that casts it."
+        f"A regression needs numeric columns, but {brief(name)} has type {brief(kind)} in the engine. Leave it out, or "
+        "create a view that casts it."
     )
 
 
@@ -106,13 +107,13 @@ def scaled_gram(columns: Sequence[NumericColumn], scan: Products) -> GramMatrix:
     for column, gaps, wrong in zip(columns, missing, not_finite, strict=True):
         if wrong:
             raise InputError(
-                f"Column {brief(column.name)} holds infinite numbers or NaN in {wrong:,} of the records; leave it out, "
-                "or make a view without them."
+                f"Column {brief(column.name)} has infinite values or NaN in {many(wrong, 'record')}. Leave it out, "
+                "or create a view without them."
             )
         if gaps and column.if_missing is None:
             raise InputError(
-                f"Column {brief(column.name)} has {gaps:,} missing values; state a number that stands in, or leave the "
-                "column out."
+                f"Column {brief(column.name)} has {gaps:,} missing values. State a number that replaces them, "
+                "or leave the column out."
             )
     shares = np.ones(len(columns) + 1)
     shares[:-2] = 1 / np.sqrt(len(columns) - 1)

@@ -168,7 +168,7 @@ class PostgresSession:
 def _statement(expression: "ir.Table") -> str:
     text = statement(expression, "postgres")
     if "\0" in text:
-        raise InputError("PostgreSQL holds no text with a zero character; declare the states without it.")
+        raise InputError("PostgreSQL text cannot contain a null character. Declare the states without it.")
     return text
 
 
@@ -222,12 +222,13 @@ def _why_closed(error: Exception, server: PostgresServer) -> str:
 def _why_not(error: Any, session: PostgresSession) -> str:
     code, name = error.sqlstate or "", brief(".".join(session.server.name))
     told = {
-        "42P01": f"The table {name} is gone.",
+        "42P01": f"The table {name} does not exist any more.",
         "42703": CHANGED,
-        "42501": f"{session.server.place} does not let this user read {name}; ask for the right to select from it.",
-        "57014": "PostgreSQL gave the count up: somebody stopped it, or its time was over; start it again.",
-        "55P03": f"Another program changes the table {name}; try again when it is done.",
-        "40001": "PostgreSQL gave the count up for a change of the table; start it again.",
+        "42501": f"{session.server.place} does not let this user read {name}. The user needs the SELECT "
+        "privilege on it.",
+        "57014": "PostgreSQL cancelled the count: it was stopped or timed out. Start it again.",
+        "55P03": f"Another program is changing the table {name}. Try again when it is done.",
+        "40001": "PostgreSQL cancelled the count because the table changed. Start it again.",
     }
     if code in told:
         return told[code]

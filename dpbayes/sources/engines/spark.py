@@ -156,8 +156,8 @@ def _started(sql: Any, master: str) -> Any:
         raise InputError(_why_closed(error, master)) from None
     if other != master:
         raise InputError(
-            f"This program already works with Spark at {brief(other)}, and a program can work with one only; start "
-            f"it again for {brief(master)}."
+            f"This program is connected to Spark at {brief(other)} and supports one connection only. Restart it for "
+            f"{brief(master)}."
         )
     return session
 
@@ -182,9 +182,7 @@ def _connected(url: str) -> Any:
         session.client.set_retry_policies([DefaultPolicy(max_retries=MOST_TRIES)])
         session.conf.set("spark.sql.caseSensitive", "true")
     except Exception:
-        raise InputError(
-            f"Spark Connect at {brief(url)} cannot be reached; look at the address and the token."
-        ) from None
+        raise InputError(f"Spark Connect at {brief(url)} cannot be reached. Check the address and the token.") from None
     return session
 
 
@@ -232,29 +230,29 @@ def _answer(spark: Any, cluster: SparkCluster, text: str) -> pa.Table:
 
 def _why_closed(error: Exception, master: str) -> str:
     if _condition(error) == "JAVA_GATEWAY_EXITED" or isinstance(error, FileNotFoundError):
-        return "Spark cannot start; it needs Java 17 or 21: install it, or set JAVA_HOME."
+        return "Spark cannot start without Java 17 or 21. Install Java, or set JAVA_HOME."
     if _is_gone(error):
-        return "Spark has ended; start this program again."
-    return f"Spark at {brief(master)} cannot be reached; look at the address and the network."
+        return "Spark has stopped. Restart this program."
+    return f"Spark at {brief(master)} cannot be reached. Check the address and the network."
 
 
 def _why_not(error: Exception, cluster: SparkCluster) -> str:
     condition, name = _condition(error), brief(".".join(cluster.name))
     if _is_gone(error):
-        return "Spark ended while it worked; start this program again."
+        return "Spark stopped during the count. Restart this program."
     if condition == "RETRIES_EXCEEDED":
-        return "Spark Connect does not answer any more; start the count again when it is back."
+        return "Spark Connect does not respond. Start the count again when it is available."
     if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
         return f"Spark has no table {name}."
     if condition.startswith("UNRESOLVED_COLUMN"):
         return CHANGED
     if condition.startswith(("SPARK_JOB_CANCELLED", "OPERATION_CANCELED")) or "cancelled" in str(error):
-        return "The count was stopped; start it again."
+        return "The count was stopped. Start it again."
     if condition.startswith("FAILED_READ_FILE"):
-        return f"A file of the table {name} is gone or damaged; look at the table again."
+        return f"A file of the table {name} is missing or damaged. Check the table."
     if condition.startswith(("INSUFFICIENT_PERMISSIONS", "PERMISSION")) or "AccessControlException" in str(error):
-        return f"Spark may not read the table {name}; ask for the right."
-    return f"Spark could not answer ({condition or type(error).__name__}); look at the types of the columns."
+        return f"Spark has no permission to read the table {name}."
+    return f"The Spark query failed ({condition or type(error).__name__}). Check the types of the columns."
 
 
 def _condition(error: Exception) -> str:

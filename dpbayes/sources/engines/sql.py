@@ -176,7 +176,7 @@ def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Prod
         sums |= {name: answer[name][0].as_py() for name in answer.column_names}
         ns.add(int(sums["records"]))
     if len(ns) != 1:
-        raise InputError("The table changed while it was summed up; try it again.")
+        raise InputError("The table changed during the computation. Start it again.")
     return products_of(sums, ns.pop(), len(mappings))
 
 
@@ -260,7 +260,7 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
             marginals.append(node_marginals(network, packed[k], joint))
     is_one_state = len(ns) == 1 and (undeclared > 0 or to_leave_out > 0 or _agree(marginals))
     if not is_one_state:
-        raise InputError("The table changed while it was counted; count it again.")
+        raise InputError("The table changed during the count. Count it again.")
     n = ns.pop()
     return _Sums(values, n, n if total is None else total, undeclared, to_leave_out)
 

@@ -13,7 +13,7 @@ from dpbayes.base.validation import InputError
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-CHANGED = "A column of the table is gone since its columns were read; look at the table again."
+CHANGED = "A column of the table was removed after the columns were read. Connect the table again."
 
 
 def statement(expression: "ir.Table", dialect: str) -> str:

@@ -106,8 +106,8 @@ def _cut(value: Any, column: Cuts, step: int) -> Term:
     kind = value.type()
     if not kind.is_numeric():
         raise InputError(
-            f"The cut points of {brief(column.name)} need a column of numbers; the engine holds {kind} there. "
-            "Make a view that casts it."
+            f"The cut points of {brief(column.name)} need a numeric column, but its type in the engine is {kind}. "
+            "Create a view that casts it."
         )
     number, code = _number(value), _whole_literal(0)
     for point in column.points:
@@ -121,8 +121,8 @@ def _looked_up(value: Any, column: Categories | Groups, step: int) -> Term:
     kind = value.type()
     if not (kind.is_boolean() or kind.is_integer() or kind.is_floating()):
         raise InputError(
-            f"The values of {brief(column.name)} cannot be compared with states; the engine holds "
-            f"{brief(getattr(kind, 'raw_type', kind))} there. Make a view that casts it to text."
+            f"The values of {brief(column.name)} cannot be compared with states: the type in the engine is "
+            f"{brief(getattr(kind, 'raw_type', kind))}. Create a view that casts it to text."
         )
     pairs = [
         (said, code) for text, code in codes_of_declared(column).items() if (said := _said(kind, text)) is not None

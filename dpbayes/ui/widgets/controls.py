@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.parameters import Choice, Parameter, label_of
+from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.current import change, current, set_parameter
@@ -149,7 +149,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
     mirror(key, current().parameter(name, default))
     shared: dict[str, Any] = {
         "key": key,
-        "format_func": label_of,
+        "format_func": parameter.label,
         "help": parameter.description or None,
         "label_visibility": label,
         "on_change": lambda: set_parameter(name, st.session_state[key]),

@@ -139,7 +139,7 @@ def test_a_table_without_a_name_is_not_mistaken_for_another(capsys):
         (["--table", "mine.csv", "--states", '{"a": ["x", "y"]}'], "--arrows"),
         (["--table", "mine.csv", "--states", '{"a": ["x"]}', "--arrows", "a"], "not a declared state"),
         (["--table", "mine.csv", "--states", '{"b": ["x"]}', "--arrows", "b"], "no column"),
-        (["--epsilons", "2", "1"], "must rise"),
+        (["--epsilons", "2", "1"], "must be in increasing order"),
         (["--epsilons", "x"], "must be a number"),
         (["--testing", "0"], "test"),
     ],

@@ -62,7 +62,7 @@ def test_the_picture_of_the_release_page_is_drawn_with_the_numbers_of_the_table(
         assert list(line["x"]) == told["epsilon"].tolist() == [pytest.approx(each) for each in EPSILONS[:2]]
         assert list(line["y"]) == pytest.approx(told["coverage of 95%"].tolist())
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "intervals that hold the truth" in page
+    assert "intervals that contain the true value" in page
     assert len(page) > 1_000_000, "Plotly is in the file"
 
 

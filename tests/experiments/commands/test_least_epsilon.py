@@ -55,7 +55,7 @@ def test_the_noise_may_be_kept_in_mind(capsys):
 
 def test_parameters_of_a_mechanism(capsys):
     parameters = ["--mechanism", "fourier", "--set", "t=0", "calibration=as printed"]
-    assert "mechanism: Fourier as printed" in said(capsys, *ASIA, "--draws", "50", *parameters)
+    assert "mechanism: Fourier as stated in the paper" in said(capsys, *ASIA, "--draws", "50", *parameters)
 
 
 def test_how_many_records_an_epsilon_needs(capsys):
@@ -96,7 +96,7 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--draws", "2"], "--draws must be between"),
         (["--measure", "luck"], "--measure must be one of: error, width"),
         (["--answer", "luck"], "--answer must be one of: as-real, noise-aware"),
-        (["--answer", "noise-aware", "--mechanism", "private-map"], "does not tell what was added"),
+        (["--answer", "noise-aware", "--mechanism", "private-map"], "does not state which noise was added"),
         (["--mechanism", "magic"], 'There is no mechanism "magic"'),
         (["--mechanism", "exact"], "has no epsilon"),
         (["--set", "t=1"], 'Laplace has no parameter "t" to set'),

@@ -264,7 +264,7 @@ def test_files_carry_the_settings(tmp_path, capsys):
         ("--seed -1", "seed must"),
         ("--sides 3 --n 1000", "use at most 630 throws or fewer sides"),
         ("--settings hellinger.throws=5", 'There is no setting "throws"'),
-        ("--out results.txt", "ending in .csv or .parquet"),
+        ("--out results.txt", "that ends in .csv or .parquet"),
         ("--n 3 --out /nowhere/at/all.csv", "nowhere"),
     ],
 )

@@ -251,12 +251,12 @@ def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: 
     studies = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
     assert any((one.cut.mean < 0).any() for one in studies), "the test can fail"
     for one in studies:
-        cut = one.errors["exact, cut to the ball"].mean
+        cut = one.errors["exact, truncated"].mean
         assert (np.isnan(cut) | (cut > 0)).all()
         assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
         assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
         assert not (one.frame()["mse"] < 0).any()
-    shown = np.isfinite([one.errors["exact, cut to the ball"].mean[0] for one in studies])
+    shown = np.isfinite([one.errors["exact, truncated"].mean[0] for one in studies])
     assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
 
 
@@ -302,15 +302,13 @@ def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
     frame = result.frame()
     assert len(frame) == 5 * 3
     assert not frame.duplicated(["predictor", "prior_precision"]).any()
-    private = frame[frame["predictor"] == "mean of 4 private draws"]
+    private = frame[frame["predictor"] == "mean of 4 private samples"]
     assert private["mse"].to_numpy() == pytest.approx(result.several.mean)
     assert private["certified_epsilon"].to_numpy() == pytest.approx(result.study.certified)
-    one = frame[frame["predictor"] == "one private draw"]
+    one = frame[frame["predictor"] == "one private sample"]
     assert one["certified_epsilon"].to_numpy() == pytest.approx(result.study.certified / 4)
     assert (
-        frame[frame["predictor"].isin(["exact", "exact, cut to the ball", "training mean"])]["certified_epsilon"]
-        .isna()
-        .all()
+        frame[frame["predictor"].isin(["exact", "exact, truncated", "training mean"])]["certified_epsilon"].isna().all()
     )
     assert set(frame["draws"]) == {4}
     assert set(frame["norm_bound_rule"]) == {"10/sqrt(b)"}
@@ -454,7 +452,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "repeats=5"), "such as regression.repeats=20"),
         (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
         (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
-        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not the address of the Regression page"),
+        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not a link of the Regression page"),
         (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )

@@ -156,7 +156,7 @@ def test_the_cost_is_the_number_of_pairs_of_neighbours(die: Die) -> None:
 def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed() -> None:
     assert enumerated_on(Die((1.0, 1.0), MOST_ENUMERATED - 1), 1.0, 1e-5).die.size == MOST_ENUMERATED
     for attempt in (enumerated_on, lambda die, epsilon, delta: enumerated_epsilon(die, epsilon=epsilon, delta=delta)):
-        with pytest.raises(InputError, match=r"501 possible posteriors, and at most 500 .* use at most 499 throws"):
+        with pytest.raises(InputError, match=r"501 possible posteriors, and at most 500 .* Use at most 499 throws"):
             attempt(Die((1.0, 1.0), MOST_ENUMERATED), 1.0, 1e-5)
-    with pytest.raises(InputError, match="use at most 30 throws or fewer sides"):
+    with pytest.raises(InputError, match="Use at most 30 throws or fewer sides"):
         enumerated_on(Die((1.0,) * 3, 10**6), 1.0, 1e-5)

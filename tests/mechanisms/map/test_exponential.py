@@ -367,7 +367,7 @@ def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
 
 
 def test_counts_of_another_network_are_refused():
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="different networks"):
         mechanism(empty(2)).release(counts_of(Network.from_edges("xy", []), 5), rng())
 
 

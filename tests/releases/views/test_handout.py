@@ -22,14 +22,14 @@ def handout(**more: object) -> Handout:
 
 def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     sheet = html_handout(handout())
-    assert sheet.index("Simulation, not a release") < sheet.index("<h2>")
+    assert sheet.index("This is a simulation, not a release") < sheet.index("<h2>")
     assert "P(dysp | smoke=yes)" in sheet
     assert "estimates the probability of “yes” at 0.62." in sheet
     assert sheet.count("<i><b") == 2
     sheet = html_handout(handout(intervals={"yes": (0.551, 0.689), "no": (0.311, 0.449)}))
     assert "estimates the probability of “yes” at 0.62, with a 95% interval from 0.551 to 0.689." in sheet
     assert "<small>0.55–0.69</small>" in sheet
-    assert "What is not protected" in sheet
+    assert "Not protected" in sheet
     assert "default-src 'none'" in sheet
     assert "http" not in sheet.replace("http-equiv", "")
 
@@ -38,7 +38,7 @@ def test_names_are_text_and_many_states_are_cut_with_a_word() -> None:
     sheet = html_handout(handout(question="<b>", answer={f"<i>{k}": 0.02 for k in range(50)}))
     assert "<b></" not in sheet
     assert "<i>0" not in sheet
-    assert f"and {50 - MOST_STATES} more states" in sheet
+    assert f"There are {50 - MOST_STATES} more states." in sheet
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
@@ -56,7 +56,7 @@ def test_how_much_likelier_an_outcome_becomes_is_rounded_up(epsilon: float) -> N
 
 
 def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
-    assert "may be as good as certain of one of them" in in_words(Guarantee(30.0))
+    assert "can reach almost 100%" in in_words(Guarantee(30.0))
 
 
 def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:
@@ -67,7 +67,7 @@ def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> No
 
 def test_a_delta_is_said_and_no_promise_is_none() -> None:
     told = in_words(Guarantee(1.0, 1e-6))
-    assert "but for a part of" in told
-    assert "even odds" not in told, "with a delta that bound does not hold"
-    assert in_words(NON_PRIVATE).startswith("Nothing is promised")
+    assert "except with probability 10⁻⁶" in told
+    assert "50% belief" not in told, "with a delta that bound does not hold"
+    assert in_words(NON_PRIVATE).startswith("There is no guarantee")
     assert "more than 10³⁰⁰" in in_words(Guarantee(1000.0))

@@ -92,7 +92,7 @@ def test_draws_are_a_column_for_each_cell_and_follow_the_posterior() -> None:
 
 def test_too_many_numbers_are_one_sentence() -> None:
     most = MOST_NUMBERS // NETWORK.cell_count
-    with pytest.raises(InputError, match=f"take at most {most:,}"):
+    with pytest.raises(InputError, match=f"Take at most {most:,}"):
         draws_parquet(POSTERIOR, most + 1, stream(3))
 
 

@@ -148,8 +148,9 @@ def test_the_drawing_of_releases_with_a_delta_says_so(tmp_path):
     later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
     page = seen(html_report(later))
     assert len(drawn_beliefs(page)) == 3
-    assert "% by ε after this release" in page.text
-    assert "except in one of a million cases" in page.text
+    assert "after this release: at most " in page.text
+    assert "% by ε" in page.text
+    assert "(except with probability 10⁻⁶)" in page.text
 
 
 def test_it_says_what_all_releases_so_far_allow(tmp_path):
@@ -159,7 +160,8 @@ def test_it_says_what_all_releases_so_far_allow(tmp_path):
     odds = math.exp(total) / 9
     most = math.ceil(1000 * odds / (1 + odds)) / 10
     told = (
-        f"2 releases of this dataset before it, ε = {total:g} together, the attacker’s 10% belief can rise to at most"
+        f"Together with 2 earlier releases of this dataset the privacy loss is ε = {total:g}: an attacker's 10% belief "
+        "about one person can rise to at most"
     )
     assert f"{told} {most}%." in seen(html_report(later)).text
 
@@ -170,17 +172,17 @@ def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(
         folder = tmp_path / kind.get("mechanism", "laplace")
         folder.mkdir()
         first = read_document(publish(opened_in_rho(folder), asked(**kind), counts()).document)
-        assert "before it" not in seen(html_report(first)).text
+        assert "earlier release" not in seen(html_report(first)).text
         later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
         rho = number_of(later.composed.after(first.request.cost))
         odds = math.exp(float(rho) + 2 * math.sqrt(float(rho) * math.log(1e6))) / 9
         most = math.ceil(1000 * odds / (1 + odds)) / 10
         assert (
-            f"With the 2 releases of this dataset before it, ρ = {numeral(float(rho), 4)} together, the attacker’s "
-            f"10% belief rises above {most}% in at most one of a million cases, even if it is true."
+            f"Together with 2 earlier releases of this dataset the privacy loss is ρ = {numeral(float(rho), 4)}: an "
+            f"attacker's 10% belief about one person can rise above {most}% with probability at most 10⁻⁶."
         ) in seen(html_report(later)).text
         weak = replace(first, composed=Composed(2, Rho(Fraction(20))))
-        assert "can rise to near certainty" in seen(html_report(weak)).text
+        assert "can rise to almost 100%" in seen(html_report(weak)).text
 
 
 def test_an_estimate_has_no_intervals(tmp_path):
@@ -218,7 +220,7 @@ def test_a_wide_network_keeps_to_its_page(tmp_path):
     published = publish(opened(tmp_path), asked(network=network, n=3, epsilon=Fraction(1)), counts)
     page = seen(html_report(read_document(published.document)))
     assert len([tag for tag, _ in page.tags if tag == "b"]) == MOST_BARS
-    assert "and 6 more in the file" in page.text
+    assert "The file has 6 more." in page.text
 
 
 def test_the_bif_holds_the_released_tables(tmp_path):
@@ -241,12 +243,12 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
         return [seen(html_report(document, reading)).text, released_bif(document, reading), told]
 
     for reading in Reading:
-        assert not [file for file in files(reading) if "carry all the weight" in file]
+        assert not [file for file in files(reading) if "have all the weight" in file]
     monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1000)
     worst = numeral(float(release.noise_aware().effective.min()), 2)
-    remark = f"fewer than 1000 carry all the weight in 4 of 4 rows, {worst} in the worst: their probabilities and"
+    remark = f"have all the weight ({worst} in the worst row), so their probabilities and intervals are rough."
     assert all(remark in file for file in files(Reading.NOISE_AWARE))
     assert read_bif(released_bif(document))[0] == NETWORK
-    assert not [file for file in files(Reading.AS_REAL) if "carry all the weight" in file]
+    assert not [file for file in files(Reading.AS_REAL) if "have all the weight" in file]
     monkeypatch.setattr(report_module, "MOST_DRAWN", 0)
     assert remark in seen(html_report(document)).text, "a report without intervals has means that are rough"

@@ -143,10 +143,10 @@ def test_every_fault_of_a_file_is_one_sentence(file: Path) -> None:
         f"duckdb:{file}?table=nobody": 'has no table "nobody"',
         f"duckdb:{file}?table=nowhere.patients": 'has no table "nowhere.patients"',
         f"duckdb:{file}?table=rows_of_a_frame": "has no table",
-        f"duckdb:{file}x?table=t": "There is no file",
-        f"duckdb:{file.parent}?table=t": "There is no file",
+        f"duckdb:{file}x?table=t": "does not exist or cannot be read",
+        f"duckdb:{file.parent}?table=t": "does not exist or cannot be read",
         f"duckdb:{bad}?table=t": "is not a DuckDB database",
-        f"duckdb:{file}": "names no table",
+        f"duckdb:{file}": "has no table",
     }
     for address, told in faults.items():
         with pytest.raises(InputError, match=told):

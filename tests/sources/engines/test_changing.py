@@ -62,7 +62,7 @@ def test_a_view_of_a_file_that_is_written_anew_between_two_statements_is_refused
     rows: Path, later: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = between(monkeypatch, lambda: pq.write_table(later, rows))
-    with pytest.raises(InputError, match="The table changed while it was counted"):
+    with pytest.raises(InputError, match="The table changed during the count"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
     assert len(asked) == 3
 
@@ -99,7 +99,7 @@ def test_a_view_of_a_file_that_grows_while_it_is_summed_up_is_refused(
         database.execute(f"create or replace view view as from read_parquet('{rows}')")
     columns = [NumericColumn("u", 0, 2), NumericColumn("v", 0, 2)]
     asked = between(monkeypatch, lambda: pq.write_table(pa.concat_tables([numbers, numbers]), rows))
-    with pytest.raises(InputError, match="The table changed while it was summed up"):
+    with pytest.raises(InputError, match="The table changed during the computation"):
         finished(table_of(rows, "view").gram(columns))
     assert len(asked) >= 2
 
@@ -111,13 +111,13 @@ def test_a_column_of_a_view_that_is_gone_between_two_statements_is_told(
     rows: Path, later: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     between(monkeypatch, lambda: pq.write_table(later, rows))
-    with pytest.raises(InputError, match="A column of the table is gone since its columns were read"):
+    with pytest.raises(InputError, match="A column of the table was removed after the columns were read"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
 
 
 def test_a_file_of_a_view_that_is_gone_is_told(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     between(monkeypatch, rows.unlink)
-    with pytest.raises(InputError, match="look at the table, or at the files that it is a view of"):
+    with pytest.raises(InputError, match="Check the table, or the files that it is a view of"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
 
 

@@ -250,14 +250,14 @@ NO_TEXT = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2
     ("spoil", "sentence"),
     [
         (lambda path: path.unlink(), 'There is no file or folder "t.parquet".'),
-        (lambda path: path.write_bytes(b"x,y\n1,2\n"), '"t.parquet" is not a Parquet file that can be read'),
-        (lambda path: path.write_bytes(b""), '"t.parquet" is not a Parquet file that can be read'),
-        (lambda path: path.write_bytes(path.read_bytes()[:-40]), '"t.parquet" is not a Parquet file'),
+        (lambda path: path.write_bytes(b"x,y\n1,2\n"), '"t.parquet" is not a readable Parquet file'),
+        (lambda path: path.write_bytes(b""), '"t.parquet" is not a readable Parquet file'),
+        (lambda path: path.write_bytes(path.read_bytes()[:-40]), '"t.parquet" is not a readable Parquet file'),
         (lambda path: written(path.parent, pa.table({"y": [1]})), 'The table has no column "x".'),
         (lambda path: written(path.parent, pa.table({"x": [[1]]})), 'Column "x" holds lists or records'),
         (lambda path: written(path.parent, pa.table({"x": NO_TEXT})), "holds text that is not UTF-8"),
         (lambda path: written(path.parent, pa.table([[1], [2]], names=["x", "x"])), 'Two columns are named "x"'),
-        (lambda path: written(path.parent, pa.table({"x": ["1", "7"]})), 'not declared stand in "x" in 1 record'),
+        (lambda path: written(path.parent, pa.table({"x": ["1", "7"]})), 'undeclared values in "x" in 1 record'),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(spoil: Any, sentence: str, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence(spoil: Any, sentence: str, tm
 def test_a_column_whose_name_is_not_utf_8_is_refused(act: Any, tmp_path: Path) -> None:
     path = written(tmp_path, pa.table({"named": ["1"]}))
     path.write_bytes(path.read_bytes().replace(b"named", b"na\xffed"))
-    with pytest.raises(InputError, match="is not a Parquet file that can be read"):
+    with pytest.raises(InputError, match="is not a readable Parquet file"):
         act(ParquetFiles(path), (Categories("named", ("1",)),))
 
 

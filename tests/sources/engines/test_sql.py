@@ -120,7 +120,7 @@ def test_states_that_a_type_cannot_hold_are_never_met() -> None:
 def test_a_type_that_has_no_states_is_refused(kind: Any) -> None:
     frame = pa.table({"x": pa.array([None], kind)})
     for column in (Categories("x", ("1", "0x")), Cuts("x", (1,))):
-        with pytest.raises(InputError, match="Make a view that casts it"):
+        with pytest.raises(InputError, match="Create a view that casts it"):
             dp.count(network_over((column,)), DeclaredTable(SqlTable(InMemory(frame)), (column,)))
 
 

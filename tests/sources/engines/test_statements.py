@@ -110,7 +110,7 @@ def test_every_small_table_is_counted_or_refused_as_in_memory(
     try:
         memory = dp.count(network, encode(texts[~left_out], columns))
     except InputError:
-        with pytest.raises(InputError, match="not declared"):
+        with pytest.raises(InputError, match="undeclared values"):
             dp.count(network, source)
     else:
         counted = dp.count(network, source)

@@ -87,7 +87,7 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     titles = ", ".join(method.title for method in AWARE if method in methods)
     return [
-        f"- **{titles}**: the same releases read by one who knows of their noise: $\\hat\\theta$ is the mean of "
+        f"- **{titles}**: the same releases with a noise-aware posterior: $\\hat\\theta$ is the mean of "
         f"$p(\\theta \\mid \\text{{release}})$, of {POINTS} possible counts of every row."
     ]
 
@@ -96,8 +96,7 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if not set(AWARE) & set(methods) or releases.plan.repeats <= MOST_REPEATS:
         return []
     return [
-        f"Noise-aware curves take long: they are of the first {MOST_REPEATS} repeats, and their bands are as wide as "
-        "so few leave them."
+        f"Noise-aware curves are slow to compute. They use the first {MOST_REPEATS} repeats, so their bands are wider."
     ]
 
 

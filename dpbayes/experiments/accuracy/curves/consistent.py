@@ -39,7 +39,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     return [
         f"- **{CONSISTENT.title}**: counts + Lap$(2|I|/\\varepsilon)$ = "
         f"Lap$({latex(_unit_scale(releases), 6)}/\\varepsilon)$ "
-        f"in all cells of the network, then the nearest consistent tables of $n$; clipped at zero."
+        f"in all cells of the network, then the nearest consistent tables; clipped at zero."
         f"{releases.plan.noise.drawn}"
     ]
 

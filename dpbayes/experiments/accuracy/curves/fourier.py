@@ -142,27 +142,31 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     if PRINTED in methods:
         lines.append(
             f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
-            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; drawn anew while a count is negative, "
-            f"{ATTEMPTS + 1} times at most, then clipped at zero."
+            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; repeated while a count is negative, "
+            f"at most {ATTEMPTS + 1} times, then clipped at zero."
         )
     if CERTIFIED in methods:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
             f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
-            f"stealth in {numeral(100 * plan.stealth, 12)}% of releases; clipped at zero.{plan.noise.drawn}"
+            f"{numeral(100 * plan.stealth, 12)}% of releases without a negative count; clipped at "
+            f"zero.{plan.noise.drawn}"
         )
     return lines
 
 
 def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if releases.plan.noise is Noise.WHOLE and CERTIFIED in methods:
-        return [f"“{PRINTED.title}” is left out, as the paper’s plot is of real numbers; choose them to see it."]
+        return [
+            f"“{PRINTED.title}” is left out because the paper’s plot uses real-valued noise. Choose real "
+            "numbers to see it."
+        ]
     if PRINTED not in methods:
         return []
     power = math.ceil(log10_delta_of_kept(releases.plan))
     return [
-        "The printed Fourier curve keeps only what holds no negative count, which as much as doubles ε. Should "
-        f"{ATTEMPTS + 1} tries fail, the first is clipped and handed over; that case has no such bound, and "
+        "The paper's Fourier mechanism keeps only releases without a negative count, which at most doubles ε. If all "
+        f"{ATTEMPTS + 1} tries fail, the first one is clipped and released. For this case there is no bound, and "
         f"$\\delta \\le 10^{{{power}}}$ stands beside ε for it."
     ]
 
@@ -173,7 +177,7 @@ def _seconds(size: Size) -> float:
 
 CERTIFIED = Method(
     name="fourier",
-    titled=Look("Fourier, certified", LaplaceFourier.colour),
+    titled=Look("Fourier (proved)", LaplaceFourier.colour),
     kind=LaplaceFourier,
     option=("fourier", "Fourier"),
     calibrations=(Calibration.CERTIFIED,),
@@ -183,7 +187,7 @@ CERTIFIED = Method(
 )
 PRINTED = Method(
     name="fourier_printed",
-    titled=Look("Fourier, as printed", LaplaceFourier.colour, "dash", "diamond-open"),
+    titled=Look("Fourier (paper)", LaplaceFourier.colour, "dash", "diamond-open"),
     kind=LaplaceFourier,
     option=("fourier", "Fourier"),
     calibrations=(Calibration.AS_PRINTED,),

@@ -60,7 +60,9 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
 
 def notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     """Return what is to be said of curves whose promise has a delta."""
-    return [f"Curves of Gaussian noise promise less: (ε, δ) with {NEAR}, and may break ε with that probability."]
+    return [
+        f"Gaussian noise has the weaker guarantee (ε, δ) with {NEAR}: the loss exceeds ε with at most that probability."
+    ]
 
 
 def _seconds(size: Size) -> float:

@@ -18,7 +18,7 @@ _LEAST = 1e-300
 
 
 def log10_delta_of_kept(plan: ReleasePlan) -> float:
-    """Return log10 of the delta beside the doubled epsilon of "Fourier, as printed", whatever the table.
+    """Return log10 of the delta beside the doubled epsilon of "Fourier (paper)", whatever the table.
 
     A try with density f fails, by a negative count, with probability p. What succeeds within a = ATTEMPTS + 1 tries has
     the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). From one table to its neighbour f grows by at most

@@ -101,17 +101,18 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     lines = []
     if not binary and {MANY, CERTIFIED} & set(methods):
         lines.append(
-            r"- **Posterior sampling** draws a row of $r$ states by yes-no decisions, $\lceil \log_2 r \rceil$ deep, "
-            rf"and trims each to $[w, 1-w]$. The deepest: {deep}. Over all nodes: "
+            r"- **Posterior sampling** samples a row of $r$ states by binary decisions, $\lceil \log_2 r \rceil$ deep, "
+            rf"and trims each to $[w, 1-w]$. The deepest row has {deep}. The sum over all nodes is "
             rf"$\sum_i \lceil \log_2 r_i \rceil = {depths}$."
         )
     if MANY in methods:
         lines.append(
-            f"- **Posterior sampling, as printed**: {printed}; a coin up to ε = {numeral(coin_until(plan), 4)}. "
-            f"$N = {plan.draws:,}$ draws are averaged."
+            f"- **Posterior sampling, as in the paper**: {printed}; a fair coin up to ε = "
+            f"{numeral(coin_until(plan), 4)}. "
+            f"$N = {plan.draws:,}$ samples are averaged."
         )
     if CERTIFIED in methods:
-        lines.append(f"- **Posterior sampling, certified**: one draw, {certified}.")
+        lines.append(f"- **Posterior sampling, proved**: one sample, {certified}.")
     return lines
 
 
@@ -119,8 +120,8 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if not {PRINTED, MANY} & set(methods):
         return []
     return [
-        "The printed sampler charges for one changed term of one draw. Up to "
-        f"ε = {numeral(coin_until(releases.plan), 4)} its printed ω leaves only even odds: a coin is tossed."
+        "The paper's sampler charges for one changed factor of one sample. Up to "
+        f"ε = {numeral(coin_until(releases.plan), 4)} its ω allows only even odds: every sample is a fair coin."
     ]
 
 
@@ -150,11 +151,11 @@ def _as_printed(name: str, look: Look, option: tuple[str, str], draws: Callable[
     )
 
 
-_ONE, _MANY = ("sampling", "posterior sampling, 1 draw"), ("sampling_many", "posterior sampling, N draws")
+_ONE, _MANY = ("sampling", "posterior sampling, 1 sample"), ("sampling_many", "posterior sampling, N samples")
 
 CERTIFIED = Method(
     name="sampler",
-    titled=Look("sampling, certified, 1 draw", PosteriorSampler.colour),
+    titled=Look("sampling (proved, 1 sample)", PosteriorSampler.colour),
     kind=PosteriorSampler,
     option=_ONE,
     calibrations=(Calibration.CERTIFIED,),
@@ -162,10 +163,10 @@ CERTIFIED = Method(
     seconds=lambda size: _seconds(size, 1),
 )
 PRINTED = _as_printed(
-    "sampler_printed", Look("sampling, as printed, 1 draw", INVALID, "dot", "x-thin-open"), _ONE, lambda draws: 1
+    "sampler_printed", Look("sampling (paper, 1 sample)", INVALID, "dot", "x-thin-open"), _ONE, lambda draws: 1
 )
 MANY = _as_printed(
-    "sampler_many", Look("sampling, as printed, N draws", INVALID, "dash", "diamond-open"), _MANY, lambda draws: draws
+    "sampler_many", Look("sampling (paper, N samples)", INVALID, "dash", "diamond-open"), _MANY, lambda draws: draws
 )
 
 CURVES = Curves(kind=PosteriorSampler, methods=(CERTIFIED, PRINTED, MANY), formulas=_formulas, notes=_notes)

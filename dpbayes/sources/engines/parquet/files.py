@@ -30,7 +30,7 @@ BATCH_BYTES = 1 << 25
 BUFFER_BYTES = 1 << 26
 """Bytes that are read ahead of a file, over all columns."""
 
-CHANGED = "The table changed while it was counted; count it again."
+CHANGED = "The table changed during the count. Count it again."
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def opened(part: Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
 
 
 def _unreadable(part: Part, error: Exception) -> InputError:
-    return InputError(f"{brief(part.path.name)} is not a Parquet file that can be read ({brief(error, 80)}).")
+    return InputError(f"{brief(part.path.name)} is not a readable Parquet file ({brief(error, 80)}).")
 
 
 def plain_column(schema: pa.Schema, name: str) -> pa.Field:

@@ -1,4 +1,4 @@
-"""What the Accuracy page shows below its curves: calibration, crossings, formula, assumptions, the code to copy."""
+"""The Accuracy page below its curves: reliability, crossings, formula, assumptions, the code to copy."""
 
 from collections.abc import Mapping
 
@@ -23,31 +23,28 @@ from dpbayes.mechanisms import Noise
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.accuracy.headline import points
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 
 def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
-    """Show what lies behind the curves; return whether something opened is still on its way.
+    """Show the details; return whether one that is opened is still being computed.
 
-    What takes time is computed once it is opened, and from the whole study: not while that is `under_way` itself.
+    What takes time is computed once it is opened, from the whole study: not while that is `under_way`.
     """
     going = False
-    with st.expander("Do the probabilities mean what they say?", on_change="rerun", key="accuracy.reliable") as part:
+    with st.expander("Calibration of the predicted probabilities", on_change="rerun", key="accuracy.reliable") as part:
         if part.open:
             with sentence_instead():
                 going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
-    with st.expander(
-        "How far from non-private is the best known at each ε?", on_change="rerun", key="accuracy.best"
-    ) as part:
+    with st.expander("Best private curve at each ε", on_change="rerun", key="accuracy.best") as part:
         if part.open:
             _best(study)
-    with st.expander("Where does one overtake another?", on_change="rerun", key="accuracy.crossings") as part:
+    with st.expander("Where one curve overtakes another", on_change="rerun", key="accuracy.crossings") as part:
         if part.open:
             _crossings(study)
-    with st.expander("What is proved for each curve, and what it costs"):
+    with st.expander("Proved ε and accuracy of each curve"):
         _promises(study)
     with st.expander("Formulas, assumptions and source"):
         _formulas(study)
@@ -63,9 +60,8 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
 
 def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Go on for a moment and show what is in; return whether there is more to come."""
-    controls.parameter_control("epsilon")
     if under_way:
-        st.caption("This comes once the curves stand still.")
+        st.caption("This is computed once all repeats are done.")
         return False
     work = reliability_run(study, epsilon)
     work.work()
@@ -83,20 +79,19 @@ def _reliability_chart(
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
-        f"At ε = {numeral(epsilon, 6)} the exact posterior's confidence is off by {exact} on average; "
-        f"worst is {escaped(worst.called(study.plan.draws))}, off by {most}: it promises "
-        f"{'too much' if bins[worst].overconfidence > 0 else 'too little'}."
+        f"At ε = {numeral(epsilon, 6)} the mean calibration error is {exact} for the exact posterior and {most} for "
+        f"{escaped(worst.called(study.plan.draws))}, the worst, which is "
+        f"{'overconfident' if bins[worst].overconfidence > 0 else 'underconfident'}."
     )
     chart(
         reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
         key="accuracy.reliability",
         simulates=True,
-        alt="Share of predictions that are right against their confidence, in ten bins, at epsilon "
-        f"{numeral(epsilon, 6)}.",
+        alt=f"Share of correct predictions against their confidence, in ten bins, at epsilon {numeral(epsilon, 6)}.",
     )
     frame = pd.concat(
         [
-            pd.DataFrame({"method": m.title, "confidence": r.confidence, "right": r.right, "test records": r.records})
+            pd.DataFrame({"method": m.title, "confidence": r.confidence, "correct": r.right, "test records": r.records})
             for m, r in bins.items()
         ]
     )
@@ -109,22 +104,21 @@ def _reliability_chart(
 def _best(study: AccuracyStudy) -> None:
     draws, rows = study.plan.draws, best_known(study)
     if not rows:
-        st.markdown("None of the curves drawn has its ε proved; choose a mechanism that has.")
+        st.markdown("No curve in the picture has a proved ε. Choose a mechanism that has one.")
         return
     frame = pd.DataFrame(
         {
             "ε": [numeral(row.epsilon, 4) for row in rows],
-            "best known": [row.method.called(draws) for row in rows],
+            "best": [row.method.called(draws) for row in rows],
             "accuracy": [share_text(row.accuracy) for row in rows],
-            "short of no privacy": [points(row.behind, row.error) for row in rows],
+            "below no privacy": [points(row.behind, row.error) for row in rows],
             "not clearly worse": [", ".join(m.called(draws) for m in row.beside) for row in rows],
         }
     )
     st.dataframe(frame, hide_index=True)
     st.caption(
-        "Of the curves drawn, those whose ε is proved; two standard errors of the difference in the same repeats on "
-        "either side. The best of several is a little flattered by its luck. More mechanisms, and what a recipient "
-        "gains who knows of the noise, are one click away under *Mechanisms*."
+        "Only curves with a proved ε are compared. ± is two standard errors of the difference in the same repeats. The "
+        "best of several curves is slightly overestimated. *Mechanisms* offers more curves, also noise-aware ones."
     )
 
 
@@ -139,15 +133,14 @@ def _crossings(study: AccuracyStudy) -> None:
                     "" if crossing.until == crossing.ahead else f" to {numeral(crossing.until, 4)}"
                 )
                 names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
-                rows.append(names | {"last behind the other at ε": behind, "ahead of it at ε": ahead})
+                rows.append(names | {"last behind at ε": behind, "ahead at ε": ahead})
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
     else:
-        st.markdown("No curve is clearly ahead of another anywhere on this grid.")
+        st.markdown("No curve is clearly ahead of another at any ε.")
     st.caption(
-        "Behind and ahead: by more than three standard errors of the difference in the same repeats, by more still "
-        "where the repeats are few. Between the two, and where no ε is given, the curves are not told apart: more "
-        "repeats and more values of ε narrow it down."
+        "Behind and ahead mean a difference of more than three standard errors in the same repeats (more for few "
+        "repeats). Elsewhere there is no clear difference; more repeats and more values of ε narrow the range."
     )
 
 
@@ -169,8 +162,8 @@ def _promises(study: AccuracyStudy) -> None:
     )
     st.dataframe(frame, hide_index=True)
     said = [
-        "The ε that is proved for all that one release hands over, beside the ε that is claimed; choose “accuracy by ε "
-        "proved” below the picture to see every curve where it belongs."
+        "The table compares the proved ε of a whole release with the stated ε. Choose “accuracy by proved ε” below the "
+        "picture to draw all curves against the proved ε."
     ]
     releases = Releases(study.plan)
     st.caption(" ".join([*said, *(note for curves in TOLD for note in curves.notes(study.methods, releases))]))
@@ -184,7 +177,7 @@ def _formulas(study: AccuracyStudy) -> None:
     releases = Releases(plan, simulated=study.increment)
     lines = [
         r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
-        f"{len(_families(plan))} families that hold the target, $\\hat\\theta$ the released posterior mean."
+        f"{len(_families(plan))} families that contain the target, $\\hat\\theta$ the released posterior mean."
     ]
     for curves in TOLD:
         if set(curves.methods) & set(study.methods):
@@ -201,36 +194,37 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     plan, real = study.plan, is_of_a_table(recipe)
     printed = not real and plan.records == 1000 and plan.training == 50 and plan.repeats == 100 and plan.prior == 1
     assumption(
-        "1,000 records, 50 of them to train on, uniform priors and 100 repeats, as the paper's Figure 1 has it.",
+        "1,000 records, 50 training records, uniform priors and 100 repeats, as in the paper's Figure 1.",
         holds=printed,
     )
     assumption("All other nodes are observed in every test record.", holds=True)
     assumption(
         "The records follow the network."
         if not real
-        else "The records follow the network: not known of a true table; accuracy is measured all the same.",
+        else "The records follow the network. This is unknown for a true table; the accuracy is measured anyway.",
         holds=not real,
     )
     assumption(
-        "The paper does not state its generator: every probability from U(0, 1) and even classes are our reading.",
+        "The generator is the paper's. The paper does not state it; uniform probabilities and even classes "
+        "are our assumption.",
         holds=False,
     )
     assumption(
-        "At equal ε the curves promise the same: only certified ones do. The printed sampler's are drawn in red.",
+        "All curves have the same guarantee at equal ε. Only those with a proof do; the others are red.",
         holds=MANY not in study.methods,
     )
     assumption(
-        "The repeats are independent, as their standard errors have it."
+        "The repeats are independent, as the standard errors assume."
         if not real
-        else "The repeats are independent, as their standard errors have it: the splits are drawn so, but overlap. "
-        "Another table of the kind may differ from this one by more than the bands.",
+        else "The repeats are independent, as the standard errors assume. The splits overlap, so another table may "
+        "differ by more than the bands.",
         holds=not real,
     )
-    assumption("The noise is drawn afresh for every ε: here it is scaled, for smooth curves.", holds=False)
+    assumption("The noise is fresh for every ε. Here it is scaled, which makes the curves smooth.", holds=False)
     if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
         assumption(
-            "The noise is of whole numbers, as in a real release; of real ones, as in the paper, it spreads a little "
-            "more at the same ε, the more so the larger ε is.",
+            "The noise is integer, as in a real release. Real-valued noise, as in the paper, has a slightly larger "
+            "variance at the same ε, most of all at large ε.",
             holds=plan.noise is Noise.WHOLE,
         )
 
@@ -239,15 +233,16 @@ def _code(recipe: AccuracyRecipe) -> None:
     if is_of_a_table(recipe) and recipe.table not in SHIPPED:
         if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(
-                "This table lives in this session only. In Python, make a `Dataset` of it and an `AccuracyPlan` with "
-                "it as `source`; `accuracy_study(plan).frame()` of `dpbayes.experiments.accuracy.study` then gives "
-                "these numbers."
+                "This table exists in this session only. In Python, build a `Dataset` and an `AccuracyPlan` with it as "
+                "`source`; then `accuracy_study(plan).frame()` from `dpbayes.experiments.accuracy.study` returns these "
+                "numbers."
             )
             return
         st.markdown(
-            "The file is read from the folder in which this is run. Its values must be the states named below: what "
-            "was cut or grouped on the Data page must be so in the file."
+            "The file is read from the current folder. Its values must be the states listed below, cut and "
+            "grouped as on "
+            "the Data page."
         )
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)
-    st.caption("Add --out results.parquet, or .csv, to write the results with their settings to a file.")
+    st.caption("Add --out results.parquet (or .csv) to write the results to a file with their settings.")

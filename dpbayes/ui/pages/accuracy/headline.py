@@ -1,4 +1,4 @@
-"""What the Accuracy page says first: who overtakes whom and what privacy costs, and no more than the curves show."""
+"""The Accuracy page's sentences: the best private curve, and where curves cross."""
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import escaped, numeral, share_text
@@ -14,46 +14,50 @@ MARGIN = 0.02
 """How far below the exact posterior's accuracy counts as close."""
 
 
-def verdict(study: AccuracyStudy) -> str:
-    """Return where posterior sampling overtakes Laplace, printed and certified, and what privacy costs."""
-    ways = [
-        (how, _race(study, method))
-        for method, how in ((MANY, "as printed"), (CERTIFIED, "certified"))
-        if {method, LAPLACE} <= set(study.methods)
-    ]
-    return f"{_both(ways)} {_cost(study)}".strip()
+def verdict(study: AccuracyStudy, epsilon: float) -> str:
+    """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
+    exact, majority = float(study.mean(EXACT)[0]), float(study.mean(MAJORITY)[0])
+    target = escaped(study.plan.target)
+    if exact <= majority:
+        return f"Even the exact posterior predicts {target} no better than its majority class ({share_text(exact)})."
+    best = best_near(study, epsilon)
+    if best is None:
+        return f"Without privacy, {target} is predicted correctly in {share_text(exact)} of records."
+    place, correct = f"At ε = {numeral(best.epsilon)}", share_text(best.accuracy)
+    if best.beside:
+        said = f"{target} is predicted correctly in {correct} of records, without privacy in {share_text(exact)}"
+        return f"{place}, {said}; no private curve is clearly best."
+    name = escaped(best.method.called(study.plan.draws))
+    shares = f"correct for {correct} of records, {share_text(exact)} without privacy"
+    return f"{place}, {name} predicts {target} best: {shares}."
 
 
-def best_said(study: AccuracyStudy, epsilon: float) -> str:
-    """Return how far from non-private the best curve with a proof is, at the epsilon of the grid nearest to another."""
+def compared(study: AccuracyStudy, epsilon: float) -> str:
+    """Return how far the best curve with a proof is below the exact posterior, and which are not clearly worse."""
     best = best_near(study, epsilon)
     if best is None:
         return ""
-    return (
-        f"At ε = {numeral(best.epsilon)} the best proved, {best.method.called(study.plan.draws)}, is "
-        f"{points(best.behind, best.error)} short."
-    )
+    names = ", ".join(escaped(method.called(study.plan.draws)) for method in best.beside)
+    tied = f" There is no clear difference to {names}." if names else ""
+    name = best.method.called(study.plan.draws)
+    name = escaped(name[0].upper() + name[1:])
+    return f"{name} is {points(best.behind, best.error)} below the exact posterior.{tied}"
+
+
+def races(study: AccuracyStudy) -> str:
+    """Return where posterior sampling overtakes Laplace, by calibration, and where Laplace is close to no privacy."""
+    ways = [
+        (how, _race(study, method))
+        for method, how in ((MANY, "as stated in the paper"), (CERTIFIED, "as proved"))
+        if {method, LAPLACE} <= set(study.methods)
+    ]
+    said = [f"Posterior sampling, {how}, {race}." for how, race in ways]
+    return " ".join([*said, _close(study)]).strip()
 
 
 def points(behind: float, error: float) -> str:
     """Return a loss of accuracy in points, with two standard errors on either side."""
     return f"{Estimate(100 * behind, 200 * error)} points"
-
-
-def _both(ways: list[tuple[str, str]]) -> str:
-    """Say it of both calibrations in one sentence, without repeating oneself."""
-    if not ways:
-        return ""
-    (how, said), *rest = ways
-    if not rest:
-        return f"Posterior sampling, {how}, {said}."
-    other, also = rest[0]
-    if said == also:
-        return f"Posterior sampling {said}, {how} and {other} alike."
-    if said.startswith("overtakes"):  # the headline has three lines
-        also = f"it {also}".replace("it never overtakes Laplace", "never").replace("it overtakes Laplace ", "")
-        return f"Posterior sampling {said} {how}; {other}, {also}."
-    return f"Posterior sampling {said} {how}; {other}, it {also}."
 
 
 def _race(study: AccuracyStudy, method: Method) -> str:
@@ -65,7 +69,7 @@ def _race(study: AccuracyStudy, method: Method) -> str:
     lost = overtakes(study, LAPLACE, method)
     up_to = _up_to(study)
     if lost is None:
-        return f"is {'nowhere' if len(study.plan.epsilons) > 1 else 'not'} clearly apart from Laplace {up_to}"
+        return f"does not clearly differ from Laplace {up_to}"
     if lost.behind is not None:
         return f"is overtaken by Laplace {_between(lost.behind, lost.ahead)}"
     return f"never overtakes Laplace {up_to}" if len(study.plan.epsilons) > 1 else f"is clearly behind Laplace {up_to}"
@@ -88,19 +92,15 @@ def _up_to(study: AccuracyStudy) -> str:
     return f"{'up to' if len(study.plan.epsilons) > 1 else 'at'} ε = {numeral(study.plan.epsilons[-1])}"
 
 
-def _cost(study: AccuracyStudy) -> str:
-    exact, majority = float(study.mean(EXACT)[0]), float(study.mean(MAJORITY)[0])
-    target = escaped(study.plan.target)
-    if exact <= majority:
-        return f"But even the exact posterior tells {target} no better than its majority class: {share_text(exact)}."
-    known = f"Without privacy, {target} is predicted rightly in {share_text(exact)} of records"
+def _close(study: AccuracyStudy) -> str:
+    """Return where the Laplace curve, or else the first private one, comes close to the exact posterior."""
     first = LAPLACE if LAPLACE in study.methods else next(iter(study.plan.private), None)
-    if first is None:
-        return f"{known}."
+    if first is None or float(study.mean(EXACT)[0]) <= float(study.mean(MAJORITY)[0]):
+        return ""
     name = first.called(study.plan.draws)
-    crossing, points = within(study, first, MARGIN), f"within {numeral(100 * MARGIN)} points"
+    crossing, close = within(study, first, MARGIN), f"within {numeral(100 * MARGIN)} points of the exact posterior"
     if crossing is None:
-        return f"{known}; {name} is not clearly {points} {_up_to(study)}."
+        return f"{name} is not clearly {close} {_up_to(study)}."
     if crossing.behind is None:
-        return f"{known}; {name} is clearly {points} {_stretch(crossing, study)}."
-    return f"{known}; {name} comes {points} {_between(crossing.behind, crossing.ahead)}."
+        return f"{name} is clearly {close} {_stretch(crossing, study)}."
+    return f"{name} comes {close} {_between(crossing.behind, crossing.ahead)}."

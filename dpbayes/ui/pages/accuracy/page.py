@@ -1,4 +1,4 @@
-"""The Accuracy page: how well each mechanism's predictions do as epsilon grows; Figure 1 of the paper, and beyond."""
+"""The Accuracy page: the accuracy of each mechanism's predictions against epsilon, as in Figure 1 of the paper."""
 
 from contextlib import suppress
 
@@ -9,23 +9,33 @@ from dpbayes.base.text import escaped, many, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.study import AccuracyStudy, default_target
+from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import best_said, verdict
+from dpbayes.ui.pages.accuracy.headline import compared, races, verdict
 from dpbayes.ui.pages.accuracy.work import (
+    curves_left_out,
     is_of_a_table,
     methods_on_offer,
     network_asked,
     possible,
     recipe_asked,
+    scene_of,
     shares_noise,
     study_run,
+    target_of,
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, AccuracyOptions, CalibrationsShown, Scene, Shown
+from dpbayes.ui.session.options.accuracy import (
+    CURVES_LEFT_OUT,
+    SCENE,
+    AccuracyOptions,
+    CalibrationsShown,
+    Scene,
+    Shown,
+)
 from dpbayes.ui.session.settings import called
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -39,20 +49,20 @@ from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
 def _table(chosen: Chosen) -> str:
-    scene = chosen.options("accuracy").scene
-    return chosen.data_title if scene is Scene.TABLE else str(scene.value)
+    scene = scene_of(chosen)
+    return chosen.data_title if scene is Scene.TABLE else SCENE.label(scene)
 
 
 def _n(chosen: Chosen) -> str:
-    options = chosen.options("accuracy")
-    return records_told(chosen) if options.scene is Scene.TABLE else f"{options.records:,}"
+    is_table = scene_of(chosen) is Scene.TABLE
+    return records_told(chosen) if is_table else f"{chosen.options('accuracy').records:,}"
 
 
 FACTS: Facts = EPSILON | {"table": _table, "n": _n}
 
 
 def accuracy_page(chosen: Chosen) -> bool:
-    """Show the curves first: they move with the number of records; then the controls and what lies behind."""
+    """Show the curves first: they move with the number of records; then the controls and the details."""
     pictures_tell(FACTS)
     page = places()
     nearby, recipe, work = page.first(_moving, chosen) or (None, None, None)
@@ -69,6 +79,7 @@ def accuracy_page(chosen: Chosen) -> bool:
                 with st.container():
                     progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
+            st.markdown(" ".join((compared(study, chosen.epsilon), races(study))))
             _numbers(recipe, study)
     if study is None:
         return work.going
@@ -78,35 +89,32 @@ def accuracy_page(chosen: Chosen) -> bool:
 def _moving(
     page: Places, chosen: Chosen
 ) -> tuple[Possible | None, AccuracyRecipe | None, Running[AccuracyStudy] | None]:
-    """Work for a moment on the nearest that can be run to what is asked for, and show the curves so far."""
+    """Work for a moment on the nearest settings that can be run, and show the curves so far."""
     with page.picture:
         nearby = _possible(chosen)
         recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
-        work = _picture(recipe.plan, chosen.options("accuracy").shown) if recipe is not None else None
+        work = _picture(recipe.plan, chosen) if recipe is not None else None
     page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
     if recipe is not None and work is not None:
-        said = (verdict(work.result), best_said(work.result, chosen.epsilon)) if work.result is not None else ()
-        page.say(" ".join(said) or _beginning(recipe.plan))
+        page.say(verdict(work.result, chosen.epsilon) if work.result is not None else _beginning(recipe.plan))
     return nearby, recipe, work
 
 
 def _beginning(plan: AccuracyPlan) -> str:
-    """Return what is said while there is nothing to say of the curves yet."""
+    """Return the sentence before the first repeats are done."""
     repeats = many(plan.repeats, "repeat")
-    return f"With {many(plan.training, 'record')} to train on, the first of {repeats} is under way."
+    return f"Running the first of {repeats} with {many(plan.training, 'training record')}."
 
 
 # The picture
 
 
 def _possible(chosen: Chosen) -> Possible | None:
-    """Return what can be run, nearest to what is asked for; what cannot, or not be shown to this seat, is said."""
-    if chosen.options("accuracy").scene is Scene.TABLE and not chosen.is_curator:
-        st.info(
-            "These curves would be computed from the true records of the table, and only the curator may see them. "
-            "Synthetic records of the same network show what to expect, and are public."
+    """Return the nearest settings that can be run, and say why if they differ, or if this seat sees other records."""
+    if scene_of(chosen) is not chosen.options("accuracy").scene:
+        st.caption(
+            "These curves use synthetic records of the same network. Only the curator may see curves of true records."
         )
-        return None
     try:
         nearby = possible(chosen)
     except InputError as error:
@@ -116,8 +124,8 @@ def _possible(chosen: Chosen) -> Possible | None:
     return nearby
 
 
-def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
-    """Work for a moment and show the curves so far; what turns out not to run gets its sentence."""
+def _picture(plan: AccuracyPlan, chosen: Chosen) -> Running[AccuracyStudy] | None:
+    """Work for a moment and show the curves so far; what cannot run gets its sentence."""
     work = study_run(plan)
     try:
         work.work()
@@ -126,23 +134,25 @@ def _picture(plan: AccuracyPlan, shown: Shown) -> Running[AccuracyStudy] | None:
         return None
     study = work.result
     if study is not None:
-        _chart(study, "accuracy.curves", shown)
+        _chart(study, chosen)
     else:
         looks = [method.look(plan.draws) for method in (*BASELINES, *plan.private)]
-        chart(waiting_figure(looks, plan.grid), key="accuracy.curves", alt="The curves are not known yet.")
+        chart(waiting_figure(looks, plan.grid), key="accuracy.curves", alt="The curves are not computed yet.")
     return work
 
 
-def _chart(study: AccuracyStudy, key: str, shown: Shown) -> None:
+def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
+    shown, key = chosen.options("accuracy").shown, "accuracy.curves"
     if shown is Shown.LOG_LOSS:
-        figure = log_loss_figure(study.loss_curves(), study.plan.grid)
+        figure = log_loss_figure(study.loss_curves(), study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.", simulates=True)
     elif shown is Shown.PROVED:
         figure = certified_figure(study.certified_curves())
-        chart(figure, key=key, alt=f"Accuracy against the epsilon proved: {_ends(study, shown)}.", simulates=True)
+        chart(figure, key=key, alt=f"Accuracy against the proved epsilon: {_ends(study, shown)}.", simulates=True)
     else:
         alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
-        chart(accuracy_figure(study.curves(), study.plan.grid), key=key, alt=alt, simulates=True)
+        figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
+        chart(figure, key=key, alt=alt, simulates=True)
 
 
 def _ends(study: AccuracyStudy, shown: Shown) -> str:
@@ -160,30 +170,32 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
         controls.parameter_control(f"accuracy.{name}", reach=reach)
 
+    scene = scene_of(chosen)
     controls.parameter_control("accuracy.scene")
     if options.scene is Scene.NAIVE_BAYES:
         controls.parameter_control("accuracy.features")
     else:
         with sentence_instead():
             _target(chosen)
-    limited("testing")
-    if options.scene is not Scene.TABLE:
-        controls.parameter_control("accuracy.records")
+    controls.parameter_control("epsilon")
     limited("repeats")
     controls.parameter_control("accuracy.curves")
     with suppress(InputError):
         _mechanisms(chosen, options)
-    with st.expander("Range of epsilon, model, prior and seed"):
+    with st.expander("Records, range of epsilon, prior and seed"):
+        limited("testing")
+        if scene is not Scene.TABLE:
+            controls.parameter_control("accuracy.records")
         for name in ("low", "high", "points"):
             limited(name)
-        if options.scene is not Scene.TABLE:
+        if scene is not Scene.TABLE:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
             with sentence_instead():
                 _target(chosen)
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
         controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
-    with st.expander("Settings of the mechanisms"):
+    with st.expander("Mechanism settings"):
         if options.curves is not CalibrationsShown.CERTIFIED:
             limited("draws")
         controls.parameter_control("noise")
@@ -195,10 +207,11 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
 
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
-    """Offer the mechanisms that there are curves of, to leave some out."""
+    """Offer the mechanisms that have curves."""
     offered = set(methods_on_offer(options, network_asked(chosen), chosen.parameter("noise")))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
-    kept, key = [name for name in names if options.draws_curves(name)], "accuracy.mechanisms"
+    drawn, key = offered - curves_left_out(chosen), "accuracy.mechanisms"
+    kept = [name for name in names if drawn & set(CURVES_LEFT_OUT[name])]
     controls.mirror(key, kept)
 
     def apply() -> None:
@@ -215,7 +228,7 @@ def _mechanism_name(name: str) -> str:
 
 def _target(chosen: Chosen) -> None:
     net = network_asked(chosen)
-    controls.choice("Target: what is predicted from all other nodes", "target", net.names, default=default_target(net))
+    controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
 
 
 # Numbers
@@ -225,15 +238,15 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     real, plan = is_of_a_table(recipe), study.plan
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
-        f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'record')} to train on, "
-        f"{plan.testing:,} to test. {_fewer(study)}Bands: two standard errors"
-        + (" of this table's splits, which overlap: another table may differ by more. " if real else ". ")
-        + "In every repeat the same draws give the noise at every ε. "
+        f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'training record')}, "
+        f"{many(plan.testing, 'test record')}. {_fewer(study)}Bands show two standard errors"
+        + (" over splits of this table, which overlap; another table may differ by more. " if real else ". ")
+        + "All ε use the same random numbers in a repeat. "
         + _shared(plan)
-        + ("Curator only: not private." if real else "")
+        + ("Not private (curator view)." if real else "")
     )
     data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real, simulates=True)
-    with st.expander("Parquet, with the settings in the file", on_change="rerun", key="accuracy.parquet") as more:
+    with st.expander("Parquet file with the settings", on_change="rerun", key="accuracy.parquet") as more:
         if more.open:
             st.download_button(
                 "Download Parquet",
@@ -246,7 +259,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
 
 
 def _shared(plan: AccuracyPlan) -> str:
-    """Say which curves go by the tables that matter more."""
+    """Name the curves that give more weight to some tables."""
     if not plan.weights:
         return ""
     titles = ", ".join(escaped(method.called(plan.draws)) for method in plan.methods if shares_noise(method))
@@ -254,6 +267,6 @@ def _shared(plan: AccuracyPlan) -> str:
 
 
 def _fewer(study: AccuracyStudy) -> str:
-    """Say of which repeats the curves are that take longer than the others."""
+    """Name the repeats of the curves that take longer than the others."""
     fewest = min(len(each.accuracy) for each in study.measures.values())
-    return f"Noise-aware curves are of the first {fewest:,}. " if fewest < study.repeats else ""
+    return f"Noise-aware curves use the first {fewest:,}. " if fewest < study.repeats else ""

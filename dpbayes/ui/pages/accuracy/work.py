@@ -1,11 +1,11 @@
-"""From the settings to an accuracy study: what is asked for, and running it so that it can be watched and stopped."""
+"""From the settings to an accuracy study, and running it so that it can be watched and stopped."""
 
 import functools
 from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import ALL_METHODS
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS
 from dpbayes.experiments.accuracy.plan import (
     AccuracyPlan,
     Synthetic,
@@ -22,8 +22,8 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.accuracy import AccuracyOptions, CalibrationsShown, Scene
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.options.accuracy import ADDED, AccuracyOptions, CalibrationsShown, Scene
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
@@ -35,10 +35,32 @@ CALIBRATIONS = {
 }
 
 
+def scene_of(chosen: Chosen) -> Scene:
+    """Return which records are predicted: to a recipient, who may not see curves of true records, synthetic ones."""
+    scene: Scene = chosen.options("accuracy").scene
+    return Scene.NETWORK if scene is Scene.TABLE and not chosen.is_curator else scene
+
+
 def network_asked(chosen: Chosen) -> Network:
     """Return the network that predicts. Errors: InputError."""
     options: AccuracyOptions = chosen.options("accuracy")
     return _naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else chosen.network
+
+
+def target_of(chosen: Chosen, net: Network) -> str:
+    """Return the chosen target, or a default that the majority class does not predict almost always."""
+    if chosen.settings.target in net.names:
+        return chosen.settings.target
+    return default_target(net, chosen.dataset if scene_of(chosen) is Scene.TABLE else None)
+
+
+def curves_left_out(chosen: Chosen) -> frozenset[Method]:
+    """Return the curves that are not drawn; those of the chosen mechanism are drawn with the chosen table or graph."""
+    left_out: frozenset[Method] = chosen.options("accuracy").left_out
+    if scene_of(chosen) is Scene.NAIVE_BAYES:
+        return left_out
+    kind = kind_called(chosen.settings.mechanism)
+    return left_out - {method for method in METHODS.values() if method.kind is kind and method.option[0] in ADDED}
 
 
 _naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
@@ -75,11 +97,11 @@ def possible(chosen: Chosen) -> Possible:
 def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
     options, net, noise = settings.options("accuracy"), network_asked(chosen), settings.parameter("noise")
-    left_out = options.left_out  # asks every control of a method: once here, not once for each method
+    left_out, scene = curves_left_out(chosen), scene_of(chosen)
     methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in left_out)
     plan = AccuracyPlan(
         network=net,
-        target=settings.target if settings.target in net.names else default_target(net),
+        target=target_of(chosen, net),
         source=_source(chosen, options, net),
         epsilons=epsilon_grid(options.low, options.high, points=options.points),
         methods=methods,
@@ -94,15 +116,15 @@ def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
         weights=chosen.weights_on(net) if any(map(shares_noise, methods)) else (),
         seed=settings.seed,
     )
-    if options.scene is Scene.NAIVE_BAYES:
+    if scene is Scene.NAIVE_BAYES:
         return AccuracyRecipe(plan, features=options.features)
-    if options.scene is Scene.TABLE:
+    if scene is Scene.TABLE:
         return AccuracyRecipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
     return AccuracyRecipe(plan, named=settings.published)
 
 
 def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic | Dataset:
-    if options.scene is not Scene.TABLE:
+    if scene_of(chosen) is not Scene.TABLE:
         return Synthetic(records=options.records, strength=options.strength)
     table = chosen.dataset
     missing = [name for name in net.names if name not in table.position]

@@ -1,4 +1,4 @@
-"""What the Hellinger page shows below its headline: sensitivities, outputs, formulas, the code to copy."""
+"""The Hellinger page below its picture: sensitivities, outputs, formulas, the code to copy."""
 
 from collections.abc import Mapping
 
@@ -54,20 +54,20 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: DieNoise) -> None:
-    """Show where sensitivities are large, and what comes out."""
+    """Show the sensitivities and the distribution of what is released."""
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Sensitivity over the candidates")
+        st.subheader("Sensitivity")
         if scenario.sides == 3:
             _plane(chosen, scenario)
         else:
             _line(scenario, seed=chosen.seed)
     with right:
         if scenario.sides == 2:
-            st.subheader("What comes out")
+            st.subheader("Released counts")
             _outputs(chosen, scenario, noise)
         else:
-            st.subheader("How far off releases are")
+            st.subheader("Distribution of the error")
             _error_laws(scenario, laws, seed=chosen.seed)
 
 
@@ -85,7 +85,7 @@ def _line(scenario: Scenario, *, seed: int) -> None:
         alt=f"Global, smooth and local sensitivity against the throws on side 1; the data have {first:,}.",
     )
     if scenario.sides > 2:
-        st.caption("The other sides keep the throws that they have in the data.")
+        st.caption("The throws on the other sides stay as in the data.")
     columns = {"side 1": line.first, "local": line.local, "smooth": line.smooth, "global": line.everywhere}
     download(columns, scenario, seed=seed, name="hellinger-sensitivity")
 
@@ -141,10 +141,11 @@ def _error_laws(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed:
 # Formulas and assumptions
 
 
-def details(scenario: Scenario, *, seed: int) -> None:
-    """Show the formulas with their numbers, what they assume, what an audit finds, and the code."""
+def details(scenario: Scenario, *, seed: int, enumeration: str) -> None:
+    """Show the formulas with their numbers, the assumptions, the audit, and the code."""
     with st.expander("Formulas, assumptions and source"):
         _formulas(scenario)
+        st.markdown(enumeration)
         _assumptions(scenario)
         source(Reference("Notes", "Section 2"))
     with st.expander("Audit: exact privacy loss over all tables", on_change="rerun", key="hellinger.audit") as audit:
@@ -155,8 +156,8 @@ def details(scenario: Scenario, *, seed: int) -> None:
         st.code(python_of(scenario, seed=seed), language="python", wrap_lines=True)
         st.code(command_of(scenario, seed=seed), language="bash", wrap_lines=True)
         st.caption(
-            "Errors at the setting and along n, ε and m. Add `--out results.parquet`, or .csv, to write them with "
-            "their settings to a file; instead of single options, `--settings` takes this page's link."
+            "This computes the errors at these settings and along n, ε and m. Add `--out results.parquet` (or .csv) "
+            "to write them to a file with their settings. `--settings` takes this page's link instead of options."
         )
 
 
@@ -184,7 +185,7 @@ $[0, n]$ and rescaled to $n$"""
         + (
             f", or $1/\\varepsilon = {latex(1 / scenario.epsilon)}$ on one of two counts."
             if die.sides == 2
-            else "; one replaced throw moves two counts, whatever $m$ is."
+            else "; one replaced throw moves two counts for any $m$."
         )
     )
 
@@ -194,7 +195,7 @@ def _by_enumeration(scenario: Scenario) -> str:
         return ""
     run = scenario.enumerated
     return (
-        f"; certified by enumeration at $\\varepsilon = {latex(run.inner_epsilon)}$, with "
+        f"; proved by enumeration at $\\varepsilon = {latex(run.inner_epsilon)}$, with "
         f"$\\beta = {latex(run.beta)}$ and $S_\\beta(x) = {latex(run.sensitivity(scenario.counts))}$"
     )
 
@@ -203,30 +204,29 @@ def _assumptions(scenario: Scenario) -> None:
     die, smooth = scenario.die, scenario.certified(DieMethod.SMOOTH)
     assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
     assumption(
-        f"There are n + 1 = {die.n + 1:,} candidates, as the Notes print: right for two sides; this page counts "
+        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. This holds for two sides; this die has "
         f"{die.size:,}.",
         holds=die.sides == 2,
     )
     assumption("Global sensitivity gives (ε, 0): proved.", holds=True)
     assumption(
-        "Local sensitivity gives (ε, 0): not claimed, not proved. Its noise depends on the data, and so tells of them.",
+        "Local sensitivity gives (ε, 0): neither stated nor proved. Its noise scale depends on the data.",
         holds=False,
     )
     assumption(
-        f"Smooth sensitivity gives what the Notes claim, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
-        "proved. The printed lemmas are false as they stand and would not imply it; no audit here has found it "
-        "violated.",
+        f"Smooth sensitivity gives what the Notes state, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
+        "proved. The lemmas stated in the Notes are false and would not imply it. The audit has found no violation.",
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
     if DieMethod.ENUMERATED in scenario.methods:
         assumption(
             f"By enumeration it gives {scenario.enumerated.certified}: for this n, prior, ε and δ every pair of "
-            "neighbouring tables and every output were compared. It proves nothing of other dice.",
+            "neighbouring tables and every output were compared. This proves nothing about other dice.",
             holds=True,
         )
-    assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling cost nothing.", holds=True)
-    assumption("The noise is drawn afresh, exactly, and unseen: not in this simulation.", holds=False)
+    assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling are post-processing.", holds=True)
+    assumption("The noise is fresh, exact and secret: this simulation uses a seed.", holds=False)
 
 
 def _audit(scenario: Scenario) -> None:
@@ -234,15 +234,15 @@ def _audit(scenario: Scenario) -> None:
     frame = pd.DataFrame(
         {
             "mechanism": [method.value for method in epsilons],
-            "claimed": [promise(scenario.claimed(method)) for method in epsilons],
+            "stated": [promise(scenario.claimed(method)) for method in epsilons],
             "proved": [promise(scenario.certified(method)) for method in epsilons],
-            "measured: exact loss (ε at δ = 0)": list(epsilons.values()),
+            "exact loss (ε at δ = 0)": list(epsilons.values()),
         }
     )
     mechanism_table(frame)
     st.caption(
-        "The largest log-ratio over all neighbouring tables of this n and prior, and all outputs (up to "
-        f"{MOST_AUDITED} candidates). It belongs to this die: for the local one it is a finding, no guarantee. "
-        "With δ a loss may be above ε, in at most δ of releases. "
-        "Laplace noise on one count reaches its ε; on every count, the noisy counts do before they are rescaled."
+        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs (up "
+        f"to {MOST_AUDITED} candidates). It holds for this die only and is no guarantee for local sensitivity. "
+        "With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count reaches its ε; noise "
+        "on every count reaches it before the noisy counts are rescaled."
     )

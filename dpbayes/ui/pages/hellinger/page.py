@@ -1,4 +1,4 @@
-"""The Hellinger page: who is nearest to the exact posterior of a die. Its throws are made up: both seats see it all."""
+"""The Hellinger page: which mechanism is closest to the exact posterior of a die with hypothetical throws."""
 
 from collections.abc import Mapping
 
@@ -29,16 +29,16 @@ from dpbayes.ui.widgets.show import remark
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
     DieMethod.SMOOTH: "the exponential mechanism with smooth sensitivity",
-    DieMethod.ENUMERATED: "the exponential mechanism certified by enumeration",
+    DieMethod.ENUMERATED: "the exponential mechanism by enumeration",
     DieMethod.LOCAL: "the exponential mechanism with local sensitivity",
     DieMethod.CELLS: "Laplace noise on every count",
     DieMethod.ONE: "Laplace noise on one count",
 }
 TIE = 0.03
-"""Medians closer than this, relative to the larger, are called equal; simulated ones are known to about 0.02."""
+"""Medians closer than this, relative to the larger, are called equal; the error of simulated ones is about 0.02."""
 
 FARTHEST = 1000
-"""A factor above this says nothing: one of the errors is next to zero."""
+"""A factor above this is not shown: one of the errors is almost zero."""
 
 
 def scenario_of(settings: Settings) -> Scenario:
@@ -52,7 +52,7 @@ FACTS: Facts = EPSILON | {"n": lambda chosen: f"{chosen.options('hellinger').n:,
 
 
 def hellinger_page(chosen: Chosen) -> None:
-    """Show the errors first: they move with epsilon, all else follows when the hand rests."""
+    """Show the errors first: they move with epsilon; the rest follows when the slider rests."""
     pictures_tell(FACTS)
     page = places()
     moving = page.first(_moving, chosen)
@@ -64,13 +64,12 @@ def hellinger_page(chosen: Chosen) -> None:
     scenario, laws = moving
     noise = noise_here(scenario, seed=chosen.seed)
     with page.picture:
+        st.markdown(compared(_medians(laws), scenario))
         _table(scenario, laws, seed=chosen.seed)
-        if won := enumeration_wins(scenario):  # not in the headline, which would take another line at some epsilons
-            st.markdown(won)
     with st.container(key="below"):
         pictures(chosen, scenario, laws, noise)
         sweeps(scenario, laws, seed=chosen.seed)
-        details(scenario, seed=chosen.seed)
+        details(scenario, seed=chosen.seed, enumeration=enumeration_cost(scenario) if scenario.is_enumerated else "")
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
@@ -81,9 +80,12 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, Err
         remark(possible.why)
         _errors(laws)
     page.lead("epsilon")
-    medians = {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
-    page.say(verdict(medians, scenario))
+    page.say(verdict(_medians(laws)))
     return scenario, laws
+
+
+def _medians(laws: Mapping[DieMethod, ErrorLaw]) -> dict[DieMethod, float]:
+    return {method: float(law.quantiles()[0, LEVELS.index(0.5)]) for method, law in laws.items()}
 
 
 def _possible(chosen: Chosen) -> Possible:
@@ -99,29 +101,35 @@ def ranked(medians: Mapping[DieMethod, float]) -> tuple[DieMethod, DieMethod, bo
     return best, rival, proved[rival] - proved[best] <= TIE * proved[rival]
 
 
-def verdict(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
-    """Return who wins among the mechanisms with a proof: the best of them, beside the best of the other family."""
+def verdict(medians: Mapping[DieMethod, float]) -> str:
+    """Return which mechanism with a proof is closest, or that the best of both families are equally close."""
     best, rival, is_tie = ranked(medians)
-    throws = many(scenario.n, "throw")
-    errors = medians[best], medians[rival]
-    less, more = (numeral(error, 2) for error in errors) if is_tie else apart(*errors, most=2)
-    text = (
-        f"At ε = {numeral(scenario.epsilon, 6)} and {throws}, {NAMES[best]} misses the exact posterior by "
-        f"{less} (Hellinger distance, median), {NAMES[rival]} by {more}: "
-    )
     if is_tie:
-        text += "neither wins"
-    else:
-        text += "Laplace wins" if best.is_laplace else "the exponential mechanism wins"
+        error = numeral(medians[best], 2)
+        return (
+            f"No clear difference between {NAMES[best]} and {NAMES[rival]}: the median Hellinger distance is {error}."
+        )
+    name, error = NAMES[best][0].upper() + NAMES[best][1:], apart(medians[best], medians[rival], most=2)[0]
+    return f"{name} is closest to the exact posterior: the median Hellinger distance is {error}."
+
+
+def compared(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
+    """Return the error of the other family's best mechanism, and what enumeration gains."""
+    best, rival, is_tie = ranked(medians)
+    family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
+    said = []
+    if not is_tie:
+        _, more = apart(medians[best], medians[rival], most=2)
+        said.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if medians[best] > 0.5:
-        text += ", and neither is close"
+        said.append("Neither is close to the exact posterior.")
     if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
-        text += f". But of the smooth one only {scenario.certified(DieMethod.SMOOTH)} is proved"
-    return text + "."
+        said.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
+    return " ".join([*said, enumeration_wins(scenario)]).strip()
 
 
 def enumeration_wins(scenario: Scenario) -> str:
-    """Return how much nearer the smooth mechanism is once certified by enumeration; nothing where it is not shown.
+    """Return by which factor enumeration cuts the smooth mechanism's error; nothing where it is not shown.
 
     The factor is of means over all tables: medians jump from one candidate to the next, and these counts are one table.
     """
@@ -129,27 +137,27 @@ def enumeration_wins(scenario: Scenario) -> str:
         return ""
     proved, enumerated = mean_errors_over_tables(scenario).values()
     if proved - enumerated <= TIE * proved:
-        return "Enumeration brings the smooth one no nearer."
+        return "Enumeration does not cut the error of smooth sensitivity."
     if proved > FARTHEST * enumerated:
-        return "Enumeration brings the smooth one next to the exact posterior."
-    return f"Enumeration brings the smooth one {numeral(proved / enumerated, 2)} times as near."
+        return "Enumeration cuts the error of smooth sensitivity to almost zero."
+    return f"Enumeration cuts the error of smooth sensitivity {numeral(proved / enumerated, 2)}-fold."
 
 
 def enumeration_cost(scenario: Scenario) -> str:
-    """Return what the enumeration went through and found, or why there is none."""
+    """Return what the enumeration compared and found, or why there is none."""
     try:
         enumerated = scenario.enumerated
     except InputError as refused:
-        return f"Not certified by enumeration. {refused}"
+        return f"There is no proof by enumeration here. {refused}"
     die, inner = enumerated.die, enumerated.inner_epsilon
     before, after = apart(*mean_errors_over_tables(scenario).values(), most=2)
-    tables = many(die.size, "table")
     return (
-        f"Certified by enumeration: all {tables} of {many(die.n, 'throw')}, their {neighbour_count(die):,} ordered "
-        f"pairs of neighbours and every output keep {enumerated.certified} at an internal ε of "
-        f"{numeral(inner, 4)}; proved for every die is {numeral(scenario.smooth_run[0], 4)}. Only public numbers "
-        f"decide it. At most {MOST_ENUMERATED} tables are enumerated. Mean error over all tables: "
-        f"{after} instead of {before}."
+        f"Proof by enumeration: {many(die.size, 'table')} of {many(die.n, 'throw')}, {neighbour_count(die):,} ordered "
+        f"pairs of neighbours and every output were compared. {enumerated.certified} holds at an internal ε of "
+        f"{numeral(inner, 4)}; the proof for every die allows {numeral(scenario.smooth_run[0], 4)}. The mean "
+        "error over "
+        f"all tables is {after} instead of {before}. The result depends only on public numbers. At most "
+        f"{MOST_ENUMERATED} tables are enumerated."
     )
 
 
@@ -185,21 +193,20 @@ def _errors(laws: Mapping[DieMethod, ErrorLaw]) -> None:
 
 
 def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
-    """Say what is promised beside what it costs."""
+    """Show the guarantee of each mechanism beside its error."""
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     st.caption(
-        f"Boxes: the middle half of releases; whiskers: 5% to 95%. Hypothetical throws {counts}. Exponential "
-        f"mechanisms: exact; Laplace: {DRAWS:,} simulated releases. The local one has no guarantee: it is not ranked."
+        f"Boxes show the middle half of releases, whiskers 5% to 95%, for hypothetical throws {counts}. Exponential "
+        f"mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity has no privacy "
+        "guarantee and is not ranked."
     )
-    if scenario.is_enumerated:
-        st.caption(enumeration_cost(scenario))
     frame = pd.DataFrame(
         {
             "mechanism": [method.value for method in laws],
-            "claimed": [promise(scenario.claimed(method)) for method in laws],
+            "stated": [promise(scenario.claimed(method)) for method in laws],
             "proved": [promise(scenario.certified(method)) for method in laws],
             "median error": [law.quantiles()[0, LEVELS.index(0.5)] for law in laws.values()],
-            "95% below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
+            "95% of errors below": [law.quantiles()[0, LEVELS.index(0.95)] for law in laws.values()],
         }
     )
     mechanism_table(frame)

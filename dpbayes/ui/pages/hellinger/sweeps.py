@@ -44,8 +44,8 @@ def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Acc
 
 
 def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
-    """Show the errors against n, epsilon and m; each is computed again only when something else moves."""
-    st.subheader("When does who win?")
+    """Show the errors against n, epsilon and m; each is computed anew only when another setting moves."""
+    st.subheader("Which mechanism wins when?")
     left, right = st.columns(2, gap="medium")
     with left:
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
@@ -69,9 +69,9 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
             st.markdown(more)
     with right:
         st.caption(
-            f"Lines are medians, bands hold the middle half of releases. Laplace: {SWEEP_DRAWS:,} simulated releases "
-            f"at each point. By enumeration: dice of up to {MOST_ENUMERATED} tables. Whatever m is, the throws are "
-            "spread over the sides as chosen above; noise on one count releases a die of two sides only."
+            f"Lines show medians, bands the middle half of releases. Laplace uses {SWEEP_DRAWS:,} simulated releases "
+            f"per point. Enumeration covers dice of up to {MOST_ENUMERATED} tables. The throws are spread over the "
+            "sides as chosen above. Noise on one count releases a die of two sides only."
         )
         study = HellingerStudy(scenario, seed, at_setting(scenario, laws), (throws, epsilons, sides))
         _numbers_and_files(study)
@@ -82,7 +82,7 @@ def _alt(title: str) -> str:
 
 
 def more_sides(scenario: Scenario) -> str:
-    """Return how many throws would leave room for more sides than the picture along m has; nothing if it has all."""
+    """Return how many throws allow more sides than the picture along m shows; nothing if it shows all."""
     shown = sides_grid(scenario)[-1]
     if shown == SIDES.high:
         return ""
@@ -90,12 +90,12 @@ def more_sides(scenario: Scenario) -> str:
     allowed = ", ".join([first, *others])
     if shown == 2:
         return (
-            f"There is no picture along the number of sides m here: with {scenario.n:,} throws only two sides have at "
-            f"most {MOST_SHOWN:,} possible posteriors. Fewer throws give one: up to {allowed}."
+            f"There is no picture against the number of sides m: with {scenario.n:,} throws only two sides have at "
+            f"most {MOST_SHOWN:,} possible posteriors. The picture needs fewer throws: up to {allowed}."
         )
     return (
         f"With {scenario.n:,} throws, dice of up to {shown} sides have at most {MOST_SHOWN:,} possible posteriors. "
-        f"Fewer throws show more sides: up to {allowed}."
+        f"Fewer throws allow more sides: up to {allowed}."
     )
 
 

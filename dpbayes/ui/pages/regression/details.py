@@ -1,4 +1,4 @@
-"""What the Regression page shows below its pictures: numbers as files, formulas, assumptions."""
+"""The Regression page below its pictures: numbers as files, formulas, assumptions."""
 
 import numpy as np
 import streamlit as st
@@ -16,13 +16,13 @@ from dpbayes.ui.widgets.show import assumption, numbers, source
 
 
 def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
-    """Show the tidy frame, once asked for, and offer it as CSV and Parquet; its last columns hold the settings."""
+    """Show the tidy frame once it is opened, and offer it as CSV and Parquet with the settings in its last columns."""
     with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as part:
         if not part.open:
             return
         made_up = recipe.scenario.records is Records.SYNTHETIC
         if not made_up:
-            st.caption("Curator only: not private. Do not hand this file on.")
+            st.caption("Not private (curator view). Do not share this file.")
         frame = recipe.frame(result)
         numbers(frame, height=300)
         left, right = st.columns(2)
@@ -42,31 +42,31 @@ def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> Non
             key="download.regression.parquet",
             on_click="ignore",
         )
-        st.caption("The last columns hold the settings, and the command that gives these numbers again.")
+        st.caption("The last columns hold the settings and the command that reproduces these numbers.")
 
 
 def code(recipe: RegressionRecipe) -> None:
     """Show the experiment as Python and as a command, to copy."""
     if recipe.source:
         st.markdown(
-            "Put the table's address for ADDRESS: whoever started the server knows it. Its columns in use and their "
-            "public bounds are named below, the target last."
+            "Replace ADDRESS by the table's address, which the person who started the server knows. The used columns "
+            "and their public bounds are listed below, the target last."
         )
     elif recipe.columns:
         st.markdown(
-            "The file is read from the folder in which this is run: CSV with commas, in UTF-8, or Parquet. The columns "
-            "in use and their public bounds are named below, the target last."
+            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used "
+            "columns and their "
+            "public bounds are listed below, the target last."
         )
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)
     st.caption(
-        "Every repeat that is asked for is run. Add --out results.parquet, or .csv, to write the results with their "
-        "settings to a file."
+        "This runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their settings."
     )
 
 
 def details(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
-    """Show the formulas with their numbers, and what they assume."""
+    """Show the formulas with their numbers, and the assumptions."""
     with st.expander("Formulas, assumptions and source"):
         _formulas(study, scenario, size=size)
         _assumptions(study, scenario, size=size)
@@ -82,41 +82,43 @@ def _formulas(study: RegressionStudy, scenario: RegressionScenario, *, size: tup
     rule = (
         rf"B = 10/\sqrt{{b}} = {latex(bound)}"
         if scenario.norm_bound is NormBound.PRINTED
-        else rf"B = {latex(bound)}, the largest with $\varepsilon = {latex(scenario.epsilon, 6)}$ for all draws"
+        else rf"B = {latex(bound)}, the largest with $\varepsilon = {latex(scenario.epsilon, 6)}$ for all samples"
     )
     rule = f"${rule}$" if scenario.norm_bound is NormBound.PRINTED else f"${rule.replace(', the', '$, the', 1)}"
-    total = f"; {study.draws:,} draws: ${latex(study.certified[k])}$" if study.draws > 1 else ""
+    total = f"; {study.draws:,} samples: ${latex(study.certified[k])}$" if study.draws > 1 else ""
     st.markdown(
         f"""
-Weights $w$ have the prior $N(0, I/b)$ with $b = {latex(b)}$, cut to $\\|w\\|_2 \\le B$; the target is
+Weights $w$ have the prior $N(0, I/b)$ with $b = {latex(b)}$, truncated to $\\|w\\|_2 \\le B$; the target is
 $y \\sim N(x^\\top w, \\sigma^2)$ with $\\sigma^2 = {latex(variance)}$, and $\\|x\\|_2 \\le 1$, $|y| \\le 1$ after
-scaling. The posterior is $N(\\mu_n, P^{{-1}})$ cut to the same ball, with
-$P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private draw is a draw from it.
+scaling. The posterior is $N(\\mu_n, P^{{-1}})$ truncated to the same ball, with
+$P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private sample is a sample from it.
 
 - **Norm bound**: {rule}.
-- **Certified**, one replaced record, one draw: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}.
-  In general $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$: by how much one record's squared residual can vary over the ball.
-- **As printed**, one draw: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
-  $d = {d}$ and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts every record although one is
-  replaced, and its gradients are misprinted; it is never below $n/\\sigma^2 = {latex(n / variance)}$.
-- **Exact** is ridge regression, the mean $\\mu_n$ without a cut; errors are the mean of $(y - x^\\top w)^2$ over the
-  test records, in units in which the target's public range is $[-1, 1]$.
+- **Proved**, one replaced record, one sample: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}.
+  In general it is $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$, the range of one record's squared residual over the ball.
+- **Paper**, one sample: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
+  $d = {d}$ and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts all records although only one is
+  replaced, and its gradients have misprints. It is never below $n/\\sigma^2 = {latex(n / variance)}$.
+- **Exact** is ridge regression, the mean $\\mu_n$ without truncation. Errors are the mean of
+  $(y - x^\\top w)^2$ over the test records, in units in which the target's public range is $[-1, 1]$.
 """
     )
 
 
 def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
     printed, one = study.claimed(size[0], features=size[1]), study.certified / study.draws
-    whose = "you state them" if scenario.records is Records.UPLOAD else "they do not come from the records"
-    assumption(f"Columns are scaled by public bounds ({whose}), and what lies outside is clipped.", holds=True)
-    assumption("Draws follow the cut posterior exactly: rejection, no Markov chain that has to converge.", holds=True)
+    whose = "that you state" if scenario.records is Records.UPLOAD else "that are not read from the records"
+    assumption(f"Columns are scaled by public bounds {whose}, and values outside are clipped.", holds=True)
+    assumption("Samples follow the truncated posterior exactly, by rejection and without a Markov chain.", holds=True)
     assumption(
-        "The printed 2L(w) is at least what is proved, at every precision shown.", holds=bool((printed >= one).all())
+        "The paper's 2L(w) is at least the proved ε at every precision shown.", holds=bool((printed >= one).all())
     )
-    assumption("The printed 2L(w) is a bound per replaced record: no, it grows with n.", holds=False)
-    assumption("The time that rejection takes tells nothing of the records: it does, a little.", holds=False)
+    assumption("The paper's 2L(w) bounds the loss of one replaced record without growing with n.", holds=False)
     assumption(
-        "The precision is chosen without these errors: whoever picks b because its error on real records is small uses "
-        "the records once more, outside of ε.",
+        "The running time of rejection reveals nothing about the records: it depends slightly on them.", holds=False
+    )
+    assumption(
+        "The precision is chosen without these errors. Choosing b by its error on real records uses the records again, "
+        "and ε does not cover it.",
         holds=scenario.records is Records.SYNTHETIC,
     )

@@ -1,4 +1,4 @@
-"""The Regression page's one sentence: what privacy costs at the precision looked at, and what is proved of epsilon."""
+"""The Regression page's sentences: the error of a private sample at the chosen precision, and its proved epsilon."""
 
 import numpy as np
 
@@ -9,49 +9,43 @@ from dpbayes.experiments.regression.scenario import RegressionScenario
 
 
 def looked_at(study: RegressionStudy, scenario: RegressionScenario) -> int:
-    """Return the place of the precision that is nearest to the one chosen."""
+    """Return the place of the precision of the grid that is nearest to the chosen one."""
     return int(np.argmin(np.abs(np.log(study.precisions) - np.log(scenario.precision))))
 
 
 def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: str) -> str:
-    """Return what privacy costs at the precision looked at."""
-    k, study = looked_at(result.study, scenario), result.study
+    """Return the error of private samples at the chosen precision, beside that without privacy or without features."""
+    k = looked_at(result.study, scenario)
     private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
-    text = (
-        f"At {_place(study, scenario)}, {_draws(study)} {_predicts(study)} {escaped(target)} with "
-        f"a mean squared error of {numeral(private)} instead of {numeral(exact)}, at a certified ε of "
-        f"{numeral(study.certified[k])}; {_printed(study, result.claimed[k])}."
-    )
+    first = f"{_samples(result.study)} predicts {escaped(target)} with a mean squared error of {numeral(private)}"
     if private >= baseline:
-        text += f" Predicting the training mean for everyone errs no more: {numeral(baseline)}."
-    return text
+        return f"{first}, no better than the training mean ({numeral(baseline)})."
+    return f"{first}; without privacy it is {numeral(exact)}."
 
 
-def price(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> str:
-    """Return what the draws cost, for those who may not see what they are worth."""
+def price(study: RegressionStudy, scenario: RegressionScenario) -> str:
+    """Return the proved epsilon alone, for those who may not see errors."""
+    samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
+    verb = "has" if study.draws == 1 else "have"
+    return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[looked_at(study, scenario)])}."
+
+
+def epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> str:
+    """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
     k = looked_at(study, scenario)
-    printed = study.claimed(size[0], features=size[1])[k]
-    costs = "costs" if study.draws == 1 else "cost"
-    return (
-        f"At {_place(study, scenario)}, {_draws(study)} of the weights {costs} a certified ε of "
-        f"{numeral(study.certified[k])}; {_printed(study, printed)}."
-    )
+    printed = rough(study.claimed(size[0], features=size[1])[k])
+    several = study.draws > 1
+    proved = f"the proved ε{' of all samples' if several else ''} is {numeral(study.certified[k])}"
+    paper = f"the paper's formula gives ε = {printed}{' for each' if several else ''}"
+    return f"At {_place(study, scenario)}, {proved}; {paper}."
 
 
 def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
-    """Return which precision is looked at, and what was asked for where that is another one."""
-    shown, asked = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
-    nearest = f", the nearest to {asked} of {len(study.precisions)}" if asked != shown else ""
+    """Return the precision shown, and the chosen one where the grid does not have it."""
+    shown, chosen = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
+    nearest = f" (the nearest to {chosen} of {len(study.precisions)} values)" if chosen != shown else ""
     return f"prior precision b = {shown}{nearest}"
 
 
-def _draws(study: RegressionStudy) -> str:
-    return "one private draw" if study.draws == 1 else f"{study.draws:,} private draws"
-
-
-def _predicts(study: RegressionStudy) -> str:
-    return "predicts" if study.draws == 1 else "predict, by their mean,"
-
-
-def _printed(study: RegressionStudy, printed: float) -> str:
-    return f"the paper's own formula would have to call {'it' if study.draws == 1 else 'each'} {rough(printed)}"
+def _samples(study: RegressionStudy) -> str:
+    return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"

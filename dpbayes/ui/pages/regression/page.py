@@ -1,4 +1,4 @@
-"""The Regression page: Figure 2 of AAAI-16, with what is proved of epsilon at every point."""
+"""The Regression page: Figure 2 of AAAI-16, with the proved epsilon of every point."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,7 @@ from dpbayes.experiments.regression.scenario import (
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
-from dpbayes.ui.pages.regression.headline import looked_at, price, verdict
+from dpbayes.ui.pages.regression.headline import epsilons, looked_at, price, verdict
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
@@ -45,7 +45,7 @@ from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 
 
 def _n(chosen: Chosen) -> str:
-    """Return how many records are made up; of a table, that is told on the page alone."""
+    """Return the number of synthetic records; that of a table is shown on the page only."""
     asked: RegressionScenario = chosen.options("regression")
     return f"{asked.n:,}" if asked.records is Records.SYNTHETIC else ""
 
@@ -58,7 +58,7 @@ FACTS: Facts = {
 
 
 def regression_page(chosen: Chosen) -> bool:
-    """Show the errors first: they move with the precision looked at, all else follows when the hand rests."""
+    """Show the errors first: they move with the chosen precision; the rest follows when the slider rests."""
     pictures_tell(FACTS)
     asked: RegressionScenario = chosen.options("regression")
     page = places(_own_table(chosen, asked))
@@ -78,6 +78,7 @@ def regression_page(chosen: Chosen) -> bool:
     with page.picture:
         if not work.done:
             progress(work, f"{result.repeats:,} of {many(result.study.repeats, 'repeat')}", key="regression.stop")
+        st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
     with st.expander("The same from Python or the command line"):
@@ -111,19 +112,21 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[Erro
 
 
 def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
-    """Show what the draws cost to those who may not see what they are worth."""
+    """Show the proved epsilon to those who may not see errors."""
     study, d = study_of(scenario), public_size(scenario, chosen.settings)[1]
     size = (trained_on(scenario, chosen.settings), d)
-    page.say(price(study, scenario, size=size))
+    page.say(price(study, scenario))
+    with page.picture:
+        st.markdown(epsilons(study, scenario, size=size))
     with page.top:
-        st.caption("ErrorCurves on real records are not private, even those of private draws: the curator sees them.")
+        st.caption("Errors on real records are not private, even those of private samples. Only the curator sees them.")
     _below(page, chosen, scenario, study, size=size)
 
 
 def _below(
     page: Places, chosen: Chosen, scenario: RegressionScenario, study: RegressionStudy, *, size: tuple[int, int]
 ) -> None:
-    """Show what both seats may see: epsilon, which depends on public numbers alone."""
+    """Show what both seats may see: epsilon, which depends only on public numbers."""
     with page.picture:
         _epsilons(study, chosen, scenario, size=size)
     with st.container(key="below"):
@@ -159,23 +162,23 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
         share = ("train_share",) if splits else ()
         for name in (*share, "points", *ends):
             offer(name)
-        controls.text_field("Seed of splits and draws", "seed", help=terms.SEED)
+        controls.text_field("Seed of splits and samples", "seed", help=terms.SEED)
         if scenario.records is Records.SYNTHETIC:
-            controls.text_field("Seed of the made-up records", "data_seed")
+            controls.text_field("Seed of the synthetic records", "data_seed")
 
 
 # Pictures
 
 
 def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
-    """Return what can be run, nearest to what is asked for; what cannot is said."""
+    """Return the nearest settings that can be run, and say why if they differ."""
     mine = mine_of(scenario, chosen.settings)
     if mine is not None and shows_errors(chosen, scenario):
         if mine.own is None:
-            st.info("The picture comes once every column in use has its public bounds.")
+            st.info("The picture appears once every used column has public bounds.")
             return None
         if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.result is None):
-            st.info("The picture comes once the table is summed up.")
+            st.info("The picture appears once the sums of the table are computed.")
             return None
     try:
         nearby = possible(chosen.settings)
@@ -187,7 +190,7 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
 
 
 def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
-    """Work for a moment and show what is in; what turns out not to run gets its sentence."""
+    """Work for a moment and show the repeats so far; what cannot run gets its sentence."""
     try:
         work = errors_of(scenario, chosen.settings)
         work.work()
@@ -208,7 +211,7 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves
 
 
 def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) -> None:
-    """Say what the curves are, give the numbers at the precision looked at, and offer all of them."""
+    """Show the numbers at the chosen precision, what the curves are, and the download."""
     result = shown.result
     k, study = looked_at(result.study, scenario), result.study
     costs = {ONE_NAME: study.certified[k] / study.draws, several_name(study.draws): study.certified[k]}
@@ -219,7 +222,7 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
             "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
             "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
             f"root error{unit}": _known(shown.target.root(float(errors.mean[k])), numeral),
-            "certified ε": numeral(float(costs[name])) if name in costs else "none",
+            "proved ε": numeral(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.errors.items()
     )
@@ -235,18 +238,18 @@ def _known(number: float, shown: Callable[[float], str]) -> str:
 def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
     result = shown.result
     made_up = scenario.records is Records.SYNTHETIC
-    whose = "Made-up records, a stand-in for the paper's census. " if made_up else ""
+    whose = "The records are synthetic and stand in for the paper's census. " if made_up else ""
     clipped = (
-        f"{shown.clipped:,} of {shown.values:,} values lay outside the public bounds and were clipped. "
+        f"{shown.clipped:,} of {shown.values:,} values were outside the public bounds and were clipped. "
         if shown.clipped
         else ""
     )
     text = (
-        f"{whose}{_split(result)} {clipped}A simulation: splits and draws are seeded. Without an ε in the table there "
-        "is no privacy; dotted blue is the mean of the posterior that private draws come from, left out where too few "
-        "draws tell its error."
+        f"{whose}{_split(result)} {clipped}Splits and samples are simulated from a seed. Predictors without an ε are "
+        "not private. The dotted blue curve is the mean of the truncated posterior that private samples come from; it "
+        "is left out where there are too few samples to estimate its error."
     )
-    return text if made_up else text + " Curator only: not private."
+    return text if made_up else text + " Not private (curator view)."
 
 
 def _split(result: RegressionResult) -> str:
@@ -254,14 +257,15 @@ def _split(result: RegressionResult) -> str:
     features, repeats = many(result.features, "feature"), many(result.repeats, "repeat")
     if result.test:
         return (
-            f"{many(result.train, 'record')} to train on, {result.test:,} to test, {features}; {repeats} with new "
-            "splits, bands of one standard error, which takes splits that overlap as independent."
+            f"{many(result.train, 'training record')}, {result.test:,} test records, {features}, {repeats} with new "
+            "splits. Bands show one standard error and treat overlapping splits as independent."
         )
     return (
-        f"{many(result.train, 'record')} that stay where they are, {features}; {repeats} with new draws, bands of one "
-        "standard error. New splits would take the records themselves, and an engine hands out sums alone: all records "
-        "are trained on, and errors are on the same ones, which flatters an exact fit by a share of about 2d/n = "
-        f"{numeral(2 * result.features / result.train, 1)}."
+        f"{many(result.train, 'record')} in the connected table, {features}, {repeats} with new samples. "
+        "Bands show one "
+        "standard error. The engine returns sums only, so there is no split: training and errors use all "
+        "records, which "
+        f"lowers the error of an exact fit by a share of about 2d/n = {numeral(2 * result.features / result.train, 1)}."
     )
 
 
@@ -273,12 +277,12 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
         epsilon_figure(b, one, printed, several=several, marked=float(b[k]), colour=RegressionSampler.colour),
         key="regression.epsilons",
         alt=(
-            "Epsilon of one draw against prior precision, certified and as printed. "
-            f"At b = {numeral(b[k], 4)}: certified {numeral(float(one[k]))}, printed {numeral(float(printed[k]))}."
+            "Epsilon of one sample against prior precision, proved and as stated in the paper. "
+            f"At b = {numeral(b[k], 4)}: proved {numeral(float(one[k]))}, paper {numeral(float(printed[k]))}."
         ),
     )
     st.caption(
-        f"ε depends on public numbers alone: {size[0]:,} training records, {many(size[1], 'feature')}, σ², B and N."
+        f"ε depends only on public numbers: {size[0]:,} training records, {many(size[1], 'feature')}, σ², B and N."
     )
     columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
     columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}

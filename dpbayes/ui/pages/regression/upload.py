@@ -1,4 +1,4 @@
-"""The person's own table for a regression, loaded or connected: its columns of numbers, and the bounds she types."""
+"""The user's own table for a regression, loaded or connected: its numeric columns and the bounds that are typed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -68,15 +68,15 @@ def sum_up(chosen: Chosen) -> bool:
         sums_key(mine),
         lambda: summing_up(mine, columns),
         lambda scan: keep_sums(mine, scan),
-        label="Sum up the table",
-        told=f"One scan of {escaped(mine.title)} brings {(len(columns.features) + 2) ** 2:,} sums of products.",
+        label="Compute the sums",
+        told=f"One scan of {escaped(mine.title)} computes {(len(columns.features) + 2) ** 2:,} sums of products.",
     )
 
 
 def _summed(sums: Scan[SummedRecords]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Sum up again" if sums.result else "Try again"
-        if st.button(label, key="regression.sum.again", help="Forgets what was summed up; the table may have changed."):
+        label = "Compute the sums again" if sums.result else "Try again"
+        if st.button(label, key="regression.sum.again", help="Discards the sums: the table may have changed."):
             forget_sums()
             st.rerun()
         if sums.result is not None:
@@ -87,12 +87,12 @@ def _summed(sums: Scan[SummedRecords]) -> None:
 
 def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
     if len(columns) < 2:
-        raise InputError(f"The table {brief(said)} has fewer than two columns of numbers; a regression needs two.")
-    left_out = f" Left out, since not numbers: {others:,}." if others else ""
+        raise InputError(f"The table {brief(said)} has fewer than two numeric columns; a regression needs two.")
+    left_out = f" Columns left out because they are not numeric: {others:,}." if others else ""
     st.caption(
-        escaped(f"{said}, {len(columns)} columns of numbers.{left_out}")
-        + " Type bounds that are known without looking at the records: bounds taken from them would be a leak. Values "
-        "outside are clipped. *If missing* is a public number that stands in for missing values."
+        escaped(f"{said}, {len(columns)} numeric columns.{left_out}")
+        + " Type bounds that you know without looking at the records: bounds read from the records would be a leak. "
+        "Values outside are clipped. *If missing* is a public number that replaces missing values."
     )
     for each in mine.proposals:
         if each.name in _identifiers(mine) and each.name in columns:
@@ -179,7 +179,7 @@ def stated(edited: pd.DataFrame, target: str) -> OwnColumns:
 def _column(line: dict[str, object]) -> NumericColumn:
     name = str(line["column"])
     if _is_blank(line["lowest"]) or _is_blank(line["highest"]):
-        raise InputError(f"Column {brief(name)} has no public bounds; type its lowest and highest value, or untick it.")
+        raise InputError(f"Column {brief(name)} has no public bounds. Type its lowest and highest value, or untick it.")
     stand_in = None if _is_blank(line["if missing"]) else line["if missing"]
     return stated_column(name, line["lowest"], line["highest"], stand_in)
 

@@ -35,12 +35,15 @@ from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
 NO_TABLE = (
-    "There is no uploaded table here, and uploads never leave their session. Load a file below, then tick its columns "
-    "of numbers and state their public bounds."
+    "There is no uploaded table in this session. Load a file below, then tick its numeric columns and state "
+    "their public "
+    "bounds."
 )
 
 NOT_CONNECTED = "No table is connected in this session. Connect one on the Data page, or choose other records here."
-NOT_SUMMED = "The table is not summed up yet; state the bounds of its columns, then press “Sum up the table”."
+NOT_SUMMED = (
+    "The sums of the table are not computed yet. State the bounds of its columns, then press “Compute the sums”."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ def _fulton() -> StudyRecords:
     return records_of(RegressionScenario(records=Records.FULTON), seed=0)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Making up records …")
+@st.cache_resource(max_entries=2, show_spinner="Generating records …")
 def _made_up(n: int, features: int, seed: int) -> StudyRecords:
     """Return synthetic records, the same for every session: a class would make up and hold as many sets."""
     return records_of(RegressionScenario(n=n, features=features), seed=seed)

@@ -32,14 +32,14 @@ CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE:
 
 
 def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
-    """Show why so many answers are needed: how far one record moves the likelihood, and the posterior."""
+    """Show how far one record moves the likelihood and the posterior: that decides the number of answers."""
     with st.expander("How far one record moves the posterior"):
         _robustness(options, pair, mechanism)
     with st.expander("Smoothness constants, and whether they hold"):
         st.dataframe(constants(options, mechanism), hide_index=True)
         st.caption(
-            "L bounds how far one record moves the log-likelihood, c how rarely the prior allows more: at most "
-            "exp(−c L). Both are the same for any number of records; Lemma 1 as printed has L n and c/n."
+            "L bounds how far one record moves the log-likelihood. The prior probability that it moves further is at "
+            "most exp(−c L). Both constants hold for any number of records; the paper's Lemma 1 has L n and c/n."
         )
     with st.expander("Formula, assumptions, sources"):
         _formula(options, pair, mechanism)
@@ -49,26 +49,29 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
     records, divergence, bound, printed = _curves(options, mechanism)
     figure = robustness_figure(records, divergence, bound, printed)
     chart(figure, key="robustness", alt="KL between the posteriors of neighbouring tables over n, and its bounds.")
-    here = f"Here KL = {numeral(float(pair.kl))} nats from x to y and {numeral(float(pair.swapped().kl))} from y to x; "
+    here = f"KL is {numeral(float(pair.kl))} nats from x to y and {numeral(float(pair.swapped().kl))} from y to x. "
     if mechanism is not None:
         moved = options.columns * mechanism.log_odds_bound
         sharp = numeral(float(kl_bound_sharp(2 * moved)))
         st.markdown(
-            f"{here}Theorem 1(i) prints at most $2 L \\rho = {latex(2 * moved)}$, which is valid; the largest possible "
-            f"is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
+            f"{here}Theorem 1(i) of the paper states at most $2 L \\rho = {latex(2 * moved)}$, which is valid. The "
+            f"tight bound is ${sharp}$, because the log ratio has a range of length $2 L \\rho$."
         )
     else:
         example = counterexample_theorem_1_ii()
         st.markdown(
-            f"{here}together at most $\\rho\\,(E_x \\ell + E_y \\ell) = {numeral(float(symmetric_kl_bound(pair)))}$. "
-            f"Theorem 1(ii) prints $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$, which is refuted: exponential "
-            f"records under Exp(1), n = 5, one of them moved from 0 to 100, give {numeral(example.truth, 4)} nats, and "
-            f"{numeral(example.printed, 4)} are printed."
+            f"{here}Their sum is at most $\\rho\\,(E_x \\ell + E_y \\ell) = "
+            f"{numeral(float(symmetric_kl_bound(pair)))}$. "
+            f"Theorem 1(ii) of the paper states $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$. A "
+            "counterexample: five "
+            "exponential records under Exp(1), one of them moved from 0 to 100, give "
+            f"{numeral(example.truth, 4)} nats; "
+            f"the paper states at most {numeral(example.printed, 4)}."
         )
     data_and_download(
         lambda: pd.DataFrame(
-            {"records n": records, "KL (nats)": divergence, "corrected bound": bound}
-            | ({} if printed is None else {"as printed": printed})
+            {"records n": records, "KL (nats)": divergence, "proved bound": bound}
+            | ({} if printed is None else {"as stated in the paper": printed})
         ),
         name="robustness",
         curator_only=False,
@@ -97,11 +100,11 @@ def _curves(
 
 
 def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> pd.DataFrame:
-    """Return the families' constants, as printed and as proved, for the chosen prior concentration."""
+    """Return the families' constants, as stated in the paper and as proved, for the chosen prior concentration."""
     a = options.concentration
     omega = mechanism.omega if mechanism else 0.0
-    network = numeral(math.log(1 / omega), 4) if omega else "no finite L: not trimmed"
-    sharp = numeral(discrete_log_ratio_bound(omega), 4) if omega else "no finite L: not trimmed"
+    network = numeral(math.log(1 / omega), 4) if omega else "no finite L without trimming"
+    sharp = numeral(discrete_log_ratio_bound(omega), 4) if omega else "no finite L without trimming"
     rows = [
         (
             "exponential, rate ~ Exp(a)",
@@ -109,7 +112,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
             "|x − y|",
             numeral(a, 6),
             numeral(exponential_concentration(a), 6),
-            "✓ as printed",
+            "✓ as stated",
         ),
         (
             "Laplace, 1/scale ~ Exp(a)",
@@ -125,7 +128,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
             "|x − y|",
             "O(a)",
             f"{numeral(beta_concentration(a), 4)}, as √(a/π)",
-            "✗ from n = 2 as printed, ✓ corrected",
+            "✗ as stated from n = 2, ✓ corrected",
         ),
         (
             "normal, variance ~ Exp(a)",
@@ -133,7 +136,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
             "|x² − y²| + 2|x − y|",
             numeral(a, 6),
             f"{numeral(normal_concentration(a), 6)}, for 1/variance ~ Exp(a), |mean| ≤ 1",
-            "✗ as printed, ✓ for the precision",
+            "✗ as stated, ✓ for the precision",
         ),
         (
             "network, probabilities ≥ ω",
@@ -144,7 +147,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> p
             "✓ with these weights, ✗ with weights 1" if omega else "✗ without trimming",
         ),
     ]
-    names = ["family and prior", "constant", "distance ρ", "printed", "corrected", "does it hold?"]
+    names = ["family and prior", "constant", "distance ρ", "paper", "proved", "verdict"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -154,21 +157,21 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
         r"With $b = -\ln \int \sqrt{p(\theta|x)\,p(\theta|y)}\,d\theta$ = "
         f"{numeral(affinity)} and error $d = 0.05$: "
         r"$\frac{1}{2b}\ln\frac{1}{4d(1-d)} \le N \le \frac{1}{b}\ln\frac{1}{2d}$. "
-        r"After $j$ answers the adversary's probability is at most $1/(1+e^{-j\varepsilon})$, if every answer is "
-        r"$\varepsilon$-private by itself."
+        r"If every answer is $\varepsilon$-private, the adversary's belief after $j$ answers is at most "
+        r"$1/(1+e^{-j\varepsilon})$."
     )
     if mechanism is not None:
         st.markdown(
-            f"Here $\\omega = {latex(mechanism.omega)}$, and one answer is certified for "
+            f"With $\\omega = {latex(mechanism.omega)}$, the proved loss of one answer is "
             f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
         )
     trimmed = mechanism is not None
     kept = trimmed and mechanism is not None and mechanism.claimed.epsilon >= mechanism.certified.epsilon * (1 - 1e-9)
     assumption("The two tables differ in one record, and the adversary knows both and the prior.", holds=True)
-    assumption("Every answer is a fresh draw from the same posterior.", holds=True)
-    assumption("Every answer is ε-private by itself: the prior is trimmed to a public region.", holds=trimmed)
-    assumption("The printed 2 ln(1/ω) covers all columns that a record changes.", holds=kept)
-    assumption("The number of answers is limited: Algorithm 1 keeps no account of them.", holds=False)
+    assumption("Every answer is a fresh sample from the same posterior.", holds=True)
+    assumption("Every answer is ε-private: the prior is trimmed to a public region.", holds=trimmed)
+    assumption("The paper's 2 ln(1/ω) covers all columns that a record changes.", holds=kept)
+    assumption("The number of answers is limited: Algorithm 1 does not limit it.", holds=False)
     source(Reference("Dimitrakakis14", "Algorithm 1, Theorems 1 to 3, Lemmas 1 and 3 to 7"))
     source(Reference("Zhang16", "Section 4 and Appendix C.2"))
     source(Reference("dpbayes", "Theorem 3 of Dimitrakakis14, corrected"))

@@ -1,4 +1,4 @@
-"""Posterior sampling: what draws buy at a fixed epsilon, and omega against epsilon."""
+"""Posterior sampling: the error against the number of samples at a fixed epsilon, and omega against epsilon."""
 
 import numpy as np
 import pandas as pd
@@ -22,14 +22,14 @@ TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""
 
 SIMULATED = 20_000
-"""Draws behind the simulated point."""
+"""Samples behind the simulated point."""
 
 NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
 
 
 def draws_section(chosen: Chosen, shown: ShownRow) -> None:
-    """Show the trade-off between more draws and less trimming."""
-    st.subheader("What do draws buy?")
+    """Show the trade-off between more samples and less trimming."""
+    st.subheader("Number of samples")
     left, right = st.columns(2, gap="medium")
     with left:
         _error(chosen, shown)
@@ -54,23 +54,22 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     set_to = (row.alpha, row.state, shown.bound, shown.mechanism.draws, (chosen.seed, shown.cell))
     measured = _measured(*set_to) if chosen.is_curator and certified else None
     figure = draws_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
-    alt = "Error of the mean of N draws over N, for three epsilons; best N marked."
+    alt = "Error of the mean of N samples over N, for three epsilons; best N marked."
     chart(figure, key="draws", alt=alt, simulates=measured is not None)
-    place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row (see the game)"
+    place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row"
     count = int(best[0])
     st.markdown(
-        f"At ε = {numeral(epsilon, 6)} in all, the mean of **{many(count, 'draw')}** is nearest to the exact "
-        f"mean of {place}: off by {numeral(float(errors[0].min()))} (root mean square). Every further draw trims the "
-        "others more."
+        f"At ε = {numeral(epsilon, 6)}, the mean of **{many(count, 'sample')}** has the lowest root mean square error "
+        f"for {place}: {numeral(float(errors[0].min()))}. With more samples, every sample must be trimmed more."
     )
     st.caption(
-        "Curves are computed, not simulated; certified calibration. Curator only: not private."
+        "The curves are computed at the proved ε. Not private (curator view)."
         if chosen.is_curator
-        else "Curves are computed, not simulated; certified calibration, and no one's data."
+        else "The curves are computed at the proved ε and use no data."
     )
     data_and_download(
-        lambda: pd.DataFrame({"draws N": NUMBERS} | dict(zip(labels, errors, strict=True))),
-        name="error-by-draws",
+        lambda: pd.DataFrame({"samples N": NUMBERS} | dict(zip(labels, errors, strict=True))),
+        name="error-by-samples",
         curator_only=chosen.is_curator,
     )
 
@@ -101,19 +100,19 @@ def _omega(shown: ShownRow) -> None:
     certified = certified_omega(net, epsilon=epsilon, draws=sampler.draws)
     printed = printed_omega(net, epsilon=epsilon)
     figure = omega_figure(epsilon, certified, printed, chosen=(sampler.epsilon, sampler.omega), colour=sampler.colour)
-    chart(figure, key="omega", alt="Omega over epsilon: certified for this network and N, and as printed.")
+    chart(figure, key="omega", alt="Omega over epsilon: proved for this network and N, and as stated in the paper.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
-        said = f"The printed ω = exp(−ε/2) leaves nothing to draw from at ε = {numeral(sampler.epsilon, 6)}."
+        said = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."
     else:
         kept = float(certified_omega(net, epsilon=sampler.epsilon, draws=sampler.draws))
         said = (
-            f"At ε = {numeral(sampler.epsilon, 6)} the printed ω is {numeral(at_printed)}; "
-            f"{'safe is' if at_printed < kept else 'enough would be'} {numeral(kept)} for this network "
-            f"and {many(sampler.draws, 'draw')}."
+            f"At ε = {numeral(sampler.epsilon, 6)} the paper's ω is {numeral(at_printed)}. "
+            f"The proof {'needs' if at_printed < kept else 'needs only'} ω = {numeral(kept)} for this network "
+            f"and {many(sampler.draws, 'sample')}."
         )
     st.markdown(said)
     st.caption(
-        "ω depends on ε, the network and N alone: it is public."
-        + (" The dot is as printed." if sampler.calibration is Calibration.AS_PRINTED else "")
+        "ω depends only on ε, the network and N: it is public."
+        + (" The dot is the paper's ω." if sampler.calibration is Calibration.AS_PRINTED else "")
     )

@@ -36,6 +36,7 @@ from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download, refusal
@@ -49,14 +50,14 @@ MOST_GAMES, LEAST_GAMES = 1000, 50
 MOST_ASKED = 2000
 
 LEAST_PRINTED = 2 * math.log(2)
-"""At this epsilon and below, the printed omega leaves nothing to draw from a yes-no column."""
+"""At this epsilon and below, the paper's omega leaves nothing to sample for a binary column."""
 
 HELP = {
-    Family.NETWORK: "Yes-no columns; the record changes all of them. Trimmed for the epsilon of one answer.",
-    Family.BINOMIAL: "One yes-no column with a Beta prior that is not trimmed.",
-    Family.EXPONENTIAL: "Positive values with a rate.",
-    Family.LAPLACE: "Values on one side of a known centre; their distance from it is exponential of rate 1/scale.",
-    Family.NORMAL: "Values of variance 1 around an unknown mean.",
+    Family.NETWORK: "Binary columns; the record changes all of them. The prior is trimmed for the ε of one answer.",
+    Family.BINOMIAL: "One binary column with a Beta prior that is not trimmed.",
+    Family.EXPONENTIAL: "Positive values with an exponential distribution of unknown rate.",
+    Family.LAPLACE: "Distances from a known centre, exponential with rate 1/scale.",
+    Family.NORMAL: "Values with variance 1 and an unknown mean.",
 }
 
 
@@ -82,9 +83,9 @@ def chosen_game(options: SamplingOptions, calibration: Calibration) -> Game:
         epsilon = options.answer_epsilon
         if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
             raise InputError(
-                f"The epsilon of one answer must be above {numeral(LEAST_PRINTED, 4)} for the printed omega = "
-                f"exp(-epsilon/2) to leave anything to draw from; {numeral(epsilon, 6)} is not. Raise it, or use the "
-                "certified calibration."
+                f"The epsilon of one answer must be above {numeral(LEAST_PRINTED, 4)} for the paper's omega = "
+                f"exp(-epsilon/2) to leave anything to sample from; {numeral(epsilon, 6)} is not. Raise it, or use the "
+                "proved calibration."
             )
         sampler = answering(options.columns, epsilon=epsilon, calibration=calibration)
         bound = sampler.log_odds_bound
@@ -103,9 +104,26 @@ def tables(options: SamplingOptions) -> Tables:
 
 
 def game_section(chosen: Chosen) -> None:
+    """Show the game below the page, once it is opened, or a link or a story leads to it."""
+    _open_where_linked(chosen.settings)
+    title = "Query game: how many answers reveal which of two tables is used?"
+    with st.expander(title, on_change="rerun", key="game.open") as part:
+        if part.open:
+            _opened(chosen)
+
+
+def _open_where_linked(settings: Settings) -> None:
+    """Open the game at every new step of a story, and where a link sets one of its numbers."""
+    step = (settings.story, settings.step) if settings.story else None
+    is_new = st.session_state.get("game.step") != step if step else "game.open" not in st.session_state
+    if is_new and (step or any(name.startswith("sampling.") for name, _ in settings.parameters)):
+        st.session_state["game.open"] = True
+    st.session_state["game.step"] = step
+
+
+def _opened(chosen: Chosen) -> None:
     """Play the game: chart first, controls beside it."""
     options: SamplingOptions = chosen.options("sampling")
-    st.subheader("The query game")
     place = st.container(key="game.told")
     controls.parameter_control("sampling.family")
     st.caption(HELP[options.family])
@@ -128,8 +146,8 @@ def game_section(chosen: Chosen) -> None:
     with place:
         st.markdown(f"**{_sentence(game, study, needed)}**")
         st.caption(
-            "An adversary knows both tables and wants to know which one answers; prior odds are even. The tables are "
-            "hypothetical, so both seats see this. Games are simulated from a seed."
+            "An adversary knows both tables and has to decide which one gives the answers. Before the first answer "
+            "both tables are equally probable. The tables are hypothetical and the games are simulated."
         )
     with st.container(key="game.needed"):
         _needed(game, study, needed)
@@ -181,13 +199,14 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
     if game.mechanism is None:
         epsilon = game.options.answer_epsilon
         curve = ceiling(epsilon, steps)
-        name = f"what ε = {numeral(epsilon, 6)} would allow (not promised)"
+        name = f"upper bound if ε were {numeral(epsilon, 6)} (no guarantee)"
         return [(name, curve, study.above(curve) == 0)]
-    promised = [("certified", game.mechanism.certified.epsilon)]
+    promised = [("proved", game.mechanism.certified.epsilon)]
     if game.mechanism.calibration is Calibration.AS_PRINTED:
-        promised.append(("claimed", game.mechanism.claimed.epsilon))
+        promised.append(("stated", game.mechanism.claimed.epsilon))
     curves = [
-        (f"ceiling, {who} ε = {numeral(epsilon, 4)} an answer", ceiling(epsilon, steps)) for who, epsilon in promised
+        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", ceiling(epsilon, steps))
+        for who, epsilon in promised
     ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
 
@@ -203,40 +222,35 @@ def _belief(game: Game, study: GameStudy) -> None:
     chart(
         figure,
         key="game",
-        alt="The adversary's probability for the true table after each answer, in many games.",
+        alt="The adversary's belief in the true table after each answer, in many games.",
         simulates=True,
     )
     left, middle, right = st.columns(3)
-    left.metric("Right after these answers", share_text(study.right[asked - 1]))
+    left.metric("Games won after these answers", share_text(study.right[asked - 1]))
     error = numeral(100 * study.right_error[asked - 1], 2)
-    left.caption(f"± {error}% (standard error), {study.log_odds.shape[1]:,} games")
+    left.caption(f"± {error}% standard error, {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
-    middle.metric("Most one answer can tell", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
+    middle.metric("Largest loss of one answer", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
     claimed = game.mechanism.claimed.epsilon if game.mechanism else math.inf
     broken = most > claimed * (1 + 1e-9)
-    middle.caption("of these two tables, exact" + (f"; ✗ only {numeral(claimed, 4)} is claimed" if broken else ""))
+    middle.caption("exact, for these two tables" + (f"; ✗ the paper states {numeral(claimed, 4)}" if broken else ""))
     name, curve, _ = _ceilings(game, study)[-1]
-    right.metric("Games above the ceiling", share_text(study.above(curve)))
-    right.caption(f"at any of {many(len(curve), 'answer')}; {name}")
+    right.metric("Games above the bound", share_text(study.above(curve)))
+    right.caption(f"after any of {many(len(curve), 'answer')}; {name}")
 
 
 def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
     asked = game.options.answers
-    least, most = game.bracket
-    right = study.right[asked - 1]
-    first = (
-        f"After {many(asked, 'answer')} the adversary is right in {whole_percent(right)} of games; "
-        f"to be right in {LEVEL:.0%} takes "
-    )
-    proved = f"between {numeral(math.ceil(least))} and {numeral(math.ceil(most))} by proof"
+    right = whole_percent(study.right[asked - 1])
+    first = f"After {many(asked, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
     if needed.value is None:
-        return f"{first}more than {len(study.log_odds):,} answers ({proved})."
-    return f"{first}about {needed.value:,} ± {numeral(needed.error, 2)} answers ({proved})."
+        return f"{first} more than {len(study.log_odds):,} answers."
+    return f"{first} about {needed.value:,} answers."
 
 
 def printed_number(game: Game) -> float | None:
-    """Return the number of answers that Theorem 3 as printed calls enough, where the family is one of the paper's."""
+    """Return the number of answers that suffices by the paper's Theorem 3, where the family is one of the paper's."""
     options, error = game.options, 1 - LEVEL
     if game.mechanism is not None:
         return printed_answers(options.columns * game.mechanism.log_odds_bound, error=error)
@@ -249,13 +263,13 @@ def printed_number(game: Game) -> float | None:
 
 
 def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
-    st.subheader("How many answers does it take?")
+    st.subheader("Answers needed")
     least, most = game.bracket
-    marks = [("least, by proof", least, True), ("most, by proof", most, True)]
+    marks = [("at least (proved)", least, True), ("at most (proved)", most, True)]
     printed = printed_number(game)
     if printed is not None:
         wrong = bool(too_few_answers(printed, least))
-        marks.append((f"Theorem 3 as printed{', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
+        marks.append((f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
     figure = needed_figure(
@@ -269,12 +283,12 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
     chart(
         figure,
         key="needed",
-        alt=f"How often the adversary is right over answers; bounds for {LEVEL:.0%}.",
+        alt=f"Share of games won over answers; bounds for {LEVEL:.0%}.",
         simulates=True,
     )
     _bounds(game, needed, printed)
     data_and_download(
-        lambda: pd.DataFrame({"answers": steps, "right": study.right, "standard error": study.right_error}),
+        lambda: pd.DataFrame({"answers": steps, "games won": study.right, "standard error": study.right_error}),
         name="query-game",
         curator_only=False,
         simulates=True,
@@ -287,14 +301,14 @@ def _bounds(game: Game, needed: NeededAnswers, printed: float | None) -> None:
     columns[0].metric("At least (proved)", numeral(math.ceil(least)))
     columns[1].metric("Simulated", f"{needed.value:,}" if needed.value else f"> {MOST_SIMULATED:,}")
     if needed.value:
-        columns[1].caption(f"± {numeral(needed.error, 2)} (standard error)")
+        columns[1].caption(f"± {numeral(needed.error, 2)} standard error")
     columns[2].metric("At most (proved)", numeral(math.ceil(most)))
-    columns[3].metric("Enough, as printed", "none" if printed is None else numeral(math.ceil(printed)))
-    columns[3].caption("[Dimitrakakis14] Theorem 3; its condition could at best be necessary.")
+    columns[3].metric("Enough (paper)", "none" if printed is None else numeral(math.ceil(printed)))
+    columns[3].caption("[Dimitrakakis14] Theorem 3. Its condition is not sufficient.")
     if game.mechanism is not None:
         moved = game.options.columns * game.mechanism.log_odds_bound
         public = plural(numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL))), "answer")
         st.caption(
-            f"Whatever the two tables, if they differ in one record: at least {public}, because the region is "
-            f"trimmed (L ρ = {numeral(moved)})."
+            f"Any two tables that differ in one record need at least {public}, because the region is trimmed "
+            f"(L ρ = {numeral(moved)})."
         )

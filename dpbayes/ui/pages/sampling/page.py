@@ -1,6 +1,4 @@
-"""Posterior sampling: one CPT row, the region left by trimming, and the draws handed over."""
-
-import math
+"""Posterior sampling: one CPT row, the region left by trimming, and the released samples."""
 
 import numpy as np
 import pandas as pd
@@ -8,13 +6,13 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.references import Reference
-from dpbayes.base.text import ends, escaped, latex, many, near_one, numeral, share_text
+from dpbayes.base.text import ends, latex, near_one, numeral, share_text
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.ui.pages.explore.controls import has_picked, row_choice
+from dpbayes.ui.pages.explore.controls import row_choice
 from dpbayes.ui.pages.sampling.draws import draws_section
 from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
 from dpbayes.ui.session.chosen import Chosen
@@ -40,7 +38,7 @@ FACTS: Facts = {"mechanism": lambda chosen: PosteriorSampler.label} | EPSILON | 
 
 
 def sampling_page(chosen: Chosen) -> None:
-    """Show the picture first: it moves with epsilon; then what draws buy, where there is a release."""
+    """Show the picture first: it moves with epsilon; then the number of samples, where there is a release."""
     pictures_tell(FACTS)
     page = places()
     shown = page.first(_moving, chosen)
@@ -59,7 +57,7 @@ def sampling_page(chosen: Chosen) -> None:
 
 
 def python_of(chosen: Chosen, shown: ShownRow) -> str:
-    """Return the code that gives the least probability drawn and, for the curator, how much of the posteriors is so."""
+    """Return the code for omega and, for the curator, the share of the exact posteriors in the region."""
     mechanism = mechanism_in_python(shown.mechanism)
     if not chosen.is_curator:
         return program(FACE, network_in_python(chosen.network), mechanism, "print(mechanism.omega)")
@@ -87,9 +85,7 @@ def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
     if shown is not None:
         page.say(_headline(chosen, shown))
     elif nothing_printed(chosen):
-        omega = f"ω = exp(−ε/2) = {numeral(math.exp(-chosen.epsilon / 2))}"
-        epsilon = numeral(chosen.epsilon, 6)
-        page.say(f"As printed, nothing can be drawn at ε = {epsilon}: trimming at {omega} leaves nothing.")
+        page.say(f"The paper's ω leaves no probability to sample at ε = {numeral(chosen.epsilon, 6)}.")
     return shown
 
 
@@ -100,59 +96,44 @@ def _controls(chosen: Chosen) -> None:
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
         controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
-            controls.text_field("Seed of the simulated draws", "seed", help=terms.SEED)
+            controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
 
 
 def nothing_printed(chosen: Chosen) -> bool:
-    """Whether the printed omega is asked for, and leaves nothing to draw from."""
+    """Whether the paper's omega is chosen, and leaves nothing to sample from."""
     printed = chosen.parameter("calibration") is Calibration.AS_PRINTED
     return printed and bool(np.isnan(printed_omega(chosen.network, epsilon=chosen.epsilon)))
 
 
 def _headline(chosen: Chosen, shown: ShownRow) -> str:
-    """Speak of all rows; of the row that the person picked, where she did, after that."""
-    sampler, net = shown.mechanism, chosen.network
-    promise, rows = f"ε = {numeral(sampler.epsilon, 6)}", _drawn_from(sampler)
-    nodes, draws = many(len(net.names), "node"), many(sampler.draws, "draw")
+    """Return the region that all rows are sampled from and, for the curator, how much of the data is in it."""
+    sampler = shown.mechanism
     if sampler.calibration is Calibration.AS_PRINTED:
-        first = (
-            f"With the printed ω, {rows}, and {promise} is claimed for {nodes} and {draws}; certified is "
-            f"ε = {numeral(sampler.certified.epsilon, 4)}."
-        )
-    else:
-        first = f"With {promise} shared by {nodes} and {draws}, {rows}."
-    name = escaped(f"P({net.cell_label(shown.cell)})")
+        claimed, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
+        return f"The paper states ε = {claimed} for this release, but the proved ε is {proved}."
     if not chosen.is_curator:
-        why = "which you picked" if has_picked(chosen) else "in the picture"
-        return f"{first} The draws of {name}, {why}, average {near_one(shown.draws.mean(), 3)}."
-    posterior = sampler.prior.updated(chosen.counts)
-    text = f"{first} {_visibility(float(exact_mass_within(posterior, shown.bound).mean()))}"
-    if not has_picked(chosen):
-        return text
-    inside = _share(shown.posterior.exact_mass_within(shown.bound))
-    region = _interval(*shown.region)
-    return f"{text} {name}, which you picked, is drawn from {region}, with {inside.lower()} of its exact posterior."
+        return f"{_region(sampler)}."
+    return f"{_region(sampler)}: the release shows {_visibility(_inside(chosen, shown))}."
 
 
-def _drawn_from(sampler: PosteriorSampler) -> str:
+def _region(sampler: PosteriorSampler) -> str:
     if sampler.prior.network.is_binary:
-        return f"every probability is drawn from {_interval(sampler.omega, 1 - sampler.omega)}"
-    return f"no probability is drawn below {numeral(sampler.omega)}"
+        low, high = ends(sampler.omega, 1 - sampler.omega)
+        return f"Every sampled probability lies between {low} and {high}"
+    return f"No sampled probability is below {numeral(sampler.omega)}"
+
+
+def _inside(chosen: Chosen, shown: ShownRow) -> float:
+    """Return the share of the exact posteriors in the region, on average over all rows."""
+    return float(exact_mass_within(shown.mechanism.prior.updated(chosen.counts), shown.bound).mean())
 
 
 def _visibility(inside: float) -> str:
-    verdict = "hardly visible" if inside < 0.1 else "partly visible" if inside < 0.9 else "plainly visible"
-    return f"{_share(inside)} of the exact posteriors lie there, on average over all rows: the data are {verdict}."
+    return "almost nothing of the data" if inside < 0.1 else "part of the data" if inside < 0.9 else "the data clearly"
 
 
 def _share(inside: float) -> str:
-    said = "all" if inside > 1 - 1e-12 else share_text(inside)
-    return said[0].upper() + said[1:]
-
-
-def _interval(low: float, high: float) -> str:
-    """Return [low, high] with as many digits as tell the ends apart."""
-    return "\\[" + ", ".join(ends(low, high)) + "\\]"
+    return "all" if inside > 1 - 1e-12 else share_text(inside)
 
 
 def _grid(chosen: Chosen, shown: ShownRow) -> np.ndarray:
@@ -182,64 +163,68 @@ def _curves(chosen: Chosen, shown: ShownRow) -> tuple[np.ndarray, np.ndarray | N
 def _picture(chosen: Chosen, shown: ShownRow, *, name: str) -> None:
     densities, colour = _curves(chosen, shown), shown.mechanism.colour
     figure = trim_figure(densities, shown.draws, region=shown.region, name=name, colour=colour)
-    both = "exact posterior, and of the trimmed one that is drawn from"
+    both = "exact posterior and trimmed posterior"
     whose = both if chosen.is_curator else "public trimmed prior"
-    chart(figure, key="trim", alt=f"Density of P({name}): {whose}; the draws as ticks below.", simulates=True)
+    chart(figure, key="trim", alt=f"Density of P({name}): {whose}; samples as ticks below.", simulates=True)
 
 
 def _measures(chosen: Chosen, shown: ShownRow) -> None:
     columns = st.columns(3)
-    columns[0].metric("ω, least probability", numeral(shown.mechanism.omega), help="No drawn probability is below it.")
-    columns[1].metric("Mean of the draws", near_one(shown.draws.mean(), 3))
-    if chosen.is_curator:
-        columns[2].metric("Exact posterior mean", near_one(shown.posterior.mean, 3))
-        _one_state_only(shown)
-        st.caption("Curator only: not private. The draws are simulated from a seed; a real release has none.")
-    else:
+    columns[0].metric("Least probability ω", numeral(shown.mechanism.omega), help="No sampled probability is below ω.")
+    columns[1].metric("Mean of the samples", near_one(shown.draws.mean(), 3))
+    if not chosen.is_curator:
         columns[2].metric("Prior mean", near_one(shown.prior.mean, 3))
-        st.caption("You see the draws, and what is public. They are simulated from a seed; a real release has none.")
+        st.caption("The samples are simulated from a seed; a real release has no seed.")
+        return
+    columns[2].metric("Exact posterior mean", near_one(shown.posterior.mean, 3))
+    _one_state_only(shown)
+    st.caption(
+        f"Of this row's exact posterior, {_share(shown.posterior.exact_mass_within(shown.bound))} lies in the allowed "
+        f"region; on average over all rows, {_share(_inside(chosen, shown))}. The samples are simulated from "
+        "a seed; a real release has no seed. Not private (curator view)."
+    )
 
 
 def _one_state_only(shown: ShownRow) -> None:
-    """Say of a row whose records are all in one state that no draw will: a region of certainties is none."""
+    """Say of a row whose records are all in one state that no sample can show it."""
     records = shown.posterior.alpha - shown.prior.alpha
     if len(records) > 1 and records.max() > 0 and np.count_nonzero(records) == 1:
         count, most = int(records.max()), near_one(float(shown.posterior.region(shown.bound)[1]), 3)
         st.caption(
-            f"{'The 1 record of this row is' if count == 1 else f'All {count:,} records of this row are'} in one "
-            "state. No draw can say so: if the row is deterministic in truth, it lies outside every trimmed region, "
-            f"and here no probability above {most} is drawn. More ε widens the region; nothing brings it to 1."
+            f"{'The only record of this row is' if count == 1 else f'All {count:,} records of this row are'} in one "
+            f"state. No sample can show this: no probability above {most} is sampled. A larger ε widens the region, "
+            "but the region never contains 1, so it excludes every deterministic row."
         )
 
 
 def _frame(chosen: Chosen, shown: ShownRow) -> pd.DataFrame:
     theta, exact, trimmed = _curves(chosen, shown)
     if exact is None:
-        return pd.DataFrame({"draw": shown.draws})
+        return pd.DataFrame({"sample": shown.draws})
     return pd.DataFrame({"theta": theta, "exact density": exact, "trimmed density": trimmed})
 
 
 def _promise(chosen: Chosen, shown: ShownRow) -> None:
     sampler = shown.mechanism
-    with st.expander("What is promised, by whom, and why"):
+    with st.expander("Privacy guarantee and assumptions"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(sampler.claimed), help=terms.EPSILON)
+        left.metric("Stated in the paper", str(sampler.claimed), help=terms.EPSILON)
         left.caption(str(sampler.claimed.reference))
-        right.metric("Certified", str(sampler.certified), help=terms.NEIGHBOURS)
+        right.metric("Proved", str(sampler.certified), help=terms.NEIGHBOURS)
         right.caption(str(sampler.certified.reference))
         decisions = round(sampler.certified.epsilon / (2 * sampler.draws * sampler.log_odds_bound))
         st.markdown(
-            "One record moves a term of every node, in every draw: "
+            "One record changes one factor of every node's likelihood in every sample. The proved loss is "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
-            f"with $T = {decisions}$ yes-no decisions on the way to a record's states (one for a binary node), "
-            f"$N = {sampler.draws}$ draws and $\\ln\\frac{{1-w}}{{w}} = {latex(sampler.log_odds_bound)}$. "
-            r"Printed is $\varepsilon = 2 \ln\frac{1}{\omega}$, whatever the number of nodes and draws."
+            f"with $T = {decisions}$ binary decisions that determine a record (one for a binary node), "
+            f"$N = {sampler.draws}$ samples and $\\ln\\frac{{1-w}}{{w}} = {latex(sampler.log_odds_bound)}$. "
+            r"The paper states $\varepsilon = 2 \ln\frac{1}{\omega}$ for any number of nodes and samples."
         )
         assumption("Neighbours are " + sampler.certified.neighbours.value + ".", holds=True)
-        assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
-        assumption("The prior is trimmed to a public region, before the data are seen.", holds=True)
-        assumption("The work done for a draw does not depend on the data: no rejection.", holds=True)
-        assumption("All draws together are charged for, not one.", holds=sampler.calibration is Calibration.CERTIFIED)
-        assumption("The draws are made afresh, exactly, and unseen: not in this simulation.", holds=False)
+        assumption("Every column's domain is public and is not read from the data.", holds=not chosen.leaking_columns)
+        assumption("The prior is trimmed to a public region before the data are read.", holds=True)
+        assumption("The sampling time does not depend on the data: there is no rejection.", holds=True)
+        assumption("ε covers all samples together.", holds=sampler.calibration is Calibration.CERTIFIED)
+        assumption("The samples are fresh, exact and secret: this simulation uses a seed.", holds=False)
         source(Reference("Zhang16", "Section 4 and Appendix C.2"))
         source(Reference("Dimitrakakis14", "Algorithm 1, Theorem 2(i)"))

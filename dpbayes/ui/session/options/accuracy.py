@@ -25,19 +25,19 @@ from dpbayes.sources.named_networks import MAX_FEATURES
 
 
 class Scene(enum.Enum):
-    """Which network predicts which records."""
+    """Which network predicts which records: by default the chosen table and graph."""
 
-    NAIVE_BAYES = "naive Bayes, synthetic"
-    NETWORK = "the drawn network, synthetic"
     TABLE = "the table and its network"
+    NETWORK = "the drawn network, synthetic"
+    NAIVE_BAYES = "naive Bayes, synthetic"
 
 
 class CalibrationsShown(enum.Enum):
-    """Which calibrations are compared."""
+    """Which calibrations are compared: by default those whose epsilon is proved."""
 
-    BOTH = "both"
     CERTIFIED = "certified"
     AS_PRINTED = "as printed"
+    BOTH = "both"
 
 
 class Shown(enum.Enum):
@@ -62,19 +62,27 @@ class Added(enum.Enum):
     YES = "yes"
 
 
+SCENE = Choice(
+    Scene,
+    title="records to predict",
+    labels=("my table", "my graph, synthetic records", "naive Bayes, synthetic records"),
+)
+CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
+SHOWN = Choice(Shown, title="shown", labels=("accuracy by stated ε", "accuracy by proved ε", "log loss"))
+
 _PRIVATE = [method for method in ALL_METHODS.values() if not method.is_baseline]
 _TITLES = dict(method.option for method in _PRIVATE)
 
 CURVES_LEFT_OUT = {name: tuple(method for method in _PRIVATE if method.option[0] == name) for name in _TITLES}
 """The curves that may be left out together, by the option that says so."""
 
-_ADDED = {"private_map", "consistent", "weighted", "gaussian", *(method.option[0] for method in AWARE)}
-"""What is one click away: with all curves a picture cannot be read, and noise-aware ones take their time. The paper's
-figure, the best known curve, and whatever mechanism is added to those that there are, are drawn."""
+ADDED = {"private_map", "consistent", "weighted", "gaussian", *(method.option[0] for method in AWARE)}
+"""Curves that are not drawn by default: a picture with all of them is unreadable, and noise-aware ones are slow. The
+chosen mechanism is always drawn."""
 
 
 def _drawn(name: str) -> type[enum.Enum]:
-    return Added if name in _ADDED else Drawn
+    return Added if name in ADDED else Drawn
 
 
 _Mechanisms: Any = make_dataclass(
@@ -87,9 +95,9 @@ _Mechanisms: Any = make_dataclass(
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each mechanism that there is
-    """The Accuracy page: the paper's Figure 1 and the best known curve by default."""
+    """The Accuracy page: the chosen table and graph by default; [Zhang16] Figure 1 is naive Bayes."""
 
-    scene: Annotated[Scene, Choice(Scene, title="network and records")]
+    scene: Annotated[Scene, SCENE]
     features: Annotated[
         int, Parameter("d", low=1, high=MAX_FEATURES, typical=16, log=True, whole=True, title="features")
     ]
@@ -101,8 +109,8 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     low: Annotated[float, LOW]
     high: Annotated[float, HIGH]
     points: Annotated[int, POINTS]
-    curves: Annotated[CalibrationsShown, Choice(CalibrationsShown, title="calibration")]
-    shown: Annotated[Shown, Choice(Shown, title="shown")]
+    curves: Annotated[CalibrationsShown, CALIBRATIONS]
+    shown: Annotated[Shown, SHOWN]
     stealth: Annotated[float, STEALTH]
     draws: Annotated[int, DRAWS]
     cells: Annotated[int, CELLS]

@@ -11,8 +11,10 @@ from dpbayes.experiments.sampling import Family
 class SamplingOptions:
     """The query game on the Posterior sampling page: two hypothetical tables, and what answers come from."""
 
-    family: Annotated[Family, Choice(Family, title="answers are drawn from")]
-    answers: Annotated[int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="answers asked")]
+    family: Annotated[Family, Choice(Family, title="answers are sampled from")]
+    answers: Annotated[
+        int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
+    ]
     answer_epsilon: Annotated[
         float, Parameter(r"\epsilon_1", low=0.01, high=100, typical=1, log=True, title="epsilon of one answer")
     ]
