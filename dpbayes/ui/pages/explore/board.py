@@ -209,7 +209,8 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         at = _bound_at(chosen, (chosen.epsilon,))
         compared = f"the proved bound is {numeral(float(at.certified[0]))} nats"
     here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
-    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL is {numeral(here, 2)} nats; {compared}."
+    which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
+    sentence = f"At ε = {numeral(chosen.epsilon)}, the {which} has a mean KL of {numeral(here, 2)} nats; {compared}."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
     alt = f"KL divergence of the {what} against epsilon. {sentence}"
     return Picture(title, figure, alt, sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
