@@ -77,10 +77,11 @@ def test_the_dots_are_those_of_the_core(at: AppTest, compared: Comparison) -> No
 
 def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> None:
     assert (
-        headline(at) == "Gaussian residuals adds the least noise: 11.5 counts per cell, 1.87 times less than Laplace."
+        headline(at)
+        == "Gaussian residuals adds the least noise: 11.5 counts per cell; Laplace adds 1.87 times as much."
     )
     told = plain(everything(at))
-    assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts, 1.63 times less than Laplace." in told
+    assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts; Laplace adds 1.63 times as much." in told
     assert "allows an ε of its own of 1.05" in told
 
 

@@ -336,7 +336,7 @@ def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> N
     row = release.exact.network.row_labels().index("dysp | bronc=yes, either=no")
     shown = {metric.label: metric.value for metric in at.metric}
     further = OF_POSTERIORS if release.is_posterior else ()
-    assert tuple(label for label in shown if label not in ("Claimed", "Proved")) == (*ALIKE, *further)
+    assert tuple(label for label in shown if label not in ("Stated", "Proved")) == (*ALIKE, *further)
     lost = release.predictive_kl_rows.mean(axis=0)
     for label, value in zip(ALIKE, (release.shifts.mean(), lost.sum(), lost[row]), strict=True):
         assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
@@ -647,7 +647,7 @@ def test_a_row_and_a_question_of_the_old_table_do_not_break_the_new_one() -> Non
 def test_claimed_and_certified_are_shown_side_by_side() -> None:
     for query in ({}, {"seat": "recipient"}, {"mechanism": "LaplaceFourier", "calibration": "as printed"}):
         labels = [metric.label for metric in open_page(PAGE, **query).metric]
-        assert {"Claimed", "Proved"} <= set(labels)
+        assert {"Stated", "Proved"} <= set(labels)
 
 
 def test_the_comparison_holds_every_mechanism() -> None:

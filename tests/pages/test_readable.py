@@ -48,6 +48,6 @@ def test_release_says_what_is_asked_and_what_its_numbers_are() -> None:
     assert row in captions
     assert terms.KL in helps(at)["Prediction KL, all rows, nats"]
     assert terms.COVERAGE in helps(at)["Coverage of 95% intervals, this probability"]
-    assert terms.EPSILON in helps(at)["Claimed"]
+    assert terms.EPSILON in helps(at)["Stated"]
     assert next(box.help for box in at.text_input if box.label.startswith("Prior")) == terms.PRIOR
     assert next(box.help for box in at.selectbox if box.label == "CPT row") == terms.ROW

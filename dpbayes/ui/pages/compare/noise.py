@@ -151,7 +151,7 @@ def verdict(comparison: Comparison) -> str:
     least = f"{best.label} adds the least noise: {numeral(best.least_known)} {per_cell}"
     if best is laplace or laplace.recounted is None:
         return f"{least}."
-    return f"{least}, {times(laplace.least_known / best.least_known, 3)} less than Laplace."
+    return f"{least}; Laplace adds {times(laplace.least_known / best.least_known, 3)} as much."
 
 
 def _picture(comparison: Comparison, *, rows: int) -> None:
@@ -182,7 +182,7 @@ def _alt(noise: CellNoise) -> str:
 def _captions(comparison: Comparison, network: Network) -> None:
     laplace, pure = comparison.laplace, comparison.best_pure
     if comparison.is_noisy:
-        factor = "" if pure is laplace else f", {times(comparison.factor(pure), 3)} less than Laplace"
+        factor = "" if pure is laplace else f"; Laplace adds {times(comparison.factor(pure), 3)} as much"
         st.caption(f"With ε alone, {inside(pure.label)} adds the least noise: {numeral(pure.noise)} counts{factor}.")
         if comparison.weights:
             st.caption(weights_effect(comparison, network))
@@ -243,12 +243,12 @@ def _factors(comparison: Comparison) -> None:
         frame = pd.DataFrame(
             {
                 "mechanism": [noise.label for noise in comparison.noises],
-                "promise": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
-                "times less": [comparison.factor(noise) for noise in comparison.noises],
+                "guarantee": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
+                "Laplace noise over it": [comparison.factor(noise) for noise in comparison.noises],
             }
         )
         numbers(frame, height=38 + 35 * len(frame))
-        st.caption("Times less noise than Laplace at the same promise.")
+        st.caption("The noise of Laplace over that of the mechanism, at the same guarantee.")
 
 
 def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
@@ -265,7 +265,7 @@ def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
             "own epsilon with delta": [
                 math.nan if noise.recounted is None else noise.recounted.epsilon for noise in noises
             ],
-            "times less than Laplace": [comparison.factor(noise) for noise in noises],
+            "Laplace noise over it": [comparison.factor(noise) for noise in noises],
         }
     )
 
@@ -291,7 +291,7 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     chart(
         factors_figure([graph.name for graph in graphs], factors),
         key="compare.graphs",
-        alt=f"Dots: times less noise per cell than Laplace on {many(len(graphs), 'graph')}, by mechanism. {said}",
+        alt=f"Dots: the noise per cell of Laplace over that of each mechanism on {many(len(graphs), 'graph')}. {said}",
     )
     if work.is_long:
         progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")
@@ -336,9 +336,9 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
             "nodes": [graph.nodes for graph in graphs],
             "cells": [graph.cells for graph in graphs],
             "best without δ": pure,
-            "times less": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
+            "Laplace noise over it": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
             "best with δ": others,
-            "times less ": [graph.factors[best] for graph, best in zip(graphs, others, strict=True)],
+            "Laplace noise over it ": [graph.factors[best] for graph, best in zip(graphs, others, strict=True)],
         }
     )
 

@@ -183,7 +183,7 @@ def _guarantee(chosen: Chosen) -> None:
     mechanism = chosen.mechanism
     with st.expander("Guarantee and its proof"):
         left, right = st.columns(2)
-        left.metric("Claimed", str(mechanism.claimed), help=terms.EPSILON)
+        left.metric("Stated", str(mechanism.claimed), help=terms.EPSILON)
         left.caption(str(mechanism.claimed.reference))
         right.metric("Proved", str(mechanism.certified), help=terms.NEIGHBOURS)
         rho = mechanism.certified.rho

@@ -48,7 +48,7 @@ def exchange(chosen: Chosen) -> None:
                 lambda: write_bif(net, uniform),
                 NETWORK if is_read_from_file(net) else offered_name("network", "bif"),
                 key="bif.out",
-                help="The structure only: the probabilities in the file are uniform, so it says nothing of the data.",
+                help="The structure only: the probabilities are uniform, so it contains nothing of the data.",
                 on_click="ignore",
             )
             st.download_button(
@@ -57,7 +57,7 @@ def exchange(chosen: Chosen) -> None:
                 offered_name("drawing", "svg"),
                 "image/svg+xml",
                 key="drawing.out",
-                help="As it is drawn above, with every name in full; it says nothing of the data.",
+                help="As it is drawn above, with every name in full; it contains nothing of the data.",
                 on_click="ignore",
             )
 

@@ -24,6 +24,6 @@ class NetworkOptions:
             ByNode,
             title="by node",
             description="Noise is what a mechanism adds to the counts of a node’s table. Error is how far that leaves "
-            "the node’s probabilities from exact, on planned tables: rows with few records feel the same noise more.",
+            "the node’s probabilities from exact, on planned tables: it is larger in rows with few records.",
         ),
     ]
