@@ -14,7 +14,7 @@ LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stat
 """What the page calls an option that links have another text for."""
 
 
-class _Subject(enum.Enum):
+class _LabelledMechanism(enum.Enum):
     """The options of `AuditSubject` have labels."""
 
     @property
@@ -23,7 +23,7 @@ class _Subject(enum.Enum):
         return LABELS.get(self.name, str(self.value))
 
 
-AuditSubject: type[enum.Enum] = _Subject(  # type: ignore[assignment, call-arg]  # members come from registries
+AuditSubject: type[enum.Enum] = _LabelledMechanism(  # type: ignore[assignment, call-arg]  # members come from registries
     "AuditSubject",
     {"RELEASE": "the Explore page's mechanism"}
     | {kind.__name__: kind.label for kind in PRIVATE}
