@@ -75,7 +75,7 @@ SHOWN = (
     (COUNTS, "1,000 records in 752 cells", "LVFAILURE"),
     (RELEASE.posterior, "Dirichlets of 243 rows", "LVFAILURE"),
     (RELEASE, "Release by Laplace", "noise scale"),
-    (dp.audit_report(MECHANISM, n=1000, epsilons=[1]), "Audit", "proved, and no smaller epsilon would hold"),
+    (dp.audit_report(MECHANISM, n=1000, epsilons=[1]), "Audit", "holds and is tight"),
 )
 
 

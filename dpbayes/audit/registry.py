@@ -64,13 +64,12 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
 
     Raises:
         InputError: There is no audit for such a mechanism, a number is outside its range, a regression lacks its number
-            of
-            features, or a die or a MAP estimate as stated in the paper has another number of records than n.
+            of features, or a die or a MAP estimate as stated in the paper has another number of records than n.
 
     Example:
         >>> report = dp.audit_report(dp.LaplaceUpdates(prior=dp.chain(2), epsilon=1), n=100, epsilons=[0.5, 1])
         >>> report.verdict.value, round(report.exact, 9)
-        ('proved, and no smaller epsilon would hold', 1.0)
+        ('holds and is tight', 1.0)
     """
     sizes = {"n": n} if features is None else {"n": n, "features": features}
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
