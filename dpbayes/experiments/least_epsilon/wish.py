@@ -51,7 +51,7 @@ class Wish:
         require_own_counts(self.mechanism.prior, self.tables)
         if self.question.network != self.mechanism.prior.network:
             raise InputError(
-                "The question is about another network than the prior; choose a node of the prior’s network."
+                "The question and the prior have different networks. Choose a node of the prior’s network."
             )
         if self.tables.values.shape[:-1] not in ((), (self.draws,)):
             raise InputError(f"Planning needs one table for each of the {self.draws:,} simulated releases.")

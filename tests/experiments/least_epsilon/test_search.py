@@ -332,10 +332,13 @@ def test_a_table_without_records_needs_no_epsilon():
         ({"confidence": 0}, "confidence must be between"),
         ({"draws": 3}, "number of draws"),
         ({"tables": Counts(COIN.network, np.zeros((7, 2), dtype=np.int64), 0)}, "one table for each"),
-        ({"tables": V_TABLE}, "another network"),
+        ({"tables": V_TABLE}, "The counts and the prior have"),
         ({"mechanism": PosteriorSampler(prior=COIN, epsilon=1.0, draws=10_000), "draws": 5000}, "too many to simulate"),
         ({"mechanism": Exact(prior=COIN)}, "has no epsilon"),
-        ({"question": Question(V_STRUCTURE, V_STRUCTURE.names[0], V_STRUCTURE.states[0][0])}, "another network"),
+        (
+            {"question": Question(V_STRUCTURE, V_STRUCTURE.names[0], V_STRUCTURE.states[0][0])},
+            "The question and the prior have",
+        ),
     ],
 )
 def test_bad_wishes_are_refused(wrong, message):

@@ -103,7 +103,7 @@ def test_what_cannot_be_simulated_is_refused():
         study(1.0, 0)
     with pytest.raises(InputError, match="simulated values"):
         study(np.ones(101), 1_000_000)
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="have different networks"):
         study(1.0, 5, prior=Dirichlets.symmetric(chain(2)))
     with pytest.raises(InputError, match="epsilon must be"):
         study([1.0, 0.0], 5)

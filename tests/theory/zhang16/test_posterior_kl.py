@@ -423,7 +423,7 @@ def test_lemma_a2_holds(a, t):
 
 def test_counts_of_another_network_batches_and_bad_numbers_are_refused():
     prior, counts = Dirichlets.symmetric(ASIA), counts_of(ASIA, 5)
-    with pytest.raises(InputError, match="another network"):
+    with pytest.raises(InputError, match="have different networks"):
         posterior_kl(prior, counts_of(chain(2), 5), epsilon=1.0, delta=0.1)
     batch = Counts(ASIA, np.broadcast_to(counts.values, (2, 36)), 5)
     with pytest.raises(InputError, match="one set of counts"):

@@ -72,7 +72,7 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
     """
     network = prior.network
     if counts.network != network:
-        raise InputError("The counts belong to another network than the prior.")
+        raise InputError("The counts and the prior have different networks. Count the table again.")
     if prior.alpha.ndim != 1 or counts.values.ndim != 1:
         raise InputError("These bounds take one prior and one set of counts at a time.")
     cards = network.cards[network.node_of_row]
