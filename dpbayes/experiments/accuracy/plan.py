@@ -162,7 +162,7 @@ class AccuracyPlan:
         for method in self.methods:
             if self.noise not in method.noises:
                 raise InputError(
-                    f'"{method.title}" draws {method.noises[0].value} alone: leave it out where noise is of '
+                    f'"{method.title}" adds only {method.noises[0].value}. Leave it out when mechanisms add '
                     f"{self.noise.value}."
                 )
         if not self.methods:

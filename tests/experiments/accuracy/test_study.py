@@ -661,7 +661,7 @@ def test_bad_words_are_one_sentence(capsys, words, said):
         ({"prior": -1}, "prior"),
         ({"network": MIXED, "target": "d"}, "only one state"),
         ({"network": MIXED, "target": "t"}, "binary"),
-        ({"weights": (1.0, 2.0)}, "2 weights were given for 5 tables"),
+        ({"weights": (1.0, 2.0)}, "There are 2 weights for 5 tables"),
         ({"weights": (0.0,) * 5}, "weight must be between"),
     ],
 )
@@ -779,7 +779,7 @@ def test_the_fourier_curve_of_whole_numbers_has_their_noise_and_increment_at_eve
 
 
 def test_what_draws_real_numbers_alone_is_refused_where_noise_is_whole():
-    with pytest.raises(InputError, match='"Fourier, as printed" draws real numbers alone: leave it out'):
+    with pytest.raises(InputError, match=r'"Fourier \(paper\)" adds only real numbers\. Leave it out'):
         plan_of(noise=Noise.WHOLE)
 
 
