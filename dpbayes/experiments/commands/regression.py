@@ -163,14 +163,13 @@ def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
     if (scenario.records is Records.CONNECTED) != bool(asked.source):
         raise InputError(
-            f"A connected table needs --source and --columns, and --records must be "
+            "A connected table needs --source and --columns, and --records must be "
             f'"{Records.CONNECTED.value}"; other records take no --source.'
         )
     if (scenario.records is Records.UPLOAD) != bool(asked.table) or is_own != bool(asked.columns):
         raise InputError(
             f'Your own table needs --table and --columns, and --records must be "{Records.UPLOAD.value}"; '
-            "other records "
-            "take neither option."
+            "other records take neither option."
         )
     columns = OwnColumns.from_text(asked.columns) if is_own else None
     return RegressionRecipe(
