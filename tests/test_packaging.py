@@ -331,7 +331,7 @@ def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(
     ran = run(installed, *command)
     assert (ran.returncode, ran.stdout, ran.stderr) == (REFUSED, "", f"{sentence}\n")
     assert main(["ledger", "--ledger", str(tmp_path / "ledger.sqlite"), "list"]) == HOLDS
-    assert capsys.readouterr().out == "garden: budget 2, released 0, reserved and never shown 0, left 2\n"
+    assert capsys.readouterr().out == "garden: budget 2, released 0, reserved without a release 0, left 2\n"
 
 
 def test_a_package_that_this_program_itself_lacks_is_no_matter_of_an_extra():

@@ -26,7 +26,7 @@ class Account:
 
     @property
     def spent(self) -> Fraction:
-        """What is gone: what was released and what was reserved and never shown."""
+        """What was released, and what was reserved without a release."""
         return self.released + self.reserved
 
     @property
