@@ -153,8 +153,9 @@ def test_slopes_are_exponents_and_memory_is_per_thousand_moves():
 def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
     text = " ".join((classroom.ROOT / "docs" / "serving.md").read_text(encoding="utf-8").split())
     *smaller, largest = map(str, classroom.SESSIONS)
-    assert f"for classes of {', '.join(smaller)} and {largest}:" in text
+    assert f"for classes of {', '.join(smaller)} and {largest}." in text
     assert largest == "50"
-    assert "Fifty sessions, on one core" in text
+    assert "The table is for fifty sessions" in text
+    assert "on one core of a small cloud machine" in text
     assert classroom.PERIOD_S == 1
-    assert "epsilon on Release once a second" in text
+    assert "moves ε on Explore once a second" in text

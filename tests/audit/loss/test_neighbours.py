@@ -76,5 +76,5 @@ def test_a_bad_number_of_records_is_refused(n):
 
 
 def test_too_large_dice_are_refused():
-    with pytest.raises(InputError, match="use at most 2,999 throws"):
+    with pytest.raises(InputError, match="Use at most 2,999 throws"):
         die_neighbours(Die((1.0, 1.0), 3000))

@@ -144,7 +144,7 @@ def test_the_best_noise_is_not_searched_for_where_that_is_one_long_step():
         assert [m.name for m in methods_for(network, tuple(Calibration), among=asked)] == kept
         assert not network.designs.results
     with pytest.raises(
-        InputError, match="8,192 sets of nodes within its families, and the best noise is found for 4,096"
+        InputError, match="8,192 sets of nodes within its families, but the optimal noise is computed for at most 4,096"
     ):
         plan_of(many, "y", methods=(METHODS["residuals"],))
 

@@ -109,7 +109,7 @@ def test_what_is_advised_is_accepted():
 
 def test_records_that_no_step_could_draw_are_refused():
     """Before there is a picture, or a button to stop it, one step draws all records of a repeat."""
-    with pytest.raises(InputError, match="hold 2,010,000,000 values, and at most 50,000,000 are drawn at once"):
+    with pytest.raises(InputError, match="have 2,010,000,000 values; the limit is 50,000,000"):
         plan_of(network=naive_bayes(200), source=Synthetic(records=10**7))
     assert plan_of(network=naive_bayes(4), source=Synthetic(records=10**7), repeats=2).size.drawn == MOST_DRAWN
 

@@ -149,7 +149,7 @@ def test_most_throws_by_hand():
     assert most_throws(3, most=6) == 2
     assert most_throws(2) == 100_000
     assert throws_grid(Scenario())[-1] == 10_000
-    with pytest.raises(InputError, match="use at most 630 throws"):
+    with pytest.raises(InputError, match="Use at most 630 throws"):
         accuracy_against_sides(Scenario(n=631), [2, 3], noise(draws=5))
 
 
@@ -262,7 +262,7 @@ def test_files_carry_the_settings(tmp_path, capsys):
         ("--balance odd", "balance must be one of: balanced, skewed, by share."),
         ("--calibration ''", "calibration must be one of"),
         ("--seed -1", "seed must"),
-        ("--sides 3 --n 1000", "use at most 630 throws or fewer sides"),
+        ("--sides 3 --n 1000", "Use at most 630 throws or fewer sides"),
         ("--settings hellinger.throws=5", 'There is no setting "throws"'),
         ("--out results.txt", "that ends in .csv or .parquet"),
         ("--n 3 --out /nowhere/at/all.csv", "nowhere"),

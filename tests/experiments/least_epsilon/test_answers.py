@@ -146,5 +146,5 @@ def test_an_interval_read_off_draws_of_the_mixture_is_as_wide():
 
 def test_what_does_not_tell_its_noise_is_not_answered_so():
     release = PosteriorSampler(prior=V_STRUCTURE, epsilon=20.0).release(COUNTS, np.random.default_rng(2), (3,))
-    with pytest.raises(InputError, match="does not tell"):
+    with pytest.raises(InputError, match="does not state which noise"):
         NOISE_AWARE.answers(release, CELL)
