@@ -44,7 +44,7 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, refusal, remark
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
@@ -175,8 +175,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     if options.scene is Scene.NAIVE_BAYES:
         controls.parameter_control("accuracy.features")
     else:
-        with sentence_instead():
-            _target(chosen)
+        _target(chosen)
     controls.parameter_control("epsilon")
     limited("repeats")
     controls.parameter_control("accuracy.curves")
@@ -191,8 +190,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         if scene is not Scene.TABLE:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
-            with sentence_instead():
-                _target(chosen)
+            _target(chosen)
         controls.text_field("Prior (every Dirichlet parameter)", "prior")
         controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
     with st.expander("Mechanism settings"):
@@ -227,8 +225,9 @@ def _mechanism_name(name: str) -> str:
 
 
 def _target(chosen: Chosen) -> None:
-    net = network_asked(chosen)
-    controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
+    with suppress(InputError):  # the picture's place says why there is none
+        net = network_asked(chosen)
+        controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
 
 
 # Numbers
