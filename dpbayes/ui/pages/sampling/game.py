@@ -246,7 +246,7 @@ def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
     first = f"After {many(asked, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
     if needed.value is None:
         return f"{first} more than {len(study.log_odds):,} answers."
-    return f"{first} about {needed.value:,} answers."
+    return f"{first} about {many(needed.value, 'answer')}."
 
 
 def printed_number(game: Game) -> float | None:
