@@ -30,6 +30,7 @@ from dpbayes.ui.pages.claims.selection import BOUNDS
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.session.options.papers import ClaimShown, PaperShown
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets import running
@@ -433,9 +434,11 @@ def test_a_value_that_is_not_proved_is_unknown() -> None:
 def test_a_claim_leads_to_the_page_that_is_about_it() -> None:
     led = {claim.page: claim for claim in CLAIMS if claim.page}
     assert len(led) >= 3
-    for title, claim in led.items():
-        (link,) = claim_opened(str(claim.reference)).get("page_link")
-        assert link.proto.label == title
+    for page, claim in led.items():
+        title, _, view = page.partition(": ")
+        at = press(claim_opened(str(claim.reference)), f"Open {page}")
+        assert at.title[0].value == title
+        assert not view or settings_of(at).options("compare").view is CompareView(view)
 
 
 def test_every_paper_is_cited_in_bibtex_and_every_claim_has_its_code_and_its_tests() -> None:

@@ -27,7 +27,7 @@ from dpbayes.ui.pages.claims.details import (
     where_it_fails,
 )
 from dpbayes.ui.pages.claims.headline import finding, shown_as
-from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected
+from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected, turn_to_page
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
@@ -75,10 +75,6 @@ ROW, ROWS = 30, 11
 
 WIDTHS = {"paper": 54, "place": 146, "verdict": 90, "statement": 312}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
-
-
-FILES = {"Compare mechanisms": "compare", "Posterior sampling": "sampling"}
-"""The files of pages that are not called by their titles."""
 
 
 def claims_page(chosen: Chosen) -> bool:
@@ -173,7 +169,7 @@ def _choose(chosen: Chosen, shown: Selection) -> None:
     with right:
         _paper_control(chosen.options("papers").paper)
     of_paper = claims_listed(chosen.options("papers").paper)
-    listed = [option for option in of_paper if matches(CLAIM_OF[option], words)]
+    listed = [option for option in of_paper if matches(CLAIM_OF[option], words or "")]
     if not listed:
         st.caption(f"No claim matches {escaped(words)}.")
         listed = of_paper
@@ -271,9 +267,9 @@ def _about(chosen: Chosen, shown: Selection) -> None:
     if claim.mechanism and claim.mechanism != chosen.settings.mechanism:
         about, other = (inside(kind_called(name).label) for name in (claim.mechanism, chosen.settings.mechanism))
         st.caption(f"This claim is about {about}; the mechanism chosen is {other}.")
-    if claim.page:
-        name = FILES.get(claim.page, claim.page.lower().replace(" ", "_"))
-        st.page_link(f"pages/{name}.py", label=claim.page, icon=":material/arrow_forward:")
+    opens = f"Open {claim.page}"
+    if claim.page and st.button(opens, key="papers.page", type="tertiary", icon=":material/arrow_forward:"):
+        turn_to_page(claim.page)
     if len(shown.pictures) > 1:
         _picture_control(shown)
 

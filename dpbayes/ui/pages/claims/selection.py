@@ -13,11 +13,15 @@ from dpbayes.ui.pages.claims.curve import is_visible, possible
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.session.options.papers import ClaimPicture, ClaimShown
 from dpbayes.ui.widgets.address import turn_to
 
 OF_FAMILIES = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
 """The claims that the picture of one replaced record is about."""
+
+FILES = {"Compare mechanisms": "compare"}
+"""The files of pages that are not called by their titles."""
 
 OPTION_OF = dict(zip(CLAIMS, ClaimShown, strict=True))
 """The option that stands for each claim."""
@@ -94,3 +98,11 @@ def turn_to_bound(bound: BoundClaim) -> None:
     set_parameter("papers.claim", OPTION_OF[EXHIBITS[bound.name].claim])
     pick_picture(bound)
     turn_to("pages/claims.py")
+
+
+def turn_to_page(page: str) -> None:
+    """Go to the page that a claim names by its title, at the view that may follow behind a colon."""
+    title, _, view = page.partition(": ")
+    if view:
+        set_parameter("compare.view", CompareView(view))
+    turn_to(f"pages/{FILES.get(title, title.lower())}.py")
