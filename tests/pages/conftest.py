@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import re
 from base64 import b64decode
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -424,6 +425,11 @@ def settings_of(at: AppTest) -> Settings:
 def plain(text: str) -> str:
     """Return escaped Markdown as the person reads it."""
     return text.replace("\\", "")
+
+
+def banners(at: AppTest) -> list[str]:
+    """Return what the banner of a story says, with its marks: a step's number, or the summary, follows its title."""
+    return [m.value for m in at.markdown if re.match(r"\*\*.+\*\* · (\d+ of \d+|summary)\n", m.value)]
 
 
 def headline(at: AppTest) -> str:

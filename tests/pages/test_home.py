@@ -16,6 +16,7 @@ from dpbayes.ui.stories.shipped import GROUPS, STORIES
 from dpbayes.ui.stories.story import Story
 from tests.pages.conftest import (
     PAGES,
+    banners,
     charts,
     fine,
     headline,
@@ -79,8 +80,7 @@ def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
 
 def said(at: AppTest) -> str:
     """Return what the banner says, as it is read; empty without one."""
-    texts = [plain(m.value).replace("**", "") for m in at.markdown if " · " in m.value and m.value.startswith("**")]
-    return " ".join(texts)
+    return " ".join(plain(text).replace("**", "") for text in banners(at))
 
 
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
@@ -170,6 +170,6 @@ def test_the_share_link_holds_what_was_chosen() -> None:
 
 def test_a_table_can_be_drawn_from_the_drawn_network() -> None:
     at = open_page("pages/data.py", graph="chain:3")
-    press(at, "Draw from the network on the Network page")
+    press(at, "Sample from the edited network")
     assert settings_of(at).source == "chain:3"
-    assert "1,000 synthetic records from the drawn network, 3 columns." in headline(at)
+    assert "1,000 synthetic records from the drawn network with 3 columns." in headline(at)

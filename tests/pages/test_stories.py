@@ -14,6 +14,7 @@ from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES
 from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
 from tests.pages.conftest import (
+    banners,
     everything,
     fine,
     one_sentence,
@@ -34,8 +35,7 @@ COMES_AND_GOES = {"Stop"}
 
 def banner(at: AppTest) -> str:
     """Return what the banner says, as it is read; empty without one."""
-    texts = [plain(m.value).replace("**", "") for m in at.markdown if " · " in m.value and m.value.startswith("**")]
-    return " ".join(texts)
+    return " ".join(plain(text).replace("**", "") for text in banners(at))
 
 
 def labels(at: AppTest) -> str:
@@ -43,7 +43,7 @@ def labels(at: AppTest) -> str:
     names = [everything(at)]
     for kind in ("segmented_control", "select_slider", "selectbox", "radio"):
         names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
-    (said,) = (m.value for m in at.markdown if m.value.startswith("**") and " · " in m.value)
+    (said,) = banners(at)
     assert said in names[0]
     whole, to_do = "\n".join(names), [m.value for m in at.markdown if m.value.startswith("**Do:**")]
     for text in (said, *to_do):  # what is to be done is said once more where the window is low
