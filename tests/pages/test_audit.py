@@ -236,8 +236,8 @@ def test_the_printed_sampler_is_refuted() -> None:
     mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=2.0, calibration=Calibration.AS_PRINTED)
     report = audit(mechanism, n=1000, epsilons=[])
     assert headline(at) == (
-        "Posterior sampling as stated in the paper claims ε = 2; for tables of 1,000 records over Asia it can lose "
-        f"{report.at_least:.4g}, if not {report.exact:.4g}: the claim is refuted."
+        "Posterior sampling as stated in the paper: the claim ε = 2 is refuted. "
+        f"The worst-case privacy loss is at least {report.at_least:.4g}."
     )
     assert report.at_least > 7
     assert reds(at) == [f"{report.at_least - 2:.4g} above the claim", "above the claim", "stated"]
@@ -420,7 +420,7 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
         ({"audit.subject": AuditSubject.HellingerLocal.value, "audit.sides": "6"}, "fewer", "throws or records = 9"),
         (
             {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.n": "3000", "audit.sides": "6"},
-            "at most 3,000 can be listed here; use at most 9 throws",
+            "at most 3,000 can be listed here. Use at most 9 throws",
             "throws or records = 9",
         ),
         ({"audit.subject": AuditSubject.LaplaceOne.value, "audit.sides": "3"}, "determines two sides", "sides = 2"),

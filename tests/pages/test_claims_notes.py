@@ -204,7 +204,7 @@ def test_lemma_2_2_probability_is_summed_over_every_table() -> None:
 def test_of_too_many_candidates_as_many_are_shown_as_is_possible(claim: BoundClaim) -> None:
     for query, most in (({"bounds.size": "300"}, 299), ({"bounds.sides": "6"}, 5)):
         at = opened(claim, **query)
-        one_sentence(at, f"use at most {most} throws or fewer sides")
+        one_sentence(at, f"Use at most {most} throws or fewer sides")
         assert f"The page shows the nearest possible setting: records or trials = {most}." in sentences(at)[0]
         assert "bounds" in figures(at)
         assert "of the Notes" in headline(at)

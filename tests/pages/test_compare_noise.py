@@ -252,12 +252,12 @@ def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.Monkey
 def test_an_answer_is_simulated_on_sampled_records() -> None:
     at = open_page(PAGE, delta="0.000001", **ONE_ANSWER)
     shown = dots(at, ANSWER, ALONE)
-    assert "has the smallest error in P(asia = yes): " in plain(headline(at))
+    assert "has the smallest error in P(smoke = yes): " in plain(headline(at))
     assert "200 simulated releases of a table with 1,000 records sampled from the published probabilities" in (
         everything(at)
     )
     assert shown["Gaussian"] is None
-    # A root: its count of a thousand moves the answer by half the difference of two noises, some of them clipped.
+    # A root with two equally likely states: the answer moves by half the difference of two noises.
     assert shown["Laplace"] == pytest.approx(22.6 / np.sqrt(2) / 1000, rel=0.25)
 
 

@@ -28,7 +28,7 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_probability,
 )
 from dpbayes.ui.pages.compare.non_negativity import simulated_share
-from dpbayes.ui.pages.explore.board import SHORT
+from dpbayes.ui.pages.explore.board import MUST_BE
 from dpbayes.ui.pages.explore.non_negativity import records_text
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.bounds import BoundClaim
@@ -390,7 +390,7 @@ BOARD = "explore.counts"
 def test_explore_draws_non_negativity_against_t_with_what_it_adds() -> None:
     at = open_page("pages/explore.py", **AGAINST_T)
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
-    for sense, name in SHORT.items():
+    for sense, name in MUST_BE.items():
         curve = trace(at, name, BOARD)
         assert curve["y"] == pytest.approx(simulate(sense, noise, mechanism()).probability(curve["x"]))
     data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
@@ -401,7 +401,7 @@ def test_explore_draws_non_negativity_against_t_with_what_it_adds() -> None:
     kept = share_text(float(np.mean(needed_increments(ASIA, Calibration.CERTIFIED, stream(0, "stealth")) <= t)))
     added = f"At least {kept} of releases have no negative count; t adds {t * 2 * 21 * 28:.0f} counts per table."
     assert added in everything(at)
-    press(at, "More")
+    fine(at.button(key="more.counts").click().run())
     assert headline(at).endswith("of Fourier releases have no negative count.")
 
 
@@ -439,5 +439,5 @@ def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_explore(
     t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4
     assert at.text_input(key="box.t").value == f"{t:g}"
     kept = float(np.mean(needed <= t))
-    assert f"With no data at all, {share_text(kept)} of releases would be non-negative" in everything(at)
+    assert f"Without records, {share_text(kept)} of releases have no negative count." in everything(at)
     assert t != wanted_t(0.9)

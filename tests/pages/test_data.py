@@ -16,6 +16,7 @@ from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.options.bounds import BoundClaim
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
@@ -330,8 +331,8 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
     load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
-    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns, and why"]
-    assert inside.markdown[0].value.count("has no values. Leave it out") == 9
+    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns"]
+    assert plain(inside.markdown[0].value).count("has no values. Leave it out.") == 9
 
 
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -616,7 +617,7 @@ def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: App
     assert "100 records with 3 columns" in headline(at)
     (reasons,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
     for name in ("patient_id", "code"):
-        assert f'Column "{name}" has another value in each of 100 records, as an identifier has.' in reasons
+        assert f'Column "{name}" has a different value in each of 100 records, like an identifier.' in reasons
     assert at.selectbox(key="quantile.column").options == ["patient_id", "age", "height", "wet"]
     edit(at, {0: {"use": True}})
     assert "100 records with 4 columns" in headline(at)
@@ -700,7 +701,7 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
-    (b"\xff", "not text in UTF-8"),
+    (b"\xff", "not UTF-8 text"),
     (b"age,wet", "not JSON"),
     (write_domains([DeclaredColumn("age")]), 'says nothing of the table\'s column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
@@ -850,8 +851,8 @@ def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanis
 
 # Files of the program that are not there
 
-WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py")
-"""Pages that need a graph alone."""
+WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py", "pages/claims.py")
+"""Pages that need a graph alone; Claims opens with a bound that needs no table."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."
 CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or restore the file."
@@ -864,6 +865,8 @@ def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: 
         at = open_page(page, data="fulton_binary")
         assert not at.error
         assert sentences(at) == ([] if page in (*WITHOUT_DATA, *WITHOUT_RECORDS) else [FULTON]), page
+    needs_records = {"bounds.claim": BoundClaim.THEOREM_1.value}
+    assert sentences(open_page("pages/claims.py", data="fulton_binary", **needs_records)) == [FULTON]
 
 
 def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> None:

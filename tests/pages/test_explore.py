@@ -232,7 +232,7 @@ def _label(release: Any, cell: int) -> str:
 def test_what_the_exact_posterior_is_not_drawn_of_is_a_sentence() -> None:
     for query, said in (
         ({"mechanism": "LaplaceFourier", "source": "sprinkler"}, "Laplace noise in every cell"),
-        ({"source": "bayes:12"}, "at most 4,096 kinds of records"),
+        ({"source": "bayes:12"}, "at most 4,096 distinct records"),
     ):
         at = open_page(PAGE, records="50", **query)
         at.session_state["exact.open"] = True
@@ -839,7 +839,7 @@ def test_whole_numbers_are_a_choice_that_the_link_carries_and_the_formula_explai
     assert r"\mathbb{Z}" not in everything(at)
     fine(at.segmented_control(key="parameter.noise").set_value(Noise.WHOLE).run())
     assert settings_of(at).parameter("noise") is Noise.WHOLE
-    assert r"$\mathrm{Lap}_{\mathbb{Z}}(b)$ draws whole numbers, $P[k] \propto e^{-|k|/b}$" in everything(at)
+    assert r"$\mathrm{Lap}_{\mathbb{Z}}(b)$ is the integer law $P[k] \propto e^{-|k|/b}$" in everything(at)
     assert headline(open_page(PAGE, mechanism=mechanism, noise="whole numbers")) == headline(at)
 
 
@@ -885,9 +885,9 @@ def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, mon
     assert all(part in name for part in ("explore", "epsilon=2", "target=dysp", "records=300"))
     sheet = files[name]
     assert "<h2>One simulated answer: P(shortness of breath | smoking=yes)</h2>" in sheet
-    assert "In the table “shortness of breath” is called dysp, “smoking” is called smoke." in sheet
+    assert "In the table, “shortness of breath” is called dysp, “smoking” is called smoke." in sheet
     assert "ε = 2" in sheet
-    assert "300 records are counted" in sheet
+    assert "with 300 records." in sheet
     files.clear()
     open_page("pages/explore.py", target="lung", **query | {"epsilon": "3"})
     (other,) = [name for name in files if "handout" in name]

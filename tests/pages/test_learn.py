@@ -135,7 +135,8 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     at = unfolded(fine(at.run()), "make")
     box = at.checkbox(key="make.unseen")
     assert box.label == PRIOR_UNSEEN
-    assert any(f"learnt privately in row {learnt.row} of the ledger, for ε = 0.25" in text for text in captions(at))
+    said = f"This graph was learnt privately in row {learnt.row} of the ledger. Its ε = 0.25 is charged there."
+    assert said in captions(at)
     fine(box.check().run())
     press(at, next(label for label in labels(at) if label.startswith("Make it")))
     row = ledger.spendings(path, "garden")[-1].row

@@ -34,10 +34,10 @@ def test_a_node_that_is_no_column_says_so() -> None:
 
 def test_data_says_what_columns_say() -> None:
     at = open_page("pages/data.py", data="house_votes_84")
-    table = next(frame.value for frame in at.dataframe if "possible values" in frame.value)
-    assert table["what it says"].tolist()[0] == "The member's party: democrat or republican."
+    table = next(frame.value for frame in at.dataframe if "meaning" in frame.value)
+    assert table["meaning"].tolist()[0] == "The member's party: democrat or republican."
     plain_one = open_page("pages/data.py", source="bayes:3", cpts="random")
-    assert all("what it says" not in frame.value for frame in plain_one.dataframe)
+    assert all("meaning" not in frame.value for frame in plain_one.dataframe)
 
 
 def test_release_says_what_is_asked_and_what_its_numbers_are() -> None:

@@ -98,7 +98,7 @@ def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> N
     told = {chart["name"]: (chart["told"], chart["file"]) for chart in charts(at)}
     for name in ("density", "rows", "kl"):
         assert "A simulation, not a release." in told[name][0]
-        assert f"release-{name}-simulation" in told[name][1]
+        assert f"explore-{name}-simulation" in told[name][1]
     assert "A picture, not a release." in told["person"][0]
     assert "simulation" not in told["person"][1]
 

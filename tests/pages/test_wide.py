@@ -87,14 +87,15 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
 ) -> None:
     monkeypatch.setattr(fourier, "coefficient_noise", no_simulation)
     at = open_page("pages/network.py", graph=graph)
-    assert "Explore shows whose probabilities are nearer" in headline(at)
+    assert headline(at).startswith("At ε = 1, the noise on a count has an sd of ")
     assert not sentences(at)
     assert "noise" in figures(at)
     costs = at.dataframe[0].value
     arrows = dict(zip(WIDE, (16, 18, 32), strict=True))
     assert len(costs) == 1 + arrows[graph], "the network as it is drawn comes first"
-    invented = next(plain(c.value) for c in at.caption if "invents" in c.value)
-    assert float(invented.split("invents ")[1].split()[0].replace(",", "")) > 0
+    lift = next(plain(c.value) for c in at.caption if "Fourier adds" in c.value)
+    assert float(lift.split("Fourier adds ")[1].split()[0].replace(",", "")) > 0
+    assert any("Explore shows the errors." in c.value for c in at.caption), "noise is not error"
 
 
 # Non-negativity
@@ -146,12 +147,11 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/explore.py", **query)
         t = float(at.text_input(key="box.t").value)
-        told.append((t, next(plain(c.value) for c in at.caption if "With no data at all" in c.value)))
+        told.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("Without records"))))
     (simulated, said), (proved, also) = told
     assert proved == pytest.approx(simulated, rel=0.05)
-    assert "% of releases would be non-negative" in said
-    assert "at least 90% of" in also
-    assert "% of releases are proved to be non-negative" in also
+    assert re.fullmatch(r"Without records, [\d.]+% of releases have no negative count\. .*", said)
+    assert also.startswith("Without records, at least 90% of releases (proved) have no negative count.")
 
 
 SMALL = {"cpts": "random", "records": "100"}
@@ -246,7 +246,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
         [kind.label for kind in PRIVATE if kind not in (WeightedFourier, GaussianResiduals)]
     ]
-    one_sentence(at, "The best noise is searched for up to 16,384 sets")
+    one_sentence(at, "The optimal noise is computed for up to 16,384 sets")
     assert not at.get("progress")
 
 
@@ -374,7 +374,7 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "residuals"), "no")
     at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
-    assert "simulated for stealth in 90% of releases" in everything(at)
+    assert "simulated for 90% of releases without a negative count" in everything(at)
     assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
     assert max(drawn) <= 2**19, "one step is a small part of the work"
 
