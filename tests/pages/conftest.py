@@ -57,7 +57,6 @@ WITHOUT_DATA = (
     "pages/home.py",
     "pages/ledger.py",
     "pages/hellinger.py",
-    "pages/accuracy.py",
     "pages/regression.py",
 )
 """Pages that need no table."""

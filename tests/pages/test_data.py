@@ -40,6 +40,9 @@ from tests.sources.test_spreadsheets import workbook
 PAGE = "pages/data.py"
 ABOUT_DATA = [page for page in PAGES if page not in WITHOUT_DATA]
 
+ACCURACY, TRAIN_ON_FEWER = "pages/accuracy.py", "Train on fewer. The page shows the nearest possible setting"
+"""The page that trains on 50 records by default, and what it says of a table that has fewer."""
+
 
 def test_every_shipped_table_opens_and_is_what_the_headline_says() -> None:
     at = open_page(PAGE)
@@ -251,7 +254,7 @@ def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
     assert "mine.csv" in headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
-        assert not refusals(at)
+        assert not [said for said in refusals(at) if not (page == ACCURACY and TRAIN_ON_FEWER in said)]
 
 
 BAD_FILES = [
@@ -539,7 +542,7 @@ def test_a_table_of_many_columns(at: AppTest) -> None:
     assert "2 records with 150 columns" in headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
-        assert not refusals(at)
+        assert not [said for said in refusals(at) if not (page == ACCURACY and TRAIN_ON_FEWER in said)]
 
 
 def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> None:
