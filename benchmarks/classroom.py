@@ -1,4 +1,4 @@
-"""A class at once: sessions that each move epsilon on Release once a second, as bare clients without a browser."""
+"""A class at once: sessions that each move epsilon on Explore once a second, as bare clients without a browser."""
 
 import asyncio
 import json
@@ -207,19 +207,19 @@ def _on_one_core(app: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def opened() -> list[Record]:
-    """Let classes open Release at once on a new server."""
+    """Let classes open Explore at once on a new server."""
     records = []
     for size, bound in OPENING_S.items():
         with dashboard_process(free_port()) as (url, _):
             waited = asyncio.run(opening(url, "explore", sessions=size))
         records.append(
-            Record(name=f"{size} sessions open Release at once: last", value=max(waited), unit="s", bound=bound)
+            Record(name=f"{size} sessions open Explore at once: last", value=max(waited), unit="s", bound=bound)
         )
     return records
 
 
 def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[Record]:
-    """Let classes of several sizes move epsilon on Release, all the time or with rests, and the trivial page's slider.
+    """Let classes of several sizes move epsilon on Explore, all the time or with rests, and the trivial page's slider.
 
     At last the largest class comes again, which must find room in the memory that the first one has left.
     """
