@@ -93,7 +93,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     query = {"regression.n": "2000", "regression.points": "4", "regression.repeats": "3"}
     screen = visit(f"regression?{urlencode(query)}")
     screen.option("my table").click()
-    expect(screen.main.get_by_text("No file yet.")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.warnings.filter(has_text="no uploaded table in this session")).to_be_visible(timeout=SLOW_MS)
     lines = [f"{20 + k % 50},{100 + 3 * (k % 50) + k % 7}" for k in range(300)]
     screen.upload("pay.csv", "\n".join(["age,pay", *lines]).encode())
     expect(screen.warnings.filter(has_text='"age" has no public bounds')).to_be_visible(timeout=SLOW_MS)
