@@ -70,6 +70,8 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     before = stopped.removeprefix("Stopped after ").removesuffix(".")
     expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
     screen.option("as stated in the paper").click()
+    names = screen.chart("accuracy-curves").locator(".legendtext")  # until then, the work before is what is stopped
+    expect(names.filter(has_text="paper")).not_to_have_count(0, timeout=SLOW_MS)
     expect(bar).not_to_contain_text("Stopped", timeout=SLOW_MS)
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
     expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
