@@ -16,7 +16,7 @@ from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.stories.banner import banner
 from dpbayes.ui.stories.opened import open_step, story_page
 from dpbayes.ui.stories.shipped import TITLES
-from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
+from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.guard import delivering
@@ -45,7 +45,8 @@ def _shown() -> None:
     page = st.navigation(_pages(), position="top")
     if page.url_path in MOVED:
         move_settings(page.url_path)
-        turn_to(f"pages/{place_now(page.url_path)}.py")
+        become(place_now(page.url_path))
+        return
     show_place(page.url_path)
     st.html(STYLE)
     if turned:

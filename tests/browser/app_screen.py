@@ -193,7 +193,7 @@ class AppScreen(Screen):
     def load_own(self, name: str, content: str) -> None:
         """From the Data page, load a table of one's own; wait for it to be there."""
         self.option("Upload").click()
-        expect(self.main.get_by_text("No file yet.")).to_be_visible(timeout=SLOW_MS)
+        expect(self.headline).to_have_text("Upload a table to begin.", timeout=SLOW_MS)
         self.upload(name, content.encode())
         expect(self.headline).to_contain_text(name, timeout=SLOW_MS)
         self.settle()

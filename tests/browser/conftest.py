@@ -24,7 +24,7 @@ SMOKE = {
     "test_live.py::test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not",
     "test_paper.py::test_a_report_prints_to_one_page_and_asks_nothing_of_anybody",
     "test_presented_stories.py::test_sentence_picture_and_buttons_are_in_a_low_window_at_every_step[board]",
-    "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[release]",
+    "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[explore]",
     "test_slider.py::test_a_finger_moves_it",
     "test_slider.py::test_keys_move_it",
     "test_slider.py::test_the_last_value_wins_however_slow_the_page_is[?slow=0.4]",

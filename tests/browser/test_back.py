@@ -215,7 +215,7 @@ def test_a_page_that_goes_on_working_after_a_story_is_one_entry(open_counted):
 
 def test_a_link_from_a_claim_is_one_entry(open_counted):
     screen = open_counted("claims?papers.claim=%5BZhang16%5D+Appendix+D%2C+the+gradient")
-    screen.main.get_by_role("link", name="Regression").click()
+    screen.main.get_by_role("button", name="Regression").click()
     screen.arrived("Regression")
     assert entries(screen) == 1
     turn(screen, "back")

@@ -116,13 +116,13 @@ def words_of(svg: bytes) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, scheme: str) -> None:
-    screen = visit("release?epsilon=2&target=dysp")
+    screen = visit("explore?epsilon=2&target=dysp")
     screen.page.emulate_media(color_scheme=scheme)
     alt = screen.page.locator(".st-key-density .dpbayes-chart").get_attribute("aria-label")
     screen.page.locator(".st-key-density").first.scroll_into_view_if_needed()
     screen.main.get_by_text("Numbers and download").first.click()
     screen.settle()
-    take = screen.page.locator(".dpbayes-take").first
+    take = screen.page.locator(".st-key-take-density .dpbayes-take")
     for format, size, (width, height) in (
         ("svg", "page", (800, 500)),
         ("svg", "slide", (1280, 720)),
@@ -130,7 +130,7 @@ def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, 
         ("png", "slide", (1920, 1080)),
     ):
         name, content = download(take.locator(f"[data-format={format}][data-size={size}]"))
-        assert name == f"release-density-simulation-target=dysp-epsilon=2-{size}.{format}"
+        assert name == f"explore-density-simulation-target=dysp-epsilon=2-{size}.{format}"
         if format == "png":
             assert struct.unpack(">II", content[16:24]) == (width, height)
             continue
@@ -138,7 +138,7 @@ def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, 
         assert (int(root.get("width")), int(root.get("height"))) == (width, height)
         assert alt in words
         table = "1,000 synthetic records from Asia, n = 1,000"
-        said = f"page release: mechanism = Laplace, epsilon = 2, table = {table}, target = dysp."
+        said = f"page explore: mechanism = Laplace, epsilon = 2, table = {table}, target = dysp."
         assert f"{said} A simulation, not a release." in words
         assert all(entry in words for entry in screen.legend()), "the whole legend is inside"
         fill = content.decode().partition('fill="')[2].partition('"')[0]

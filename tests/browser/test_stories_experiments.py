@@ -70,6 +70,8 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     before = stopped.removeprefix("Stopped after ").removesuffix(".")
     expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
     screen.option("as stated in the paper").click()
+    names = screen.chart("accuracy-curves").locator(".legendtext")  # until then, the work before is what is stopped
+    expect(names.filter(has_text="paper")).not_to_have_count(0, timeout=SLOW_MS)
     expect(bar).not_to_contain_text("Stopped", timeout=SLOW_MS)
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
     expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
@@ -93,7 +95,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     query = {"regression.n": "2000", "regression.points": "4", "regression.repeats": "3"}
     screen = visit(f"regression?{urlencode(query)}")
     screen.option("my table").click()
-    expect(screen.main.get_by_text("No file yet.")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.warnings.filter(has_text="no uploaded table in this session")).to_be_visible(timeout=SLOW_MS)
     lines = [f"{20 + k % 50},{100 + 3 * (k % 50) + k % 7}" for k in range(300)]
     screen.upload("pay.csv", "\n".join(["age,pay", *lines]).encode())
     expect(screen.warnings.filter(has_text='"age" has no public bounds')).to_be_visible(timeout=SLOW_MS)

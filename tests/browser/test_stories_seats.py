@@ -90,7 +90,7 @@ def _light(part: Locator, style: str) -> float:
 def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     screen = visit("data")
     screen.load_own("my <b>table</b>.csv", CSV)
-    expect(screen.headline).to_contain_text("my <b>table</b>.csv: 200 records of 3 columns")
+    expect(screen.headline).to_contain_text("my <b>table</b>.csv: 200 records with 3 columns")
     domains = screen.table_cells(1)
     assert domains[:3] == ["<b>rain</b>", "2", "no, yes"]
     assert 'say "wet"' in domains
@@ -133,7 +133,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     assert screen.table_cells(0)[cuts] == "30"
     domains = screen.table_cells(1)
     assert domains[:4] == ["age", "2", "< 30, >= 30", "public"]
-    screen.main.get_by_text("Save or load what you declared").click()
+    screen.main.get_by_text("Save or load domains").click()
     with screen.page.expect_download() as download:
         screen.button("Download domain description").click()
     description = Path(download.value.path()).read_bytes()
@@ -142,7 +142,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     other = visit("data")
     other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
     assert other.table_cells(0)[cuts] != "30"
-    other.main.get_by_text("Save or load what you declared").click()
+    other.main.get_by_text("Save or load domains").click()
     files = other.main.locator("input[type=file]").nth(1)
     files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
     other.button("Use this description").click()

@@ -9,11 +9,11 @@ STYLE = """
 @page { size: A4; margin: 8mm 12mm }
 body { font: 10pt/1.25 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
 @media print { body { max-width: none; margin: 0 } }
-h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11pt; margin: 2.2mm 0 .6mm }
+h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11pt; margin: 2mm 0 .5mm }
 h2 { break-after: avoid } p { margin: 1mm 0 0 }
 ol { margin: 0; padding-left: 5mm; font-size: 10.5pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
 .person { font-size: 8.4pt }
-svg { display: block; width: 100%; height: auto; margin-top: 1mm; font-size: 2.7px; print-color-adjust: exact }
+svg { display: block; width: 100%; height: auto; margin-top: 1mm; font-size: 2.6px; print-color-adjust: exact }
 .bars { columns: 2; column-gap: 8mm; font-size: 9pt }
 .bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
 .bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -75,7 +75,7 @@ def nested(shares: Sequence[tuple[str, float]], told: str) -> str:
 _SHADES = ("#1b1f24", "#b45309", "#e8b27a")
 """The smallest share first."""
 
-_NAMES_AT = (0, 36, 94)
+_NAMES_AT = (0, 46, 100)
 """Where their names begin."""
 
 

@@ -44,6 +44,15 @@ def turn_to(page: str) -> None:
     st.switch_page(page, query_params=st.query_params.to_dict())
 
 
+def become(page: str) -> None:
+    """Make the browser's entry for this page one for another page, with the settings as they are now, and open that.
+
+    Back then leads to what was before, and not here, from where it would only be sent on.
+    """
+    query, shown = query_of(current()), st.query_params.to_dict()
+    _mount(key="become", data={"page": page, "query": urlencode(shown if shown == query else query), "become": True})
+
+
 def write_link() -> None:
     """Make the address in the browser say what is on the page; while a hand moves a number, wait until it rests."""
     query = query_of(current())
