@@ -78,7 +78,7 @@ def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Fig
         traces,
         x=log_axis(x, low, high, range=[math.log10(low) - 0.06, math.log10(high) + 0.06], **level),
         y=names_axis(categoryorder="array", categoryarray=labels, range=span, ticks=""),
-        yaxis2=_beside([*range(len(ordered)), 0], [*(_numbers(*pair) for pair in values), _ROOM], range=span),
+        yaxis2=_beside([*range(len(ordered)), -0.5], [*(_numbers(*pair) for pair in values), _ROOM], range=span),
         height=110 + 42 * max(len(ordered), rows, 4),
     )
 
@@ -123,7 +123,7 @@ def _numbers(alone: float, with_delta: float) -> str:
 
 
 _ROOM = f'<span style="color:transparent">{_numbers(8888, 8888)}</span>'
-"""Unseen beside the first numbers: the frame keeps its width where no mechanism needs a delta."""
+"""Unseen above the first numbers: the frame keeps its width where no mechanism needs a delta."""
 
 
 def _nowhere(x: float) -> Trace:

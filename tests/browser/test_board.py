@@ -47,8 +47,15 @@ def test_all_pictures_are_saved_as_one_file_with_headline_titles_and_settings(bo
     assert name.startswith("explore-board-simulation")
     assert name.endswith(".svg")
     texts = [text.text for text in ElementTree.fromstring(content).iter(f"{SVG}text")]
-    assert board.headline.inner_text() == texts[0]
-    for part in ("Posterior", "KL divergence", "Clipped counts", "Accuracy", "accuracy", "posterior density"):
+    assert board.headline.inner_text().strip() == texts[0]
+    for part in (
+        "Posterior",
+        "KL divergence",
+        "Clipped counts",
+        "Accuracy",
+        "accuracy (share of test records)",
+        "posterior density",
+    ):
         assert part in texts
     assert any(text and text.startswith("dpbayes, page explore: mechanism = Laplace") for text in texts)
     name, content = saved(board, "PNG")
@@ -82,7 +89,9 @@ def test_nothing_of_a_former_epsilon_stands_out_while_the_hand_moves(board):
     assert all(shades == [0.35, 0.35] for headline, *shades in seen if headline != first)
     expect(below).to_have_css("opacity", "1", timeout=SLOW_MS)
     error = board.main.get_by_test_id("stMetricValue").first.inner_text()
-    assert float(board.headline.inner_text().rpartition(" ")[2].rstrip(".")) == pytest.approx(float(error), rel=0.06)
+    assert float(board.headline.inner_text().strip().rpartition(" ")[2].rstrip(".")) == pytest.approx(
+        float(error), rel=0.06
+    )
 
 
 def test_the_graph_is_edited_over_the_page_and_the_pictures_follow(board):

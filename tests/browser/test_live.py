@@ -58,7 +58,7 @@ def test_only_a_pages_own_button_stops_its_work(visit):
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
-    screen = visit("release?source=sprinkler&epsilon=1")
+    screen = visit("explore?source=sprinkler&epsilon=1")
     number = screen.main.get_by_test_id("stMetricValue").first
     expect(number).to_have_text(re.compile(r"\d"))  # it comes after the picture
     first, curves = number.inner_text(), screen.curves()
@@ -66,7 +66,7 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     assert len(headlines) > 3
     assert screen.curves() != curves
     assert numbers == [first]
-    expect(screen.main.get_by_text("about one person can never rise above")).to_have_count(1)
+    expect(screen.main.get_by_text("belief about one person can rise to at most")).to_have_count(1)
     screen.slider.first.press("End")
     expect(number).not_to_have_text(first, timeout=SLOW_MS)
     screen.settle()
