@@ -686,9 +686,9 @@ def test_a_die_is_compared_with_the_hellinger_mechanisms_too() -> None:
     one_sentence(at, "binary nodes")  # Fourier
     labels = [kind.label for kind in (HellingerGlobal, HellingerSmooth, HellingerLocal)]
     assert list(frame.index[-3:]) == labels
-    assert frame["certified"][labels[0]] == "ε = 1"
-    assert "δ" in frame["certified"][labels[1]]
-    assert frame["certified"][labels[2]] == "no privacy guarantee"
+    assert frame["proved"][labels[0]] == "ε = 1"
+    assert "δ" in frame["proved"][labels[1]]
+    assert frame["proved"][labels[2]] == "no privacy guarantee"
     network = Network.from_edges(["die"], [], {"die": ("a", "b", "c")})
     cpts = random_cpts(network, stream(1, "cpts"))
     counted = count(network, sample_dataset(network, cpts, 50, stream(1, "records"))).values.astype(int)

@@ -427,7 +427,7 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
     ("query", "part"),
     [
         ({"mechanism": "PosteriorSampler", "epsilon": "20"}, "No exact way to draw"),
-        ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "Only what is certified"),
+        ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "Only a mechanism with proved noise"),
     ],
 )
 def test_what_cannot_be_really_released_is_one_sentence(

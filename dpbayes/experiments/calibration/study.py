@@ -67,7 +67,7 @@ def aware(points: int = POINTS) -> Reader:
     return read
 
 
-AS_REAL = Look("noisy counts taken as real", BOUND, "dash", "square")
+AS_REAL = Look("naive", BOUND, "dash", "square")
 AWARE = Look("noise taken into account", PRIVATE)
 
 

@@ -181,7 +181,7 @@ def lines(least: LeastEpsilon) -> list[str]:
     table = f"a new table of {records} for each draw" if wish.is_planned else f"this table of {records}"
     return [
         f"Least epsilon: {'at most ' if floor else ''}{numeral(least.epsilon, 3)}; 95% interval: {low} to {high}; "
-        f"certified: {least.mechanism.certified}.",
+        f"proved: {least.mechanism.certified}.",
         f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, read by "
         f"{wish.answer.label}; mechanism: {least.mechanism.named}; {table}.",
         f"Simulated: {wish.draws:,} releases, with the same random numbers at every epsilon.",

@@ -19,7 +19,7 @@ def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
     lines = text.splitlines()
     assert lines[0].startswith("Least epsilon: ")
     assert "95% interval: " in lines[0]
-    assert "certified: ε = " in lines[0]
+    assert "proved: ε = " in lines[0]
     assert lines[1] == (
         "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, read by "
         "a naive recipient; mechanism: Laplace; a new table of 1,000 records for each draw."

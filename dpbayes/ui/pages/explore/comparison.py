@@ -107,7 +107,7 @@ def _compared(means: Averages, mechanism: Mechanism[Outcome] | DieMechanism, cel
     study = means.shown
     record: dict[str, object] = {
         "mechanism": mechanism.label,
-        "certified": str(mechanism.certified),
+        "proved": str(mechanism.certified),
         "|diff.|, all": study.shift.mean(),
         "prediction KL": study.predictive_kl.mean(),
         "|diff.|, cell": study.shifts[:, cell].mean(),
