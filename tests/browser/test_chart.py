@@ -45,7 +45,7 @@ def test_a_chart_follows_the_theme_and_the_width_of_its_page(visit):
 
 def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them(visit: Any) -> None:
     """A saved picture has all names inside, on a phone too; its file is made of what is drawn there."""
-    screen = visit("accuracy", viewport={"width": 400, "height": 800})
+    screen = visit("accuracy?accuracy.curves=both", viewport={"width": 400, "height": 800})
     picture = screen.page.locator(".st-key-picture .dpbayes-chart").first
     names, curves = picture.locator(".dpbayes-keys span"), picture.locator(".nsewdrag").first
     expect(names.first).to_be_visible(timeout=SLOW_MS)

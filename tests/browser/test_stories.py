@@ -130,7 +130,7 @@ def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(vis
     screen.until_curves_differ(curves)
     expect(screen.headline).to_contain_text("ε = 1.3,")
     expect(screen.epsilon_box).to_have_value("1.3")
-    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"))
+    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"), timeout=SLOW_MS)
     screen.press("ArrowLeft")
     expect(screen.headline).to_have_text(headline)
     screen.settle()
