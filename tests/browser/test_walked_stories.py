@@ -206,7 +206,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
     ),
     "census": (
         [changing(chart("column-chart"), another("Column"))],
-        [saying(HEADLINE, "Fourier needs binary nodes")],
+        [saying('[data-testid="stCaptionContainer"]:has-text("Fourier needs binary nodes")', "age")],
         [changing(chart("density"), another("CPT row"))],
         [changing(metric("Mean absolute error, all rows"), moving("ArrowRight"))],
     ),
