@@ -525,6 +525,7 @@ def test_a_private_table_does_not_decide_the_default_question() -> None:
     graph = code_of(Graph(data.names, (), {}, dict(zip(data.names, data.states, strict=True))))
     at.session_state["settings"] = Settings(data="upload", graph=graph)
     at.session_state["upload"] = Upload("mine.csv", pd.DataFrame({"a": ["no"], "b": ["yes"]}), data)
+    at.session_state["question.open"] = True
     at.switch_page(PAGE)
     fine(at.run())
     assert at.selectbox(key="choice.target").value == "a", "by the graph alone"

@@ -187,8 +187,8 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
 
 def alone(at: AppTest) -> str:
     """Return the key of what is presented of a page; empty where that is its main slider and picture."""
-    rule = re.compile(r"\s*<style>\s*\.stMainBlockContainer :has\(\.st-key-([\w-]+)\) >")
-    return next((known[1] for html in at.get("html") if (known := rule.match(html.proto.body))), "")
+    rule = re.compile(r"<style>\s*\.stMainBlockContainer :has\(\.st-key-([\w-]+)\) >")
+    return next((known[1] for html in at.get("html") if (known := rule.search(html.proto.body))), "")
 
 
 def key_of(node: object) -> str:

@@ -54,6 +54,15 @@ WITHOUT_PICTURE = ("home",)
 """Pages that are not presented: there is nothing to show alone."""
 
 
+FOLDED = {
+    "question": "question.open",
+    "dots": "dots.open",
+    "measures": "measures.open",
+    "rows": "rows.open",
+    "kl": "rows.open",
+}
+"""By the key of a part that is closed until somebody opens it, the key of what opens it."""
+
 CURATORS = ("follows-divergence", "follows-accuracy", "dots", "measures", "comparison", "kl")
 """The keys of parts that the recipient does not have: the main picture is presented in place of them."""
 

@@ -4,7 +4,7 @@ import functools
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -26,9 +26,10 @@ HEAD_START = 0.4
 first, and the picture two seconds later."""
 
 MOVING = '<span class="moving"></span>'
-"""What is on the page from a move of its main control until `settle`: `style.css` fades what is of a former one."""
+"""What is on the page from a move of its main control until all of it is new: `style.css` fades what is of a former
+one."""
 
-_OPEN, _ASKED = "page.open", "page.asked"
+_OPEN, _ASKED, _MARK, _CONTINUES = "page.open", "page.asked", "page.mark", "page.continues"
 
 
 def within_app() -> None:
@@ -52,12 +53,24 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
             goes_on = part(Chosen.now())
         if not key:
             st.session_state[_OPEN] = shown_page()
+            settle()
         write_link()
         if goes_on:
+            st.session_state[_CONTINUES] = not key
             run_again()
 
     within_app()
     alone()
+
+
+def settle() -> None:
+    """Show what follows the main control as it is again: it now belongs to the control's position.
+
+    A page is settled at its end; one that works on after all is drawn settles before.
+    """
+    mark = st.session_state.pop(_MARK, None)
+    if mark is not None:
+        mark.empty()
 
 
 def _whole_page() -> str:
@@ -91,7 +104,6 @@ class Places:
     main: DeltaGenerator
     picture: DeltaGenerator
     controls: DeltaGenerator
-    moving: list[DeltaGenerator] = field(default_factory=list)
 
     def first(self, part: "Callable[[Places, Chosen], Result]", chosen: Chosen) -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
@@ -104,15 +116,16 @@ class Places:
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
         results: list[Result] = []
         refusals: list[InputError] = []
-        is_alone = False
+        is_alone, continues = False, st.session_state.pop(_CONTINUES, False)
 
         @st.fragment
         @functools.wraps(part)
         def alone() -> None:
             with aside, guarded():
                 # With the page, too: else Streamlit keeps no place for it, and refuses it to the part alone.
-                self.moving[:] = [st.empty()]
-                self.moving[0].html(MOVING)
+                mark = st.session_state[_MARK] = st.empty()
+                if is_alone or not continues:
+                    mark.html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
                     results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
@@ -133,10 +146,9 @@ class Places:
         with self.main:
             parameter_control(name, on_rest=_follow, **more)
 
-    def settle(self) -> None:
-        """Show what follows the main control as it is again: it now belongs to the control's position."""
-        for mark in self.moving:
-            mark.empty()
+    def beside(self) -> DeltaGenerator:
+        """Return the place under the picture of what follows the main control when the hand rests."""
+        return self.picture.container(key="beside")
 
     def say(self, sentence: str) -> None:
         """Show the page's sentence."""

@@ -71,7 +71,7 @@ def accuracy_page(chosen: Chosen) -> bool:
     if recipe is None or work is None:
         return False
     study = work.result
-    with page.picture:
+    with page.beside():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             controls.parameter_control("accuracy.shown")
             if not work.done:  # beside what is always there, so that nothing moves when it goes
@@ -83,7 +83,8 @@ def accuracy_page(chosen: Chosen) -> bool:
             _numbers(recipe, study)
     if study is None:
         return work.going
-    return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
+    with st.container(key="below"):
+        return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
 
 
 def _moving(

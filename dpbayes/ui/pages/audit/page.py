@@ -95,7 +95,7 @@ def audit_page(chosen: Chosen) -> bool:
             blank(SLOTS)
         blank(SLOTS)
         return _goes_on(report)
-    with page.picture:
+    with page.beside():
         _numbers(subject, report)
         _data(report)
     with st.container(key="below"):

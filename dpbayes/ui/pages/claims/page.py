@@ -113,9 +113,10 @@ def _with_bound(page: Places, chosen: Chosen, shown: Selection) -> bool:
         _choose(chosen, shown)
         bound.bound_controls(chosen, claim, nearby)
     if evaluation is not None:
-        with page.picture:
+        with page.beside():
             bound.below(evaluation)
-    _details(chosen, shown, evaluation)
+    with st.container(key="below"):
+        _details(chosen, shown, evaluation)
     if evaluation is not None:
         same_from_python(bound.python_of(chosen, evaluation), name="bounds", chosen=chosen)
     return evaluation is not None and evaluation.work.going
@@ -135,12 +136,13 @@ def _with_families(page: Places, chosen: Chosen, shown: Selection) -> bool:
         _choose(chosen, shown)
         families.families_controls(chosen)
     if drawn is not None:
-        with page.picture:
+        with page.beside():
             families.below(*drawn, chosen)
-    _details(chosen, shown, None)
-    if drawn is not None:
-        with st.expander("The numbers in the formulas", expanded=True):
-            families.formulas(drawn[1], chosen)
+    with st.container(key="below"):
+        _details(chosen, shown, None)
+        if drawn is not None:
+            with st.expander("The numbers in the formulas", expanded=True):
+                families.formulas(drawn[1], chosen)
     options = families.possible_priors(chosen).settings.options("robustness")
     same_from_python(families.python_of(options), name="robustness")
     return False

@@ -38,7 +38,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import program, same_from_python
-from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.page import Places, settle
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
 from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, numbers, source
 
@@ -116,13 +116,15 @@ def density_view(page: Places, chosen: Chosen) -> bool:
             progress(
                 work, f"{done(work.share)} of the search for the best noise on random graphs", key="structure.stop"
             )
-    _table(costs, others, epsilon)
-    noise_is_not_error()
-    data_and_download(lambda: records_of(costs, others, epsilon), name="density", curator_only=False)
-    _formulas(costs, epsilon)
+    with st.container(key="below"):
+        _table(costs, others, epsilon)
+        noise_is_not_error()
+        data_and_download(lambda: records_of(costs, others, epsilon), name="density", curator_only=False)
+        _formulas(costs, epsilon)
     same_from_python(python_of(costs, epsilon), name="density")
     if work is None or not work.going:
         return False
+    settle()
     work.work()  # once all is drawn, lest it stand faded meanwhile
     return True
 

@@ -57,7 +57,7 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
     if work is None:
         return False
     comparison, network = work.so_far, chosen.network
-    with page.picture:
+    with page.beside():
         # Each in a place of its own: the browser keeps what stood at a place until the run ends, and a bar that goes
         # would leave the captions there twice.
         with st.container():
@@ -73,12 +73,13 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
     if work.done:
         with sentence_instead():
             works.append(_over_graphs(comparison, shown=chosen.options("compare").shown))
-    noise_is_not_error()
-    data_and_download(lambda: frame_of(comparison, network), name="noise", curator_only=False)
-    if work.done:
-        _residuals(comparison, network)
-    _formulas(comparison)
-    _remark_1(comparison, network)
+    with st.container(key="below"):
+        noise_is_not_error()
+        data_and_download(lambda: frame_of(comparison, network), name="noise", curator_only=False)
+        if work.done:
+            _residuals(comparison, network)
+        _formulas(comparison)
+        _remark_1(comparison, network)
     same_from_python(python_of(network, comparison), name="noise")
     return any(each.going for each in works)
 

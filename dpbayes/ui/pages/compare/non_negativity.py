@@ -88,11 +88,12 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
     with page.controls:
         _controls(increment)
     if increment is not None and view is not None:
-        with page.picture:
+        with page.beside():
             _numbers(simulated, options, increment)
-        agreement(simulated.network, view)
-        _costs_of_trying_again(simulated.mechanism.epsilon)
-        _claim(increment.t)
+        with st.container(key="below"):
+            agreement(simulated.network, view)
+            _costs_of_trying_again(simulated.mechanism.epsilon)
+            _claim(increment.t)
         same_from_python(python_of(simulated, options, increment), name="non-negativity")
     return any(work.going for work in works.values())
 

@@ -1,7 +1,7 @@
-"""What the Explore page shows below the picture.
+"""What the Explore page shows below the pictures, a part at a time: nothing is computed for a part that is closed."""
 
-The spread of one probability, a question, all rows, one person's risk, the guarantee, checks, the file.
-"""
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,22 @@ from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figu
 from dpbayes.mechanisms.known import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.explore.answers import answer_spread
-from dpbayes.ui.pages.explore.averages import Averages
+from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way
 from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.comparison import comparison
-from dpbayes.ui.pages.explore.controls import ask
+from dpbayes.ui.pages.explore.controls import ask, picked
 from dpbayes.ui.pages.explore.coverage import coverage
+from dpbayes.ui.pages.explore.errors import errors_of_releases
 from dpbayes.ui.pages.explore.exact import check_against_exact
 from dpbayes.ui.pages.explore.file import release_json
+from dpbayes.ui.pages.explore.handout import handout_button
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.question import question
+from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import assumption, data_and_download, numbers, sentence_instead, source
@@ -39,38 +43,70 @@ DECIDING = 0.5
 ROWS_AT_ONCE = 24
 
 
-def one_probability(chosen: Chosen, readings: Readings, averages: Averages | None) -> None:
-    """Show the spread of the picked probability over releases, for the curator, and the answer to a question."""
-    shown = readings.shown if averages is None else averages.shown
-    left, right = st.columns(2, gap="medium")
-    if averages is not None:
-        with left:
-            st.subheader("Possible releases", anchor=ANCHOR)
-            _spread(chosen, readings, averages)
-    with right if averages is not None else left, st.container(key="question"), sentence_instead():
-        st.subheader("Ask a question", anchor=False if averages is not None else ANCHOR)
-        _query(chosen, readings, shown)
+def details(chosen: Chosen, readings: Readings) -> tuple[bool, AveragesUnderWay | None]:
+    """Offer what lies below the pictures, each part computed once it is opened.
 
-
-def release_details(chosen: Chosen, readings: Readings, averages: Averages | None) -> bool:
-    """Show what is below the errors; the recipient gets what one release contains. Returns whether it goes on.
-
-    There are `averages` for the curator alone.
+    Returns whether a part goes on, and the averages that go on once the page is drawn.
     """
-    shown = readings.shown if averages is None else averages.shown
-    st.subheader("All rows of the network", anchor=False)
-    _all_rows(chosen, readings, shown)
-    st.subheader("Privacy", anchor=False)
+    st.subheader("Details", anchor=ANCHOR)
+    few_points(readings)
+    under_way = _of_all_releases(chosen, readings)
     one_person(chosen)
     _guarantee(chosen)
-    is_noise_public = readings.as_real.release.tells_noise
-    if not (is_noise_public or chosen.is_curator):
-        return False
-    st.subheader("Checks", anchor=False)
-    goes_on = is_noise_public and coverage(chosen)
-    goes_on |= is_noise_public and check_against_exact(chosen, readings, readings.cell)
-    goes_on |= chosen.is_curator and comparison(chosen, readings.cell)
-    return goes_on
+    goes_on = False
+    if readings.as_real.release.tells_noise:
+        goes_on = coverage(chosen)
+        goes_on |= check_against_exact(chosen, readings, readings.cell)
+    if chosen.is_curator:
+        goes_on |= comparison(chosen, readings.cell)
+    return goes_on, under_way
+
+
+def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | None:
+    """Offer a question, the spread of releases, their errors and all rows; return the averages if one needs them."""
+    under_way: list[AveragesUnderWay] = []
+
+    def averaged() -> AveragesUnderWay:
+        if not under_way:
+            under_way.append(averages_under_way(chosen, readings))
+        return under_way[0]
+
+    def shown() -> ReleaseStudy:
+        return averaged().by_now.shown if chosen.is_curator else readings.shown
+
+    with _folded("Ask a question", "question.open") as is_open:
+        if is_open:
+            with st.container(key="question"), sentence_instead():
+                _query(chosen, readings, shown())
+                handout_button(chosen, readings)
+    if chosen.is_curator:
+        with _folded("Possible releases", "dots.open") as is_open:
+            if is_open:
+                _spread(chosen, readings, averaged().by_now)
+        with _folded("Errors of the release", "measures.open") as is_open:
+            if is_open:
+                errors_of_releases(readings, averaged(), picked(chosen)[0])
+    with _folded("All rows of the network", "rows.open") as is_open:
+        if is_open:
+            _all_rows(chosen, readings, shown())
+    return under_way[0] if under_way else None
+
+
+@contextmanager
+def _folded(title: str, key: str) -> Iterator[bool]:
+    """Offer a part; yield whether it is open. A story opens the part that it is about, by its key."""
+    with st.expander(title, on_change="rerun", key=key) as folded:
+        yield bool(folded.open)
+
+
+def few_points(readings: Readings) -> None:
+    """Where the noise-aware posterior rests on few points, say so and offer more."""
+    if not readings.is_noise_aware:
+        return
+    if sentence := roughness(readings.first_of_cell):
+        st.caption(f"{sentence} More points make it finer.")
+    if sentence or readings.points != POINTS:
+        controls.parameter_control("release.points")
 
 
 def _spread(chosen: Chosen, readings: Readings, averages: Averages) -> None:
@@ -181,7 +217,9 @@ def _sample_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray,
 
 def _guarantee(chosen: Chosen) -> None:
     mechanism = chosen.mechanism
-    with st.expander("Guarantee and its proof"):
+    with st.expander("Guarantee and its proof", on_change="rerun", key="guarantee.open") as part:
+        if not part.open:
+            return
         left, right = st.columns(2)
         left.metric("Stated", str(mechanism.claimed), help=terms.EPSILON)
         left.caption(str(mechanism.claimed.reference))

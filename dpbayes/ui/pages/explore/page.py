@@ -6,26 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base import terms
-from dpbayes.base.text import apart, escaped, many, near_one, numeral, whole_percent
+from dpbayes.base.text import escaped, near_one, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.explore import HEIGHT
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
-from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.posteriors.noise_aware import POINTS, roughness
-from dpbayes.ui.pages.explore.averages import (
-    Averages,
-    AveragesUnderWay,
-    averages_under_way,
-    releases_of,
-    with_averages,
-)
+from dpbayes.ui.pages.explore.averages import AveragesUnderWay, with_averages
 from dpbayes.ui.pages.explore.board import board, follow
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, picked
-from dpbayes.ui.pages.explore.details import download, one_probability, release_details
-from dpbayes.ui.pages.explore.handout import handout_button
+from dpbayes.ui.pages.explore.details import details, download
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.python import python_of
@@ -34,12 +24,11 @@ from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.question import has_question, question
-from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.page import Places, settle
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, refusal
@@ -69,35 +58,32 @@ def explore_page(chosen: Chosen) -> bool:
             show_search(readings, key="release.search")
             blank(SLOTS)
     with st.container(key="below"):
-        goes_on = _below(chosen, readings)
+        goes_on, under_way = _below(chosen, readings)
         next_page("choose epsilon", "pages/which_epsilon.py")
-    page.settle()
+    settle()
+    goes_on |= under_way is not None and under_way.go_on()
     for work in works:
         work.work()
     return (goes_on or bool(works)) and not is_edited  # another run would close the editor
 
 
-def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> bool:
-    """Show the sections below the board; return whether there is more to come."""
+def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, AveragesUnderWay | None]:
+    """Show the sections below the board; return whether there is more to come, and the averages that go on."""
     if readings is None:
-        return False
+        return False, None
     if isinstance(readings, Running):
         blank(SLOTS)
-        return readings.going
-    row, _ = picked(chosen)
-    under_way = averages_under_way(chosen, readings) if chosen.is_curator else None
-    averages = under_way.by_now if under_way else None
-    one_probability(chosen, readings, averages)
-    _measures(chosen, readings, under_way, row)
-    goes_on = release_details(chosen, readings, averages)
+        return readings.going, None
+    shown = details(chosen, readings)
     st.subheader("Release and files", anchor=False)
     if chosen.is_curator:
         make_release(chosen)
-    with st.container(horizontal=True):
-        handout_button(chosen, readings)
-        download(readings.as_real)
+    download(readings.as_real)
+    data_and_download(
+        lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
+    )
     same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
-    return goes_on or (under_way is not None and under_way.go_on())
+    return shown
 
 
 def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
@@ -229,71 +215,6 @@ def _draws(
         return drawn[0], None, None
     theta = density_grid([study.exact], cell)
     return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
-
-
-def _measures(chosen: Chosen, readings: Readings, under_way: AveragesUnderWay | None, row: int) -> None:
-    """Show how far the releases are from exact, for the curator; offer the numbers."""
-    if under_way is not None:
-        st.subheader("Errors of the release", anchor=False)
-        averages = under_way.by_now
-        with st.container(key="measures"):
-            _compared(averages.shown, row)
-            if readings.as_real.is_posterior:
-                _of_posteriors(readings, averages, row)
-        under_way.show_progress(releases_of(readings))
-        st.caption(f"{averages.over} Not private (curator view).")
-    _few_points(readings)
-    data_and_download(
-        lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
-    )
-
-
-def _compared(study: ReleaseStudy, row: int) -> None:
-    """Show the errors that every mechanism has, at the same place and in the same units."""
-    left, middle, right = st.columns(3)
-    mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
-    left.metric(
-        "Mean absolute error, all rows",
-        mean,
-        help=f"|private - exact|, mean over all probabilities of all rows and over {many(study.count, 'release')}. "
-        f"In nine of ten releases the mean is at most {most}.",
-    )
-    what = f"KL(exact || private) of the next record's state, mean over {many(study.count, 'release')}. {terms.KL}"
-    middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} Sum over rows.")
-    right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
-
-
-def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
-    """Show the errors of released posteriors; their KL does not compare with that of other releases."""
-    study, real = averages.shown, readings.as_real
-    st.markdown("**Released posteriors** (not every mechanism releases one):")
-    left, middle, right = st.columns(3)
-    what = f"KL(exact || private) of the posteriors, mean over {many(study.count, 'release')}. {terms.KL}"
-    error = f"Standard error {numeral(study.kl_error, 1)}."
-    left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} Sum over rows. {error}")
-    middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
-    right.metric(
-        f"Coverage of {LEVEL:.0%} intervals, this probability",
-        whole_percent(averages.coverage),
-        help="The share of this probability's exact posterior that lies in its private credible interval, mean over "
-        f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
-    )
-    if readings.is_noise_aware:
-        coverage = whole_percent(readings.naive_coverage(LEVEL))
-        st.markdown(
-            f"Naive reading of the same {many(real.count, 'release')}: posterior KL {numeral(real.kl.mean())} nats "
-            f"over all rows and {numeral(real.kl_rows[:, row].mean())} in this row; coverage {coverage}."
-        )
-
-
-def _few_points(readings: Readings) -> None:
-    """Where the noise-aware posterior rests on few points, say so and offer more."""
-    if not readings.is_noise_aware:
-        return
-    if sentence := roughness(readings.first_of_cell):
-        st.caption(f"{sentence} More points make it finer.")
-    if sentence or readings.points != POINTS:
-        controls.parameter_control("release.points")
 
 
 def _curve_frame(chosen: Chosen, readings: Readings) -> pd.DataFrame:

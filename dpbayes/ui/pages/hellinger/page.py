@@ -63,7 +63,7 @@ def hellinger_page(chosen: Chosen) -> None:
         return
     scenario, laws = moving
     noise = noise_here(scenario, seed=chosen.seed)
-    with page.picture:
+    with page.beside():
         st.markdown(compared(_medians(laws), scenario))
         _table(scenario, laws, seed=chosen.seed)
     with st.container(key="below"):

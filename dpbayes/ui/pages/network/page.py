@@ -33,7 +33,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_te
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.page import Places, places, settle
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -107,6 +107,7 @@ def network_page(chosen: Chosen) -> bool:
     learn_privately(chosen)
     exchange(chosen)
     next_page("explore", "pages/explore.py")
+    settle()
     going = [work for work in works if work.going]
     for work in going[:1]:
         work.work()  # once all is drawn, so that nothing stands faded

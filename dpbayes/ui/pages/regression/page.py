@@ -75,7 +75,7 @@ def regression_page(chosen: Chosen) -> bool:
         return False
     errors = work.so_far
     result = errors.result
-    with page.picture:
+    with page.beside():
         if not work.done:
             progress(work, f"{result.repeats:,} of {many(result.study.repeats, 'repeat')}", key="regression.stop")
         st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))

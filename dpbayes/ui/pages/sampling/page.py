@@ -46,13 +46,14 @@ def sampling_page(chosen: Chosen) -> None:
         _controls(chosen)
     if shown is None:
         return
-    with page.picture:
+    with page.beside():
         _measures(chosen, shown)
         data_and_download(
             lambda: _frame(chosen, shown), name="trimmed-row", curator_only=chosen.is_curator, simulates=True
         )
-    _promise(chosen, shown)
-    draws_section(chosen, shown)
+    with st.container(key="below"):
+        _promise(chosen, shown)
+        draws_section(chosen, shown)
     same_from_python(python_of(chosen, shown), name="sampling", chosen=chosen)
 
 

@@ -92,7 +92,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     if first is None:
         return is_counting
     asking, least, errors = first
-    with page.picture:
+    with page.beside():
         st.caption(_tables_told(asking))  # what is always there comes first: what comes and goes would move it
         _details(asking, least)
         _waiting(least, "of the search", key="which_epsilon.stop")

@@ -11,14 +11,14 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present
 from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import PARTS, WITHOUT_PICTURE, shown_alone
+from dpbayes.ui.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import TITLES
 from dpbayes.ui.stories.story import OWN, Guess, Step
 
 MOST_GUESSED = 1e12
 
-_GUESSES = "story.guesses"
+_GUESSES, _UNFOLDED = "story.guesses", "story.unfolded"
 
 DOWNLOADED = ("numbers-", "download-", "handout")
 """What the keys of the parts begin with that offer a page's numbers."""
@@ -47,6 +47,9 @@ _ALONE = """<style>
 _ALL = "<style></style>"
 """The page as it is."""
 
+_PRESENT = f"<style>{(Path(__file__).parent / 'present.css').read_text(encoding='utf-8')}</style>"
+"""A page shown to a room. On any other page its rules would make each stroke of a chart slower."""
+
 _mount = st.components.v2.component(
     "dpbayes_story", js=(Path(__file__).parent / "banner.js").read_text(encoding="utf-8")
 )
@@ -57,6 +60,8 @@ def banner(page: str) -> None:
     settings = current()
     is_presented = settings.present is Present.ON and page not in WITHOUT_PICTURE
     story = open_story() if settings.story else None
+    if story is not None:
+        _unfold(story, page)
     with st.container(key="present" if is_presented else "story"):
         if story is not None and is_presented:
             _presented(story, page)
@@ -67,6 +72,16 @@ def banner(page: str) -> None:
     # Always one style, in one place: the browser keeps what is missing until a run has ended, and a page that works
     # would stay covered after the guess.
     st.html(_seen(story, page) if story is not None else _ALL)
+
+
+def _unfold(story: OpenStory, page: str) -> None:
+    """Open the part of the page that the step is about, once whenever the step is opened."""
+    opened = (story.key, story.number, times_opened())
+    if story.step is None or story.step.page != page or st.session_state.get(_UNFOLDED) == opened:
+        return
+    st.session_state[_UNFOLDED] = opened
+    if key := FOLDED.get(PARTS[page].get(story.step.at, "")):
+        st.session_state[key] = True
 
 
 def _unknown(key: str) -> None:
@@ -215,7 +230,9 @@ def _seen(story: OpenStory, page: str) -> str:
     """Return the style of the page: what is presented stands alone, and what tells a guess's answer is covered."""
     is_presented = current().present is Present.ON and page not in WITHOUT_PICTURE
     alone = _alone(story, page) if is_presented else ""
-    style = _ALONE.format(part=f".st-key-{alone}") if alone else ""
+    style = _PRESENT if is_presented else ""
+    if alone:
+        style += _ALONE.format(part=f".st-key-{alone}")
     guess = _asks(story, page)
     if guess is not None and (story.key, story.number) not in _guesses():
         style += _cover(QUANTITIES[guess.quantity])
