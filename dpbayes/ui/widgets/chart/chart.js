@@ -10,7 +10,8 @@ const TITLE = 34, SENTENCE = 28; // pixels above and below a chart of a board
 const SHORT = 600, BESIDE_SHORT = 272; // pixels of a low screen, which has no sentences there, and of all else on it
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 // A board shown to a room alone is presented too, without a story.
-const presented = () => document.querySelector(".st-key-present, .st-key-whole:fullscreen") !== null;
+const stories = document.getElementsByClassName("st-key-present"); // live: it is asked for with every stroke
+const presented = () => stories.length > 0 || (document.fullscreenElement?.classList.contains("st-key-whole") ?? false);
 
 export default function ({ parentElement, data }) {
   const root = parentElement.querySelector(".dpbayes-chart");
