@@ -32,7 +32,7 @@ SILENCE_S = 120
 EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 """What Streamlit calls the widget that brings a component's events."""
 
-REST_S, LONGEST_REST_S, TIMES, FADES = 0.2, 1.5, 8, 0.8
+REST_S, LONGEST_REST_S, TIMES, FADES = 0.2, 1.5, 3, 0.8
 """When the hand rests, as the slider tells it: so long after a move, or so many times what answers took lately."""
 
 EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN

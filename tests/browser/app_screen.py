@@ -99,11 +99,17 @@ class AppScreen(Screen):
         expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
         expect(self.headline).to_be_visible(timeout=SLOW_MS)
         if title == "Explore":
-            expect(self.chart("rows").locator(".main-svg").first).to_be_attached(timeout=SLOW_MS)
+            files = self.main.get_by_role("heading", name="Release and files", exact=True)
+            expect(files).to_be_attached(timeout=SLOW_MS)
         if title == "Network":
             world = self.page.locator(".dag .world")
             expect(world.last).to_be_visible(timeout=SLOW_MS)
             expect(world).to_have_count(1, timeout=SLOW_MS)  # for a moment there may be two: the one before goes later
+        self.settle()
+
+    def unfold(self, title: str) -> None:
+        """Open a part of the page that is closed, and wait for what is in it."""
+        self.main.locator("summary").get_by_text(title, exact=True).click()
         self.settle()
 
     @property

@@ -81,6 +81,7 @@ def test_the_board_is_shown_alone_and_larger(board):
 
 
 def test_nothing_of_a_former_epsilon_stands_out_while_the_hand_moves(board):
+    board.unfold("Errors of the release")
     below = board.page.locator(".st-key-below")
     expect(below).to_have_css("opacity", "1")
     first = board.headline.inner_text()

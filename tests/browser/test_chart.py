@@ -158,6 +158,8 @@ CHOICES = ["SVG", "PNG", "SVG for a slide", "PNG for a slide"]
 @pytest.mark.parametrize(("place", "key"), [("network", "noise"), ("network", "errors"), ("explore", "rows")])
 def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(visit: Any, place: str, key: str) -> None:
     screen = visit(place)
+    if place == "explore":
+        screen.unfold("All rows of the network")
     tool, choices = own_tool(screen, key)
     expect(tool).to_have_css("opacity", "0")
     screen.page.locator(f".st-key-{key} .dpbayes-chart").hover()

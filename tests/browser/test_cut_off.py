@@ -42,6 +42,7 @@ def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
 def test_names_of_numbers_are_read_whole(visit, size):
     width, height = size
     screen = visit("explore", viewport={"width": width, "height": height})
+    screen.unfold("Errors of the release")
     expect(screen.metric("Coverage of 95% intervals, this probability")).to_be_attached(timeout=SLOW_MS)
     names = screen.main.locator("[data-testid=stMetricLabel]")
     assert names.count() > 5

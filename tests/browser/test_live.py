@@ -59,6 +59,7 @@ def test_only_a_pages_own_button_stops_its_work(visit):
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     screen = visit("explore?source=sprinkler&epsilon=1")
+    screen.unfold("Errors of the release")
     number = screen.main.get_by_test_id("stMetricValue").first
     expect(number).to_have_text(re.compile(r"\d"))  # it comes after the picture
     first, curves = number.inner_text(), screen.curves()

@@ -25,6 +25,8 @@ EXACT = "rgb(46, 134, 193)"
 
 def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     screen = visit("explore")
+    for title in ("Ask a question", "Errors of the release", "All rows of the network"):
+        screen.unfold(title)
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator view)" in screen.legend()
     assert EXACT in _strokes(screen.main)

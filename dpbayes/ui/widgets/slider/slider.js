@@ -5,7 +5,7 @@ const numbers = new WeakMap();
 const PATIENCE = 2000; // after so many milliseconds without an answer the next text goes out all the same
 // The hand rests after so many milliseconds without a move, at least and at most. In between it is a multiple of what
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
-const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 8, 0.8];
+const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 3, 0.8];
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
