@@ -160,6 +160,7 @@ def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(vis
     screen = visit(place)
     if place == "explore":
         screen.unfold("All rows of the network")
+        screen.page.mouse.move(0, 0)  # what was opened may have put the chart under the pointer
     tool, choices = own_tool(screen, key)
     expect(tool).to_have_css("opacity", "0")
     screen.page.locator(f".st-key-{key} .dpbayes-chart").hover()

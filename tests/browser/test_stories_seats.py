@@ -45,6 +45,8 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
         if title != "Home":  # its steps tell what a curator will see
             _shows_nothing_exact(screen.main)
     screen.option("Curator").click()
+    screen.settle()
+    screen.unfold("Errors of the release")
     expect(screen.metric("Prediction KL, this row")).to_be_visible(timeout=SLOW_MS)
     screen.settle()
     assert screen.curves() == curator_curves
