@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from playwright.sync_api import Locator, expect
 
+from dpbayes.ui.stories.parts import FOLDED
 from dpbayes.ui.stories.quantities import QUANTITIES
 from dpbayes.ui.stories.shipped import STORIES
 from dpbayes.ui.stories.story import Guess, Step
@@ -256,7 +257,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [changing(HEADLINE, moving("ArrowRight"))],
     ),
     "refuted": (
-        [saying(HEADLINE, "the claim is refuted"), seeing(metric("Measured"))],
+        [saying(HEADLINE, r"the claim ε = \S+ is refuted"), seeing(metric("Measured"))],
         [saying(chart("audit-curve"), "proved", "stated"), chosen("proved")],
         [changing(chart("trim"), moving("ArrowRight"))],
         [changing(HEADLINE, moving("ArrowRight"))],
@@ -324,6 +325,10 @@ def came_to(screen: AppScreen, step: Step) -> None:
 def guess(screen: AppScreen, asked: Guess) -> None:
     """Guess; what tells the answer is covered until then, and seen from then on."""
     quantity = QUANTITIES[asked.quantity]
+    for key in [FOLDED[part].replace(".", "-") for part in quantity.told[:1] if part in FOLDED]:
+        closed = screen.main.locator(f".st-key-{key} details:not([open]) > summary")
+        if closed.count():
+            closed.click()
     parts = [screen.main.locator(f".st-key-{part} > :not(:has(> .stEmpty))").first for part in quantity.told]
     expect(parts[0]).to_be_attached(timeout=SLOW_MS)
     told = [part for part in parts if part.count()]  # what is further down is not there at every setting

@@ -49,6 +49,24 @@ def sentence_instead() -> Iterator[None]:
         refusal(error)
 
 
+_TO_UNFOLD = "page.to_unfold"
+
+
+def unfold(key: str) -> None:
+    """Have the part of this key open when it is shown next: what a browser says of a closed part would undo it now."""
+    st.session_state[_TO_UNFOLD] = key
+
+
+@contextmanager
+def folded(title: str, *, key: str) -> Iterator[bool]:
+    """Offer a part that is computed once it is opened; yield whether it is open."""
+    if st.session_state.get(_TO_UNFOLD) == key:
+        del st.session_state[_TO_UNFOLD]
+        st.session_state[key] = True
+    with st.expander(title, on_change="rerun", key=key) as part:
+        yield bool(part.open)
+
+
 def refusal(error: InputError) -> None:
     """Show a refusal's sentence."""
     st.warning(escaped(str(error)))

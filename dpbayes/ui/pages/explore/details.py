@@ -1,8 +1,5 @@
 """What the Explore page shows below the pictures, a part at a time: nothing is computed for a part that is closed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -32,7 +29,7 @@ from dpbayes.ui.session.question import question
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import assumption, data_and_download, numbers, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, folded, numbers, sentence_instead, source
 
 MANY_RELEASES = 20
 """Releases from which on the interval of 90% of them is shown instead of their range."""
@@ -74,29 +71,22 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | N
     def shown() -> ReleaseStudy:
         return averaged().by_now.shown if chosen.is_curator else readings.shown
 
-    with _folded("Ask a question", "question.open") as is_open:
+    with folded("Ask a question", key="question.open") as is_open:
         if is_open:
             with st.container(key="question"), sentence_instead():
                 _query(chosen, readings, shown())
                 handout_button(chosen, readings)
     if chosen.is_curator:
-        with _folded("Possible releases", "dots.open") as is_open:
+        with folded("Possible releases", key="dots.open") as is_open:
             if is_open:
                 _spread(chosen, readings, averaged().by_now)
-        with _folded("Errors of the release", "measures.open") as is_open:
+        with folded("Errors of the release", key="measures.open") as is_open:
             if is_open:
                 errors_of_releases(readings, averaged(), picked(chosen)[0])
-    with _folded("All rows of the network", "rows.open") as is_open:
+    with folded("All rows of the network", key="rows.open") as is_open:
         if is_open:
             _all_rows(chosen, readings, shown())
     return under_way[0] if under_way else None
-
-
-@contextmanager
-def _folded(title: str, key: str) -> Iterator[bool]:
-    """Offer a part; yield whether it is open. A story opens the part that it is about, by its key."""
-    with st.expander(title, on_change="rerun", key=key) as folded:
-        yield bool(folded.open)
 
 
 def few_points(readings: Readings) -> None:
@@ -217,8 +207,8 @@ def _sample_summary(study: ReleaseStudy, cells: np.ndarray) -> tuple[np.ndarray,
 
 def _guarantee(chosen: Chosen) -> None:
     mechanism = chosen.mechanism
-    with st.expander("Guarantee and its proof", on_change="rerun", key="guarantee.open") as part:
-        if not part.open:
+    with folded("Guarantee and its proof", key="guarantee.open") as is_open:
+        if not is_open:
             return
         left, right = st.columns(2)
         left.metric("Stated", str(mechanism.claimed), help=terms.EPSILON)

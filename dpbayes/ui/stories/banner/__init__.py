@@ -15,6 +15,7 @@ from dpbayes.ui.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
 from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
 from dpbayes.ui.stories.shipped import TITLES
 from dpbayes.ui.stories.story import OWN, Guess, Step
+from dpbayes.ui.widgets.show import unfold
 
 MOST_GUESSED = 1e12
 
@@ -81,7 +82,7 @@ def _unfold(story: OpenStory, page: str) -> None:
         return
     st.session_state[_UNFOLDED] = opened
     if key := FOLDED.get(PARTS[page].get(story.step.at, "")):
-        st.session_state[key] = True
+        unfold(key)
 
 
 def _unknown(key: str) -> None:
