@@ -9,6 +9,7 @@ from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    EPSILON_AXIS,
     PERCENT,
     Axis,
     Figure,
@@ -24,7 +25,7 @@ from dpbayes.figures.style import (
 BAND = 2
 """Standard errors on either side of a curve."""
 
-ACCURACY, STATED = "accuracy (share of test records)", "ε"
+ACCURACY = "accuracy (share of test records)"
 
 
 def accuracy_figure(
@@ -38,7 +39,7 @@ def accuracy_figure(
         epsilon: The chosen epsilon, marked by a line; at the end of the axis where it is beyond.
         height: Pixels, where not as many as the curves need.
     """
-    x, y = _epsilon_axis(epsilons, STATED), titled(ACCURACY, tickformat=PERCENT)
+    x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT)
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=x, y=y, height=height, shapes=shapes)
 
@@ -48,7 +49,7 @@ def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
     gap = np.array([np.nan])
     y = titled(ACCURACY, tickformat=PERCENT, range=[0, 1.02])
     lines = [_line(look) | {"x": gap, "y": gap} for look in looks]
-    return figure_of(lines, x=_epsilon_axis(epsilons, STATED), y=y, height=_height(len(lines)))
+    return figure_of(lines, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, height=_height(len(lines)))
 
 
 def certified_figure(curves: Sequence[Curve]) -> Figure:
@@ -62,7 +63,7 @@ def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: f
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
     y = titled("log loss (nats per record)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
-    return _figure(curves, x=_epsilon_axis(epsilons, STATED), y=y, shapes=shapes)
+    return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 
 
 def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:

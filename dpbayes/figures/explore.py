@@ -11,9 +11,18 @@ import numpy as np
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, chosen_epsilon, faded, figure_of, numerals, titled
-
-EPSILON_AXIS = "ε, nats of privacy loss"
+from dpbayes.figures.style import (
+    EPSILON_AXIS,
+    PERCENT,
+    Axis,
+    Figure,
+    Trace,
+    chosen_epsilon,
+    faded,
+    figure_of,
+    numerals,
+    titled,
+)
 
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.base.looks import BOUND, EXACT
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis, plain, titled
+from dpbayes.figures.style import FRAME, Figure, distinct_labels, figure_of, names_axis, plain, titled
 
 HEADROOM = 1.05
 """How far an axis of bars goes beyond the longest one, so that none touches the frame."""
@@ -82,9 +82,9 @@ class ErrorBar:
 
 
 def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
-    """Draw the expected error of every mechanism's probabilities, the least on top.
+    """Draw the expected error of every mechanism's probabilities, the least on top, each name above its bar.
 
-    What a name has in brackets stands on a line of its own: labels leave the bars room in a narrow column too.
+    So the bars have all of a narrow column.
     """
     ordered = sorted(bars, key=lambda bar: bar.mean, reverse=True)
     labels = distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48)
@@ -92,24 +92,32 @@ def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     trace = {
         "type": "bar",
         "orientation": "h",
-        "y": [label.replace(" (", "<br>(") for label in labels],
+        "y": labels,
         "x": [bar.mean for bar in ordered],
+        "width": 0.4,
+        "offset": -0.45,
         "error_x": {"type": "data", "array": [bar.error for bar in ordered], "color": BOUND, "thickness": 1.5},
         "marker": {"color": [bar.colour for bar in ordered]},
         "hovertemplate": "%{y}<extra></extra>",
         "showlegend": False,
     }
+    names = [
+        {"text": label, "x": 0, "y": k, "showarrow": False, "xanchor": "left", "yanchor": "bottom", "yshift": -4}
+        for k, label in enumerate(labels)
+    ]
     return figure_of(
         [trace],
-        x=titled("mean error", range=[0, HEADROOM * longest or 1]),  # short: names leave a narrow column little
-        y=names_axis(),
+        x=titled("mean absolute error", range=[0, HEADROOM * longest or 1]),
+        y=names_axis(showticklabels=False, range=[-0.6, len(bars) - 0.4]),
         height=errors_height(len(bars)),
+        margin=FRAME["margin"] | {"l": 16},
+        annotations=names,
     )
 
 
 def errors_height(mechanisms: int) -> int:
     """Return how high the picture of so many mechanisms' errors is, in pixels."""
-    return 110 + 32 * mechanisms
+    return 100 + 36 * mechanisms
 
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:

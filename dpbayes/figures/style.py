@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Trace = dict[str, Any]
 Axis = dict[str, Any]
 
+EPSILON_AXIS = "ε, nats of privacy loss"
+
 PERCENT = ".4~p"
 """How Plotly writes a probability on an axis: in percent, with a digit behind the point only where one is needed."""
 

@@ -10,6 +10,7 @@ from dpbayes.base.looks import BOUND, EXACT
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    EPSILON_AXIS,
     FRAME,
     Figure,
     Trace,
@@ -80,7 +81,7 @@ def error_figure(
     shapes = [_level(tolerance), *([_band(needed, float(epsilons[-1]))] if is_known else [])]
     return figure_of(
         traces,
-        x=log_axis("ε", float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
+        x=log_axis(EPSILON_AXIS, float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
         y=log_axis("error of the probability", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
         height=330,
         margin=FRAME["margin"] | {"l": 100},  # room for errors as long as 0.00005, so that shorter ones move nothing

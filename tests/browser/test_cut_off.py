@@ -31,7 +31,7 @@ def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
     screen = visit("network?target=dysp&evidence=smoke~yes", viewport={"width": width, "height": height})
     part = screen.main.locator(".st-key-error-bars")
     expect(part).to_contain_text("Mean absolute error of your question, P(dysp | smoke=yes): 0.", timeout=SLOW_MS)
-    labels = part.locator(".ytick text")
+    labels = part.locator(".annotation-text")
     expect(labels.filter(has_text="Gaussian residuals").first).to_be_attached(timeout=SLOW_MS)
     part.scroll_into_view_if_needed()
     screen.settle()

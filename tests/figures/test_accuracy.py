@@ -6,6 +6,7 @@ from dpbayes.base.steps import finished
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Synthetic, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
+from dpbayes.figures.style import EPSILON_AXIS
 from dpbayes.sources.named_networks import naive_bayes
 
 
@@ -36,7 +37,7 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
     assert band.y[:3] == pytest.approx(study.mean(METHODS["laplace"]) + 2 * study.error(METHODS["laplace"]))
     assert band.y[3:] == pytest.approx((study.mean(METHODS["laplace"]) - 2 * study.error(METHODS["laplace"]))[::-1])
     assert len(figure.data) == 2 * len(study.methods)
-    assert figure.layout.xaxis.title.text == "ε"
+    assert figure.layout.xaxis.title.text == EPSILON_AXIS
     assert figure.layout.xaxis.type == "log"
 
 

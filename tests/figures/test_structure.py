@@ -58,10 +58,13 @@ def test_many_nodes_have_a_name_on_every_bar_and_of_very_many_those_with_the_lon
         assert figure.layout.xaxis.title.text == "mean error of a probability"
 
 
-def test_what_a_mechanism_needs_stands_below_its_name_and_markup_stays_text():
+def test_a_mechanism_and_its_error_stand_above_its_bar_and_markup_stays_text():
     bars = [ErrorBar("Gaussian residuals (δ = 0.00001)", "#E08A00", 0.085, 0.001), ErrorBar("<b>", "#E08A00", 0.2, 0)]
-    labels = errors_figure(bars).to_plotly().data[0].y
-    assert list(labels) == ["&lt;b&gt;: 0.2", "Gaussian residuals<br>(δ = 0.00001): 0.085"]
+    figure = errors_figure(bars).to_plotly()
+    labels = ["&lt;b&gt;: 0.2", "Gaussian residuals (δ = 0.00001): 0.085"]
+    assert list(figure.data[0].y) == labels
+    assert [(name.text, name.y) for name in figure.layout.annotations] == [(each, k) for k, each in enumerate(labels)]
+    assert not figure.layout.yaxis.showticklabels
 
 
 def test_a_columns_records_are_exact_and_say_so():

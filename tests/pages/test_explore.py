@@ -551,7 +551,7 @@ def test_the_posterior_is_zoomed_by_default_and_can_be_seen_from_0_to_1() -> Non
 
 @pytest.mark.parametrize(
     ("page", "label", "following"),
-    [("network", "Next: explore", "Explore"), ("explore", "Next: choose epsilon", "Which epsilon")],
+    [("network", "Next: Explore", "Explore"), ("explore", "Next: Which epsilon", "Which epsilon")],
 )
 def test_the_one_main_button_leads_on(page: str, label: str, following: str) -> None:
     at = open_page(f"pages/{page}.py", source="sprinkler")

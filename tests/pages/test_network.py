@@ -83,7 +83,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     bars = figures(at)["errors"]["data"][0]
     assert bars["x"] == sorted(bars["x"], reverse=True), "the least on top"
     least = numeral(bars["x"][-1], 2)
-    label = bars["y"][-1].removesuffix(f": {least}").replace("<br>", " ")
+    label = bars["y"][-1].removesuffix(f": {least}")
     label = inside(label.partition(" (")[0])
     assert headline(at).startswith(f"At ε = 1, {label} has the lowest mean absolute error ({least})")
     text = everything(at)
@@ -139,7 +139,7 @@ def test_an_added_arrow_raises_the_planned_errors_and_the_headline_states_before
     assert all(drawn[name] > own[name] for name in own)
     (best,) = (name for name in drawn if drawn[name] == min(drawn.values()))
     change = f"from {numeral(own[best], 2)} to {numeral(drawn[best], 2)}"
-    label = inside(best.partition("<br>")[0])
+    label = inside(best.partition(" (")[0])
     assert headline(after) == f"Your drawing raises the mean absolute error with {label} {change}."
     assert "Your drawing" not in headline(before)
     assert all("the published probabilities of Asia" in everything(at) for at in (before, after))
@@ -183,7 +183,7 @@ def test_errors_by_node_are_those_in_the_bars_and_the_farthest_node_is_named() -
     at = open_page(PAGE, **BY_NODE)
     network, _ = load_named("asia")
     (bars,), by_node = (figures(at)[key]["data"] for key in ("errors", "errors.nodes"))
-    labels = [label.replace("<br>", " ").rpartition(": ")[0] for label in bars["y"]]
+    labels = [label.rpartition(": ")[0] for label in bars["y"]]
     told = dict(zip(labels, bars["x"], strict=True))
     shares = np.diff(network.cell_offsets) / network.cell_count
     for each in by_node:

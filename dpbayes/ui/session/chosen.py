@@ -278,6 +278,8 @@ class Chosen:
         settings = self.settings
         if self.is_connected and not self.graph.names:
             self.connected.in_use  # noqa: B018 - says why there are no columns
+        elif not self.graph.names and not settings.graph:
+            self.dataset  # noqa: B018 - the same of a table that is not in this session
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
         name = "network" if self.settings.graph == current().graph else "network.own"  # see `own`: both are kept
         return kept(name, key, lambda: network_of(self.graph, self.domains))

@@ -106,7 +106,7 @@ def audit_page(chosen: Chosen) -> bool:
         attack_section(chosen, subject, report)
         details(chosen, subject, report)
     same_from_python(python_of(subject), name="audit")
-    next_page("ledger", "pages/ledger.py")
+    next_page("Ledger", "pages/ledger.py")
     return searching is not None and _goes_on(searching)
 
 
@@ -144,7 +144,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
     if subject.n:
         draws_section(subject, seed=chosen.seed)
     unaudited_details(subject)
-    next_page("ledger", "pages/ledger.py")
+    next_page("Ledger", "pages/ledger.py")
 
 
 def _goes_on(work: Running[Any]) -> bool:

@@ -73,7 +73,7 @@ SHORT = {
 ROW, ROWS = 30, 11
 """Height of a row of the list in pixels, and how many are seen at once."""
 
-WIDTHS = {"paper": 54, "place": 146, "verdict": 90, "statement": 312}
+WIDTHS = {"paper": 54, "place": 196, "verdict": 90, "statement": 270}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
 
 

@@ -44,7 +44,7 @@ MOST_EDITABLE = 200
 """Largest number of cells whose probabilities can be typed in a table."""
 
 
-WIDTHS = {"column": 180, "meaning": 250, "states": 60, "values": 130}
+WIDTHS = {"column": 110, "meaning": 380, "states": 60, "values": 110}
 """Pixels of the columns in the table of domains."""
 
 FACTS: Facts = TABLE | N
@@ -63,7 +63,7 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
             if chosen.is_curator:
                 look_counted(chosen)
             same_from_python(python_of(chosen), name="data", chosen=chosen)
-            next_page("network", "pages/network.py")
+            next_page("Network", "pages/network.py")
         return
     data = shown_table(chosen)
     with place:
@@ -73,7 +73,7 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
     if data is not None:
         look(data, chosen)
         same_from_python(python_of(chosen), name="data", chosen=chosen)
-        next_page("network", "pages/network.py")
+        next_page("Network", "pages/network.py")
 
 
 def python_of(chosen: Chosen) -> str:

@@ -19,7 +19,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, default_target
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
 from dpbayes.figures.accuracy import accuracy_figure
-from dpbayes.figures.explore import EPSILON_AXIS, HEIGHT, Spread, divergence_figure, shares_figure
+from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
 from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
@@ -333,9 +333,6 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     if study is None:
         return Picture(TITLES["accuracy"], None, "", WAITING)
     figure = accuracy_figure(_shortly_named(study.curves()), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
-    figure = replace(
-        figure, layout=figure.layout | {"xaxis": figure.layout["xaxis"] | {"title": {"text": EPSILON_AXIS}}}
-    )
     sentence = _accuracy_sentence(study, chosen.epsilon)
     return Picture(TITLES["accuracy"], figure, sentence, sentence, "pages/accuracy.py")
 

@@ -59,7 +59,7 @@ def explore_page(chosen: Chosen) -> bool:
             blank(SLOTS)
     with st.container(key="below"):
         goes_on, under_way = _below(chosen, readings)
-        next_page("choose epsilon", "pages/which_epsilon.py")
+        next_page("Which epsilon", "pages/which_epsilon.py")
     settle()
     goes_on |= under_way is not None and under_way.go_on()
     for work in works:

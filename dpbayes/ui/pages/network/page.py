@@ -106,7 +106,7 @@ def network_page(chosen: Chosen) -> bool:
         same_from_python(python_of(chosen, searched=is_quick(net), priced=known), name="network")
     learn_privately(chosen)
     exchange(chosen)
-    next_page("explore", "pages/explore.py")
+    next_page("Explore", "pages/explore.py")
     settle()
     going = [work for work in works if work.going]
     for work in going[:1]:

@@ -132,10 +132,10 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Ru
 def _next(least: Running[Answered]) -> None:
     """Lead to the audit, at the least epsilon where there is one."""
     if not least.done or isinstance(least.so_far, str):
-        next_page("audit", "pages/audit.py")
+        next_page("Audit", "pages/audit.py")
         return
     epsilon = rounded_up(least.so_far.epsilon)
-    next_page(f"audit ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
+    next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
 def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
