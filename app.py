@@ -5,8 +5,8 @@ import sys
 
 import streamlit as st
 
-from dpbayes.ui.security import secured
-from dpbayes.ui.starting import starting
+from dpbayes.ui.server.security import secured
+from dpbayes.ui.server.starting import starting
 
 GREY = """
 <div class="coming" aria-hidden="true" style="display: grid; gap: 1rem">

@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         with extra("app", "The dashboard"):
-            from dpbayes.ui import serve
+            from dpbayes.ui.server import serve
     except InputError as error:
         print(error, file=sys.stderr)
         return REFUSED

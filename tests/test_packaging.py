@@ -29,7 +29,7 @@ import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.extras import extra
 from dpbayes.releases.commands.main import COMMANDS, main
-from dpbayes.ui.serve import PORT
+from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.widgets.guard import WENT_WRONG
 from tests.browser.serving import free_port, server_process

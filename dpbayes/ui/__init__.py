@@ -2,7 +2,7 @@
 
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpbayes.ui.security import bound_uploads, hide_addresses
+from dpbayes.ui.server.security import bound_uploads, hide_addresses
 from dpbayes.ui.widgets.guard import watch
 
 # A folder named pages/ makes Streamlit run page files alone, without app.py, until st.navigation has been called once.

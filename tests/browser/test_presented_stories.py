@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from dpbayes.ui.pages.stories.parts import shown_alone
+from dpbayes.ui.pages.stories.shipped import STORIES
+from dpbayes.ui.pages.stories.story import Step
 from dpbayes.ui.session.settings import Seat
-from dpbayes.ui.stories.parts import shown_alone
-from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.stories.story import Step
 from tests.browser.app_screen import SLOW_MS, AppScreen
 
 pytestmark = pytest.mark.browser

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from playwright.sync_api import Locator, expect
 
-from dpbayes.ui.stories.parts import FOLDED
-from dpbayes.ui.stories.quantities import QUANTITIES
-from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.stories.story import Guess, Step
+from dpbayes.ui.pages.stories.parts import FOLDED
+from dpbayes.ui.pages.stories.quantities import QUANTITIES
+from dpbayes.ui.pages.stories.shipped import STORIES
+from dpbayes.ui.pages.stories.story import Guess, Step
 from tests.browser.app_screen import QUIET, SLOW_MS, AppScreen, title_of
 from tests.conftest import thorough
 

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import numeral
+from dpbayes.ui.pages.stories.banner import DOWNLOADED
+from dpbayes.ui.pages.stories.quantities import QUANTITIES, Answer, Quantity
+from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.pages.which_epsilon.page import rounded_up
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.stories.banner import DOWNLOADED
-from dpbayes.ui.stories.quantities import QUANTITIES, Answer, Quantity
-from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
 from tests.pages.conftest import decoded, everything, fine, open_page, press, put
 

@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.regression.scenario import NormBound
+from dpbayes.ui.pages.stories.miniature import EPSILONS, computed
+from dpbayes.ui.pages.stories.opened import settings_at
+from dpbayes.ui.pages.stories.shipped import GROUPS, STORIES
+from dpbayes.ui.pages.stories.story import Story
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.stories.miniature import EPSILONS, computed
-from dpbayes.ui.stories.opened import settings_at
-from dpbayes.ui.stories.shipped import GROUPS, STORIES
-from dpbayes.ui.stories.story import Story
 from tests.pages.conftest import (
     PAGES,
     banners,

@@ -8,10 +8,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.ui.pages.stories.opened import settings_at
+from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
+from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.session.settings import Present, Seat, Settings
-from dpbayes.ui.stories.opened import settings_at
-from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES
-from dpbayes.ui.stories.shipped import STORIES
 from tests.conftest import thorough
 from tests.pages.conftest import (
     banners,

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from dpbayes.__main__ import main
-from dpbayes.ui import security, serve
+from dpbayes.ui.server import security, serve
 from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
 
 COUNTS = b"smoke,count\nyes,481\nno,519\n"

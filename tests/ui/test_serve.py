@@ -16,8 +16,8 @@ from benchmarks.classroom import opening
 from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
 from dpbayes.releases.ledger import ledger_path, open_dataset
-from dpbayes.ui import serve
-from dpbayes.ui.serve import HOST, checked_port
+from dpbayes.ui.server import serve
+from dpbayes.ui.server.serve import HOST, checked_port
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from tests.browser.serving import dashboard_process, free_port, wait_for
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
-from dpbayes.ui.program import start_command
+from dpbayes.ui.server.program import start_command
 
 ONLY_HERE = (
     f"This address works on this computer only; `{start_command(for_class=True)}` opens it to the local network."

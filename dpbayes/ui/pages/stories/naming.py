@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dpbayes.sources.names import ReadableName
+from dpbayes.ui.pages.stories.story import Step, Story
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.stories.story import Step, Story
 
 _NAMED = re.compile(r"\{([^{}]+)\}")
 

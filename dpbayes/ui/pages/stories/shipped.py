@@ -4,8 +4,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 
 from dpbayes.sources.data_files import read_data
-from dpbayes.ui.stories.reading import read_story
-from dpbayes.ui.stories.story import Story
+from dpbayes.ui.pages.stories.reading import read_story
+from dpbayes.ui.pages.stories.story import Story
 
 FOLDER = "stories"
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
+from dpbayes.ui.pages.stories.naming import with_readable_names
+from dpbayes.ui.pages.stories.parts import PARTS
+from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
+from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import READERS, settings_from
 from dpbayes.ui.session.moved import place_now, view_of
 from dpbayes.ui.session.settings import CONNECTED, PARAMETERS, Seat, Settings
-from dpbayes.ui.stories.naming import with_readable_names
-from dpbayes.ui.stories.parts import PARTS
-from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES
-from dpbayes.ui.stories.story import Carried, Guess, Step, Story
 
 MOST_BYTES = 20_000
 MOST_STEPS = 12

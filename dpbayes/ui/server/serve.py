@@ -15,7 +15,7 @@ from streamlit.web import cli
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.ui.program import APP, start_command
+from dpbayes.ui.server.program import APP, start_command
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 
 HOST, PORT = "127.0.0.1", 8501

@@ -3,7 +3,7 @@
 import os
 import socket
 
-from dpbayes.ui.wire import OPEN, open_sockets, send_at_once
+from dpbayes.ui.server.starting import OPEN, open_sockets, send_at_once
 
 TCP = socket.IPPROTO_TCP
 

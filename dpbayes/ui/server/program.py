@@ -9,7 +9,7 @@ def dashboard_folder(package: Path) -> Path:
     return inside if inside.is_dir() else package.parent
 
 
-FOLDER = dashboard_folder(Path(__file__).resolve().parents[1])
+FOLDER = dashboard_folder(Path(__file__).resolve().parents[2])
 APP = FOLDER / "app.py"
 
 

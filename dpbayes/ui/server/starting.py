@@ -1,14 +1,44 @@
-"""What the server writes leaves at once, and does not wait for the browser to confirm what it was sent before."""
+"""What a server does as it starts: answers leave at once, and the pages are imported while a browser loads."""
 
+import asyncio
+import gc
+import importlib
 import os
 import socket
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 OPEN = Path("/dev/fd")
 """Where Linux and macOS list what a process has open; elsewhere there is none, and what was opened stays as it was."""
+
+IMPORTING_INTERVAL_S = 0.0005
+"""How long the imports may keep the server from answering."""
+
+
+@asynccontextmanager
+async def starting(_: object) -> AsyncIterator[None]:
+    """Prepare the server's socket, import the pages in a thread, and serve until the block ends."""
+    send_at_once(open_sockets())
+    imports = threading.Thread(target=_import_pages, name="imports", daemon=True)
+    asyncio.get_running_loop().call_soon(imports.start)
+    yield
+
+
+def _import_pages() -> None:
+    """Import what every page needs; the first visitor's browser, which loads meanwhile, is answered between."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(IMPORTING_INTERVAL_S)
+    gc.disable()  # nothing of what is imported is garbage
+    try:
+        importlib.import_module("dpbayes.ui.app")
+        gc.freeze()
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
 
 
 def send_at_once(sockets: Iterable[socket.socket]) -> None:

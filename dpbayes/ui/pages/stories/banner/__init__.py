@@ -7,14 +7,14 @@ import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.ui.pages.stories.opened import OpenStory, leave, open_step, open_story, times_opened
+from dpbayes.ui.pages.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
+from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
+from dpbayes.ui.pages.stories.shipped import TITLES
+from dpbayes.ui.pages.stories.story import OWN, Guess, Step
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present
-from dpbayes.ui.stories.opened import OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
-from dpbayes.ui.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
-from dpbayes.ui.stories.shipped import TITLES
-from dpbayes.ui.stories.story import OWN, Guess, Step
 from dpbayes.ui.widgets.show import unfold
 
 MOST_GUESSED = 1e12

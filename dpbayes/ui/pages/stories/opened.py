@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpbayes.base.validation import InputError
+from dpbayes.ui.pages.stories.quantities import QUANTITIES
+from dpbayes.ui.pages.stories.shipped import STORIES
+from dpbayes.ui.pages.stories.story import OWN, Step, Story
 from dpbayes.ui.pages.which_epsilon.page import rounded_up
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present, Seat, Settings
-from dpbayes.ui.stories.quantities import QUANTITIES
-from dpbayes.ui.stories.shipped import STORIES
-from dpbayes.ui.stories.story import OWN, Step, Story
 
 _TO_OPEN, _TIMES, _OWN, _SEAT = "story.to_open", "story.times", "story.own", "story.seat"
 

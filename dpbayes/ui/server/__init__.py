@@ -1,0 +1,1 @@
+"""The server of the dashboard: how it is started, what it prepares, and what it refuses."""
