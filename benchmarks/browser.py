@@ -9,6 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from benchmarks.record import Record
+from tests.browser.app_screen import QUIET
 from tests.browser.serving import ROOT, chromium, dashboard_process, free_port, one_browser, streamlit_process
 
 APP = ROOT / "app.py"
@@ -20,6 +21,9 @@ LIVE = ("explore", "claims", "compare", "network")
 
 CHARTS = (*(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy", "regression"),)
 """Pages with a chart as soon as they are opened."""
+
+LONGEST_WORK_MS = 20_000
+"""How long a page may go on with its work once its slider rests."""
 
 LATE_MS = 300.0
 """How late after the hand stops the last repaint may come."""
@@ -85,11 +89,9 @@ def prepare(page: Page, url: str) -> None:
     page.get_by_role("slider").first.focus()
 
 
-def rest(page: Page, quiet_ms: int = 350) -> None:
-    """Wait until the server has been quiet for so long."""
-    page.wait_for_timeout(quiet_ms)
-    page.locator("[data-test-script-state=notRunning]").wait_for(state="attached")
-    page.wait_for_timeout(quiet_ms // 2)
+def rest(page: Page, quiet_ms: int = 500) -> None:
+    """Wait until no script has run for so long: work that a page goes on with would slow the next page's move."""
+    page.evaluate(QUIET, [quiet_ms, LONGEST_WORK_MS])
 
 
 def move(page: Page, turn: int) -> float:
