@@ -349,7 +349,7 @@ def open_page(page: str, settings: Settings | None = None, **query: str) -> AppT
     if page != "pages/home.py":
         at.switch_page(page)
     if page == "pages/explore.py" or "story" in query:  # what is closed on Explore is looked at, too
-        for part in ("question", "dots", "measures", "rows", "guarantee"):
+        for part in ("question", "dots", "measures", "rows", "guarantee", "settings"):
             at.session_state[f"{part}.open"] = True
     return fine(at.run())
 

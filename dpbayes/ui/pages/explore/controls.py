@@ -20,7 +20,7 @@ from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.readable import called
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 from dpbayes.ui.widgets.weights import weights_control
 
 ARROW = ":material/arrow_forward:"
@@ -90,7 +90,9 @@ def release_controls(chosen: Chosen) -> None:
     if hasattr(kind, "noise_model"):
         controls.parameter_control("release.reading")
     row_choice(chosen)
-    with st.expander("More settings"):
+    with folded("More settings", key="settings.open") as is_open:
+        if not is_open:
+            return
         for name in [name for name in names if name in FOLDED]:
             controls.parameter_control(name, default=defaults.get(name))
         if takes_weights(kind):
