@@ -69,9 +69,7 @@ TERMS = (
     GlossaryEntry(
         "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
     ),
-    GlossaryEntry(
-        "proved", "Shown by a proof or by enumeration, where a formula may also stand as stated in the paper."
-    ),
+    GlossaryEntry("proved", "Shown by a proof or by enumeration; the opposite is “as stated in the paper”."),
     GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
     GlossaryEntry("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
     GlossaryEntry(

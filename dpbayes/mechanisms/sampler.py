@@ -68,9 +68,8 @@ class PosteriorSampler:
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(
-                f"epsilon must be above {numeral(least, 4)} for the paper's omega = exp(-epsilon/2) to leave "
-                "anything to "
-                f"sample from; {numeral(self.epsilon, 6)} is not. Raise it, or use the proved calibration."
+                f"The paper's omega = exp(-epsilon/2) leaves nothing to sample from at epsilon = "
+                f"{numeral(self.epsilon, 6)}. Choose an epsilon above {numeral(least, 4)}, or the proved calibration."
             )
 
     @property

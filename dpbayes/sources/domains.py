@@ -46,7 +46,7 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
     for name in names:
         if name not in by_name:
             raise InputError(
-                f"The description says nothing of the table's column {brief(name)}; describe it, if only as "
+                f"The description lacks the table's column {brief(name)}; add it, at least as "
                 '{"name": …, "use": false}.'
             )
     return tuple(by_name[name] for name in names)

@@ -145,7 +145,7 @@ def _named(line: str, asked: str | None) -> tuple[str, str] | None:
     """Return the separator that the first line names, and that it does; None where there is no such line, or choice."""
     if not line or asked is not None:
         return None
-    return line.strip('"')[-1], f"its first line says {brief(line)}"
+    return line.strip('"')[-1], f"its first line is {brief(line)}"
 
 
 def _separator(data: bytes, encoding: str, asked: str | None) -> tuple[str, str]:
@@ -162,7 +162,7 @@ def _separator(data: bytes, encoding: str, asked: str | None) -> tuple[str, str]
     separator = max(parting, key=parting.__getitem__, default=",")
     if separator == ",":
         return ",", ""
-    return separator, f"{SEPARATORS[separator]} parts its first line into {parting[separator][1]} columns"
+    return separator, f"{SEPARATORS[separator]} splits its first line into {parting[separator][1]} columns"
 
 
 def _widths(text: str, separator: str) -> Sequence[int]:

@@ -68,9 +68,9 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
 
 def test_a_wrong_password_is_told(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "hunter2")
-    assert "does not take the password" in refused(open_table(server.address("patients")).fields, server)
+    assert "rejects the password" in refused(open_table(server.address("patients")).fields, server)
     monkeypatch.delenv("PGPASSWORD")
-    assert "wants a password" in refused(open_table(server.address("patients")).fields, server)
+    assert "needs a password" in refused(open_table(server.address("patients")).fields, server)
 
 
 def test_what_is_not_there_is_told(server: Postgres, table: Any) -> None:
@@ -91,7 +91,7 @@ def test_a_table_that_may_not_be_read_is_told_and_not_listed(server: Postgres, t
     table.execute(f"create role reader login password '{server.password}'")
     try:
         address = server.address("public.patients", user="reader")
-        assert "does not let this user read" in refused(lambda: counted(address), server)
+        assert "refuses to let this user read" in refused(lambda: counted(address), server)
         assert address not in finished(tables_of(server.address(user="reader")))
         table.execute("grant select on patients to reader")
         assert counted(address).n == 30

@@ -62,10 +62,10 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     engine = open_table(address)
     assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [10, 20]
     passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
-    with pytest.raises(InputError, match="does not take the password") as wrong:
+    with pytest.raises(InputError, match="rejects the password") as wrong:
         engine.fields()
     passfile.write_text("")
-    with pytest.raises(InputError, match="wants a password") as none:
+    with pytest.raises(InputError, match="needs a password") as none:
         engine.fields()
     with engine_session(engine, passfile, server) as session:
         told = [repr(each) for each in (engine, engine.database, session, parsed(address))]  # type: ignore[attr-defined]
@@ -92,7 +92,7 @@ def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_no
     press(at, "Count again")
     press(at, "Count the table")
     fine(at.switch_page("pages/explore.py").run())
-    assert "does not take the password" in " ".join(sentences(at))
+    assert "rejects the password" in " ".join(sentences(at))
     told += [everything(at), caplog.text, *values_in(at)]
     for secret in (server.password, str(passfile)):
         assert not [text for text in told if secret in text]

@@ -338,7 +338,7 @@ def test_table_1_follows_the_prior_and_says_what_is_missing() -> None:
 
 
 def test_where_the_stated_bound_is_exceeded_is_a_click_away() -> None:
-    at = press(opened(BoundClaim.THEOREM_1), "Show where it is exceeded (ε = 0.32)")
+    at = press(opened(BoundClaim.THEOREM_1), "Show where the bound is exceeded (ε = 0.32)")
     assert settings_of(at).parameter("epsilon") == 0.32
     assert "outside its conditions: " in headline(at)
     assert not any(button.key == "claims.exceeded" for button in at.button)

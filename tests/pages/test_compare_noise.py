@@ -82,7 +82,7 @@ def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> No
     )
     told = plain(everything(at))
     assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts; Laplace adds 1.63 times as much." in told
-    assert "allows an ε of its own of 1.05" in told
+    assert "Laplace noise of pure ε = 1.05 satisfies the same (ε, δ)" in told
 
 
 def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
@@ -127,7 +127,7 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
     told = plain(everything(at))
     assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in told
     assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in told
-    assert "All tables count alike here." in told
+    assert "All tables have the same weight here." in told
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)
     fine(at.multiselect(key="matters").set_value([]).run())
     assert "weighted by table" not in headline(at)

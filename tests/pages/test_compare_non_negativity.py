@@ -439,5 +439,5 @@ def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_explore(
     t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4
     assert at.text_input(key="box.t").value == f"{t:g}"
     kept = float(np.mean(needed <= t))
-    assert f"Without records, {share_text(kept)} of releases have no negative count." in everything(at)
+    assert f"If all counts are zero, {share_text(kept)} of releases have no negative count." in everything(at)
     assert t != wanted_t(0.9)

@@ -217,7 +217,7 @@ def press_choice(at: AppTest, kind: str) -> None:
 
 
 NEED_RECORDS = {
-    "pages/accuracy.py": "stay where they are, and this needs records",
+    "pages/accuracy.py": "This needs records, but the records of",
     "pages/audit.py": "so the two tables are made up",
 }
 
@@ -506,7 +506,7 @@ def test_no_path_that_is_typed_leads_out_of_the_root(typed: str) -> None:
     fine(at.text_input(key="connect.path").set_value(typed).run())
     press(at, "Open")
     assert "connected" not in at.session_state
-    one_sentence(at, "holds a sign" if "%" in typed else "There is nothing called")
+    one_sentence(at, "has a character" if "%" in typed else "There is nothing called")
     assert "secret.duckdb" not in sentences(at)[0].replace(typed, "")
 
 

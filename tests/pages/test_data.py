@@ -317,7 +317,7 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
     assert "german.csv: 300 records with 2 columns" in headline(at)
     assert domain_table(at)["kind"][0] == "cut points"
     told = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
-    assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon parts its first")
+    assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon splits its first")
     assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
     fine(at.selectbox(key="decimal").set_value(".").run())
     assert "300 records with 1 column" in headline(at)
@@ -706,7 +706,7 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
     (b"\xff", "not UTF-8 text"),
     (b"age,wet", "not JSON"),
-    (write_domains([DeclaredColumn("age")]), 'says nothing of the table\'s column "wet"'),
+    (write_domains([DeclaredColumn("age")]), 'lacks the table\'s column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
     (write_domains([DeclaredColumn("age"), DeclaredColumn("wet")]).replace('"version": 1', '"version": 2'), "2"),
 ]
@@ -834,7 +834,7 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
 def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: AppTest) -> None:
     load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
     assert "2 records with 2 columns" in headline(at)
-    assert 'since its first line says "sep=;"' in everything(at).replace("\\", "")
+    assert 'since its first line is "sep=;"' in everything(at).replace("\\", "")
 
 
 @pytest.mark.usefixtures("first_look")

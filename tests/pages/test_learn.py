@@ -21,8 +21,8 @@ from tests.pages.conftest import fine, one_sentence, open_page, plain, press, pu
 from tests.releases.made import opened
 
 PAGE = "pages/network.py"
-SIMULATION = "Simulation, curator only: not private."
-TAKE = "Take the simulated graph as the drawing"
+SIMULATION = "Simulation: not private (curator view)."
+TAKE = "Use the simulated graph as the drawing"
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_too_few_records_for_the_columns_are_said_to_be(path: Path) -> None:
     assert any("the choice is mostly noise" in info.value for info in at.info)
     put(at, "learn.epsilon", "50")
     assert not any("mostly noise" in info.value for info in at.info)
-    assert any("of the strongest that there can be is lost in noise" in caption for caption in captions(at))
+    assert any("of the strongest possible is lost in noise" in caption for caption in captions(at))
 
 
 def test_without_a_budget_it_leads_to_the_ledger(path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     fine(at.run())
     assert any("was learnt before" in info.value for info in at.info)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 4)
-    press(at, "Take the learnt graph as the drawing")
+    press(at, "Use the learnt graph as the drawing")
     assert same_graph(drawn(at).network, learnt.document.network)
 
     at.switch_page("pages/explore.py")

@@ -411,8 +411,8 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     assert all("<b>" not in c.value.replace("\\<", "") for c in at.caption)
     release = open_page("pages/explore.py", graph=settings_of(at).graph)
     one_sentence(release, "is not a column of the table")
-    one_sentence(release, "Rename or delete it on the Network page, or draw synthetic records from this network there.")
-    press(at, "Draw synthetic records from this network")
+    one_sentence(release, "Rename or delete it on the Network page, or sample synthetic records from this network")
+    press(at, "Sample synthetic records from this network")
     assert settings_of(at).data == "synthetic"
     fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
@@ -672,7 +672,7 @@ def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> Non
 def test_drawing_records_from_the_drawing_keeps_the_steps_before(browser: Browser) -> None:
     at = browser.arrow(open_page(PAGE, graph="chain:3"), "x1", "x3")
     rev = browser.rev
-    press(at, "Draw synthetic records from this network")
+    press(at, "Sample synthetic records from this network")
     assert browser.rev == rev  # the browser keeps its drawing, and its own steps
     source = settings_of(at).source
     browser.turn(at, "undo")

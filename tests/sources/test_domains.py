@@ -193,7 +193,7 @@ def test_a_description_fits_the_table_that_it_describes_and_no_other() -> None:
     assert for_table((b, a), ("a", "b")) == (a, b)
     with pytest.raises(InputError, match='has a column "b", which the table does not have'):
         for_table((a, b), ("a",))
-    with pytest.raises(InputError, match='says nothing of the table\'s column "c"'):
+    with pytest.raises(InputError, match='lacks the table\'s column "c"'):
         for_table((a, b), ("a", "b", "c"))
 
 

@@ -15,7 +15,7 @@ from dpbayes.sources.files import Dialect, comma_evidence, read_table, with_poin
 GERMAN = "Größe;Betrag;Ort\n1;1.234,56;Köln\n2;99,5;Bonn\n3;;Köln\n"
 
 
-ONE = "parts its first line into"
+ONE = "splits its first line into"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_first_line_that_names_the_separator_sets_it(line: str, encoding: str,
     data = codecs.BOM_UTF16_BE + text.encode(encoding) if encoding == "utf-16-be" else text.encode(encoding)
     file = read_table("x.csv", data)
     assert file.frame.to_dict("list") == {"Größe": ["1", "2"], "Preis, netto": ["2.5", "3.5"]}
-    assert f"since its first line says {brief(line)}" in file.said
+    assert f"since its first line is {brief(line)}" in file.said
     assert file.said.startswith("Read with a semicolon between values")
 
 

@@ -90,7 +90,7 @@ def test_what_lies_elsewhere_is_refused_in_words_that_tell_not_whether_it_is_the
 
 @pytest.mark.parametrize("typed", ENCODED)
 def test_signs_of_an_address_are_no_part_of_a_path(root: Path, typed: str) -> None:
-    with pytest.raises(InputError, match="holds a sign"):
+    with pytest.raises(InputError, match="has a character"):
         Connections(root).address(FILES, typed)
 
 

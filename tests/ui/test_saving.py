@@ -137,7 +137,7 @@ def test_a_table_that_is_not_here_leaves_out_n() -> None:
 
 def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
     curator = settings_told("explore", Chosen(Settings(seat=Seat.CURATOR)), explore.FACTS)
-    assert curator.endswith("Drawn for the curator: it may show what is not private.")
+    assert curator.endswith("Curator view: may contain values that are not private.")
     assert "curator" not in told("explore")
     assert len(told("network", row="x" * 5000)) < 250
 
@@ -150,7 +150,7 @@ def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_i
     loaded = Chosen(settings.with_parameter("which_epsilon.tables", AskedTables.LOADED))
     line = settings_told("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
     assert "n = 321" in line
-    assert line.endswith("Drawn for the curator: it may show what is not private.")
+    assert line.endswith("Curator view: may contain values that are not private.")
 
 
 def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:

@@ -176,7 +176,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "an epsilon that no step has asked for": (
         HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',
-        "no step before it asks for “least epsilon”, which the setting epsilon takes",
+        "the setting epsilon needs “least epsilon”, but no earlier step asks for it",
     ),
     "an epsilon of all steps": (HEAD + '[settings]\nepsilon = "least epsilon"\n' + STEP, "must be a number"),
     "a quantity that is no epsilon": (HEAD + ASKED + STEP + '[steps.settings]\nepsilon = "rows"', "must be a number"),

@@ -202,21 +202,21 @@ def _why_closed(error: Exception, server: PostgresServer) -> str:
     who = f"the user {brief(user)}" if user else "the user of this program"
     answer = getattr(error, "pgconn", None)
     if answer is not None and answer.needs_password and not answer.used_password:
-        return f"{server.place} wants a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
+        return f"{server.place} needs a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
     if "no password supplied" in text:
-        return f"{server.place} wants a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
+        return f"{server.place} needs a password for {who}; give it in PGPASSWORD or in ~/.pgpass."
     if "FATAL" not in text:
         secure = " with SSL" if "SSL" in text else ""
-        return f"{server.place} cannot be reached{secure}; look at the address and the network."
+        return f"{server.place} cannot be reached{secure}; check the address and the network."
     if "password authentication failed" in text:
-        return f"{server.place} does not take the password of {who}."
+        return f"{server.place} rejects the password of {who}."
     if "does not exist" in text:
-        return f"{server.place} has no database {brief(server.connection.get('dbname', user))}, or not {who}."
+        return f"{server.place} has no database {brief(server.connection.get('dbname', user))}, or no access for {who}."
     if "too many" in text or "remaining connection slots" in text:
         return f"{server.place} has too many connections; try again later."
     if "starting up" in text or "shutting down" in text:
         return f"{server.place} is starting or ending; try again in a moment."
-    return f"{server.place} does not let {who} into the database; ask who runs it."
+    return f"{server.place} refuses {who} access to the database; ask its owner."
 
 
 def _why_not(error: Any, session: PostgresSession) -> str:
@@ -224,8 +224,8 @@ def _why_not(error: Any, session: PostgresSession) -> str:
     told = {
         "42P01": f"The table {name} does not exist any more.",
         "42703": CHANGED,
-        "42501": f"{session.server.place} does not let this user read {name}. The user needs the SELECT "
-        "privilege on it.",
+        "42501": f"{session.server.place} refuses to let this user read {name}. The user needs the SELECT "
+        "privilege on the table.",
         "57014": "PostgreSQL cancelled the count: it was stopped or timed out. Start it again.",
         "55P03": f"Another program is changing the table {name}. Try again when it is done.",
         "40001": "PostgreSQL cancelled the count because the table changed. Start it again.",
@@ -233,7 +233,7 @@ def _why_not(error: Any, session: PostgresSession) -> str:
     if code in told:
         return told[code]
     if session.connection.broken or code[:2] in ("08", "57"):
-        return f"{session.server.place} ended the connection; start the count again when it is back."
+        return f"{session.server.place} ended the connection; start the count again later."
     if code[:2] == "53":
-        return f"{session.server.place} has no room or memory left (code {code})."
-    return f"{session.server.place} could not answer (code {code or 'unknown'}); look at the types of the columns."
+        return f"{session.server.place} has no disk space or memory left (code {code})."
+    return f"{session.server.place} could not answer (code {code or 'unknown'}); check the types of the columns."

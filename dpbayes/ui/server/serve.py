@@ -71,8 +71,8 @@ def who_can_look(address: str) -> str:
     """Return the sentence about a server that others may open at this address."""
     ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else "a ledger that ends with this server"
     return (
-        f"Everybody in this network can open {address} and look: an upload stays in the session it was made in, "
-        f"whoever releases charges {ledger}, and what this server was told to connect to is open to all of them."
+        f"Everybody in this network can open {address}. An upload stays in the session of its visitor. A release is "
+        f"charged to {ledger}. Every visitor can open the connected tables."
     )
 
 
@@ -81,7 +81,8 @@ def checked_address() -> str:
     address = local_address()
     if address is None:
         raise InputError(
-            f"This computer is in no network, so that nobody else could look; {start_command()} serves it alone."
+            f"This computer is not in a network, so nobody else can open the dashboard; {start_command()} serves this "
+            "computer only."
         )
     return address
 

@@ -100,9 +100,8 @@ class Chosen:
             return _shipped(self.settings.data)
         if self.is_connected:
             raise InputError(
-                f"The records of {self.connected.title} stay where they are, and this needs records: counts "
-                "cannot be split, nor looked at one by one. On Data, draw synthetic ones from the network, or a random "
-                "sample of the table."
+                f"This needs records, but the records of {self.connected.title} stay at the source. On Data, generate "
+                "synthetic records or take a random sample of the table."
             )
         mine = upload()
         if mine is None:
@@ -196,7 +195,7 @@ class Chosen:
         settings, rng = self.settings, stream(self.settings.data_seed, "records")
         if settings.records <= SLOW_SAMPLE:
             return sample_dataset(*self.truth, settings.records, rng)
-        bar = st.progress(0.0, f"Drawing {settings.records:,} records …")
+        bar = st.progress(0.0, f"Sampling {settings.records:,} records …")
         data = sample_dataset(*self.truth, settings.records, rng, progress=bar.progress)
         bar.empty()
         return data
@@ -307,7 +306,7 @@ class Chosen:
         if missing:
             raise InputError(
                 f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
-                "or draw synthetic records from this network there."
+                "or sample synthetic records from this network there."
             )
 
     @cached_property

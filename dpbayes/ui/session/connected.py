@@ -130,9 +130,7 @@ def in_sentences(doing: str) -> Iterator[None]:
         raise
     except Exception as error:
         _LOG.error("An engine failed while %s: %s.", doing, type(error).__name__)
-        raise InputError(
-            f"The connection failed while {doing}; try it again, or ask whoever runs this server."
-        ) from None
+        raise InputError(f"The connection failed while {doing}; try again, or ask whoever runs this server.") from None
 
 
 def listing(connection: str, path: str) -> Work[tuple[str, ...]]:

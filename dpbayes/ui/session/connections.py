@@ -92,7 +92,7 @@ def read_connections(root: str, told: Iterable[str]) -> Connections:
         named = _NAMED.fullmatch(text)
         name, address = named.groups() if named else (str(number), text)
         if name in addresses or name == FILES:
-            raise InputError(f"Two connections are called {brief(name)}; give each a name of its own.")
+            raise InputError(f"Two connections are called {brief(name)}; give them different names.")
         try:
             from dpbayes.sources.engines.address import parsed  # a server without connections starts sooner without
 
@@ -110,13 +110,13 @@ def _address_below(root: Path, path: str) -> str:
     if place.is_dir():
         for inside in place.rglob("*"):
             if inside.is_symlink() and not _lies_below(root, inside):
-                raise InputError(f"In {brief(path)} lies a link that leads out of the data root; take it away first.")
+                raise InputError(f"{brief(path)} contains a link that leads out of the data root; remove the link.")
     elif place.suffix.lower() in DUCKDB:
         return f"duckdb:{place}"
     elif place.suffix.lower() not in PARQUET:
         raise InputError(
-            f"{brief(path)} is not a file that can be connected: these end in {', '.join((*PARQUET, *DUCKDB))}, or are "
-            "folders of Parquet files. Upload other tables instead."
+            f"{brief(path)} cannot be connected: only files that end in {', '.join((*PARQUET, *DUCKDB))} and folders "
+            "of Parquet files can. Upload other tables instead."
         )
     return f"parquet:{place}"
 
@@ -125,7 +125,7 @@ def _below(root: Path, path: str) -> Path:
     """Return where a path leads, links followed. Errors: InputError unless it exists and lies below the folder."""
     text = path.strip()
     if _SIGNS.search(text):
-        raise InputError(f"The path {brief(path)} holds a sign that an address cannot; rename the file or the folder.")
+        raise InputError(f"The path {brief(path)} has a character that no address has; rename the file or the folder.")
     try:
         if not text or text.startswith(("~", "-")) or Path(text).is_absolute():
             raise ValueError
@@ -134,11 +134,11 @@ def _below(root: Path, path: str) -> Path:
             raise ValueError
     except (OSError, ValueError, RuntimeError):  # the same for what is nowhere and for what is elsewhere
         raise InputError(
-            f"There is nothing called {brief(path)} below the data root; type a path as it is there, such as "
+            f"There is nothing called {brief(path)} below the data root; type a path relative to it, such as "
             "2026/visits.parquet."
         ) from None
     if _SIGNS.search(str(place)):
-        raise InputError(f"The path {brief(path)} leads to a name with a sign that an address cannot hold; rename it.")
+        raise InputError(f"The path {brief(path)} leads to a name with a character that no address has; rename it.")
     return place
 
 

@@ -97,9 +97,9 @@ def code_of(graph: Graph) -> str:
 
 
 def _decoded(code: str) -> Graph:
-    refusal = InputError("The network in this link is damaged; ask for the link again, or draw the network anew.")
+    refusal = InputError("The network in this link is damaged; ask for the link again, or draw the network again.")
     if len(code) > MAX_TEXT:
-        raise InputError("The network in this link is too long to be one of ours; draw the network anew.")
+        raise InputError("The network in this link is too long for this program; draw the network again.")
     try:
         packed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
         unpacker = zlib.decompressobj()

@@ -63,4 +63,4 @@ def _number(value: float) -> float:
 
 
 def _misfit() -> InputError:
-    return InputError("The page sent edits that do not fit this table; they were dropped, and the table is as it was.")
+    return InputError("The browser sent edits that do not fit this table. The table is unchanged.")

@@ -20,7 +20,7 @@ from streamlit.runtime.state.session_state import SessionState, Value, WStates
 
 from dpbayes.base.validation import InputError
 
-LEFT_OUT = "The browser sent a value that is not offered here; it was left out, and nothing was changed."
+LEFT_OUT = "The browser sent a value that is not offered here. Nothing was changed."
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: turn to another page, open a story, or load this page again. "
@@ -207,7 +207,7 @@ def _forget_unfit(session: SessionState, metadata: WidgetMetadata[Any], key: str
         kind = next((kind for kind in (bool, str, list, dict) if isinstance(start, kind)), object)
         fits = isinstance(values[name], kind)
         if not fits or (name == key and not _shows(values[name], metadata)):
-            _LOG.error("The control %s cannot show %.200r; it shows what it did without.", key, values.pop(name))
+            _LOG.error("The control %s cannot show %.200r; it keeps its former value.", key, values.pop(name))
 
 
 def _shows(value: object, metadata: WidgetMetadata[Any]) -> bool:

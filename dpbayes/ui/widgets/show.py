@@ -149,7 +149,7 @@ def data_and_download(
             return
         frame = make()
         if curator_only:
-            st.caption("Curator only: not private. Do not hand this file on.")
+            st.caption("Not private (curator view). Do not share this file.")
         numbers(frame, height=min(38 + 35 * len(frame), 300))
         st.download_button(
             "Download CSV",

@@ -80,7 +80,7 @@ def _reliability_chart(
     most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
         f"At ε = {numeral(epsilon, 6)} the mean calibration error is {exact} for the exact posterior and {most} for "
-        f"{escaped(worst.called(study.plan.draws))}, the worst, which is "
+        f"{escaped(worst.called(study.plan.draws))}. The latter is the largest error, and the curve is "
         f"{'overconfident' if bins[worst].overconfidence > 0 else 'underconfident'}."
     )
     chart(
@@ -210,7 +210,7 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         holds=False,
     )
     assumption(
-        "All curves have the same guarantee at equal ε. Only those with a proof do; the others are red.",
+        "All curves have the same guarantee at equal ε. Red curves have no proved guarantee.",
         holds=MANY not in study.methods,
     )
     assumption(
@@ -220,7 +220,9 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         "differ by more than the bands.",
         holds=not real,
     )
-    assumption("The noise is fresh for every ε. Here it is scaled, which makes the curves smooth.", holds=False)
+    assumption(
+        "The noise is fresh for every ε. Here the same noise is scaled, which makes the curves smooth.", holds=False
+    )
     if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
         assumption(
             "The noise is integer, as in a real release. Real-valued noise, as in the paper, has a slightly larger "

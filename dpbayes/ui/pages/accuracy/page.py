@@ -263,7 +263,7 @@ def _shared(plan: AccuracyPlan) -> str:
     if not plan.weights:
         return ""
     titles = ", ".join(escaped(method.called(plan.draws)) for method in plan.methods if shares_noise(method))
-    return f"{weights_said(plan.network, plan.weights)} for how the noise is shared out: {titles}. "
+    return f"{weights_said(plan.network, plan.weights)} in the choice of noise of these curves: {titles}. "
 
 
 def _fewer(study: AccuracyStudy) -> str:

@@ -263,7 +263,7 @@ def _allowed(log_odds: float) -> str:
 
 def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport, limits: list[str]) -> None:
     middle = probability_text(float(np.median(seen[:, -1])))
-    text = f"Half of the {len(seen)} simulated attackers end more than {middle} sure. {' '.join(limits)}"
+    text = f"Half of the {len(seen)} simulated attackers are more than {middle} sure at the end. {' '.join(limits)}"
     past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
     if past:
         text += f" :red[{whole_percent(float(past[0]))} of the attackers pass the stated limit.]"

@@ -26,7 +26,7 @@ def draws_section(subject: Audited, *, seed: int) -> None:
     wanted, each = hash(subject.key), subject.numbers
     if LEAST_DRAWS * each > MOST_NUMBERS:
         st.caption(
-            f"The bound needs {LEAST_DRAWS:,} releases, and each has {each:,} numbers. The limit is "
+            f"This release has {each:,} numbers. The bound is computed for releases of up to "
             f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above has another lower bound."
         )
         return

@@ -25,7 +25,7 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
     st.subheader("The worst pair of neighbouring tables")
     worst = report.worst
     if worst is None:
-        st.markdown("There is none, because no record changes the release.")
+        st.markdown("There is no worst pair, because no record changes the release.")
         return
     st.markdown(
         f"{subject.known.tables}\n\n"

@@ -169,7 +169,7 @@ def _lead_to_failure(evaluation: Evaluation) -> None:
         return
     nearest = float(exceeded[np.abs(exceeded - evaluation.here).argmin()])
     st.button(
-        f"Show where it is exceeded ({evaluation.axis.symbol} = {numeral(nearest)})",
+        f"Show where the bound is exceeded ({evaluation.axis.symbol} = {numeral(nearest)})",
         key="claims.exceeded",
         on_click=lambda: set_parameter(name, PARAMETERS[name].checked(name, nearest)),
     )

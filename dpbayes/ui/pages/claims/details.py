@@ -78,7 +78,8 @@ def _fails(example: Counterexample) -> str:
     setting = example.setting.rstrip(".")
     return (
         f"- {literal(setting[0].upper() + setting[1:])}: the true value is **{shown_as(example.truth)}**, the paper "
-        f"states {shown_as(example.printed)}, proved is {shown_as(example.certified)} ({literal(example.unit)})."
+        f"states {shown_as(example.printed)}, and the proved bound is {shown_as(example.certified)} "
+        f"({literal(example.unit)})."
     )
 
 

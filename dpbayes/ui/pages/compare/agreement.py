@@ -150,7 +150,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
 
 def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: int) -> None:
     """Show what tells a release from a table of true counts."""
-    st.markdown("**What tells a release from true counts**")
+    st.markdown("**Differences between a release and true counts**")
     rows = {
         "total of a table, mean (records)": (f"{records:,}", *(view.total for view in seen.values())),
         "largest minus smallest total in one release (records)": (0, *(view.spread for view in seen.values())),

@@ -106,7 +106,7 @@ def density_view(page: Places, chosen: Chosen) -> bool:
     with page.controls:
         for name in ("compare.shown", "structure.graphs", "epsilon", "delta"):
             controls.parameter_control(name)
-        st.caption("No table is used: noise depends on the graph and on the promise only.")
+        st.caption("No table is used: noise depends on the graph and on the guarantee only.")
     if moving is None:
         return False
     costs, others, work = moving
@@ -260,7 +260,7 @@ def _searched_told(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
     exact = "" if noise.exact else " Where the worst record is not computed exactly, a proved bound is used."
-    return f" Other mechanisms are {on}; Gaussian noise promises (ε, δ).{exact}"
+    return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
 
 
 def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:

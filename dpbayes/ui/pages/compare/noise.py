@@ -189,9 +189,9 @@ def _captions(comparison: Comparison, network: Network) -> None:
             st.caption(weights_effect(comparison, network))
         if laplace.recounted is not None:
             st.caption(
-                "Diamonds use δ. The exact loss of Laplace’s worst pair of tables at this δ allows an ε of its own of "
-                f"{numeral(laplace.recounted.epsilon)}. Noise is measured before counts are clipped; Fourier has no "
-                "lift here. No record is used: noise depends on the graph and on the promise only."
+                f"Diamonds use δ: Laplace noise of pure ε = {numeral(laplace.recounted.epsilon)} satisfies the same "
+                "(ε, δ), by the exact loss of its worst pair of tables. Noise is measured before counts are clipped; "
+                "Fourier has no lift here. No record is used: noise depends on the graph and on the guarantee only."
             )
     for label, why in comparison.refused.items():
         st.caption(escaped(f"{label}: {why}"))
@@ -299,7 +299,7 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     st.caption(
         "Mechanisms without δ are compared with Laplace without δ, the others with Laplace that uses the same δ. "
         f"Graphs of more than {MOST_NODES} nodes are left out."
-        + (" All tables count alike here." if comparison.weights else "")
+        + (" All tables have the same weight here." if comparison.weights else "")
     )
     with st.expander("Best mechanism by graph"):
         numbers(graphs_frame(graphs))
@@ -349,7 +349,7 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
 
 def _residuals(comparison: Comparison, network: Network) -> None:
     """Show the noise on the residual of every set of nodes, once asked for."""
-    with st.expander("Where the noise lies", on_change="rerun", key="compare.residuals.open") as part:
+    with st.expander("Noise by set of nodes", on_change="rerun", key="compare.residuals.open") as part:
         if not part.open:
             return
         if len(network.closure) > MOST_SETS:

@@ -231,9 +231,9 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
     )
     st.caption(
         f"Simulated: the noise of {many(draws, 'release')} with all counts zero. True counts can only raise the "
-        "probabilities of released tables and parameters, so these numbers hold for all data and are public. They can "
-        f"lower that of the whole table.{aside}{_source_of_t(simulated, options, increment)} Explore draws the "
-        "probability with the true counts for the curator."
+        "probabilities of released tables and parameters, so these numbers hold for all data and are public. True "
+        f"counts can lower the probability for the whole table.{aside}{_source_of_t(simulated, options, increment)} "
+        "Explore draws the probability with the true counts for the curator."
     )
     data_and_download(lambda: _curves(simulated, sense), name="non-negativity", curator_only=False, simulates=True)
 
@@ -296,13 +296,13 @@ def _claim(t: float) -> None:
 
 
 def _costs_of_trying_again(epsilon: float) -> None:
-    with st.expander("What trying again costs"):
+    with st.expander("Cost of repeated runs"):
         st.markdown(
             f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing only "
             f"the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, however many runs it takes: "
             "$P(A \\mid S) = P(A \\cap S)/P(S)$, and both change by a factor of at most $e^\\varepsilon$. This holds "
-            "if nobody learns the number of runs, and if runs continue until one is non-negative. It does not cost "
-            "$\\varepsilon$ only: the paper’s Figure 1, which plots the successful runs, is charged too little."
+            "if nobody learns the number of runs, and if runs continue until one is non-negative. The paper’s "
+            "Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
         )
 
 

@@ -28,7 +28,7 @@ MOST_VALUES = 1_000_000
 
 def coverage(chosen: Chosen) -> bool:
     """Show the coverage of intervals, once opened; return whether it goes on."""
-    with st.expander("How often intervals hold the truth", on_change="rerun", key="coverage.open") as part:
+    with st.expander("How often intervals contain the truth", on_change="rerun", key="coverage.open") as part:
         if not part.open:
             return False
         going = False

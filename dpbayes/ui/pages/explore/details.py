@@ -134,8 +134,9 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         numbers(frame)
     if spread is not None and spread.left > DECIDING:
         st.caption(
-            f"The prior decides this answer: the release leaves {whole_percent(min(spread.left, 1.0))} of the prior's "
-            "spread. Ask about a node with fewer parents, or take a larger ε."
+            "This answer depends mainly on the prior: the release leaves "
+            f"{whole_percent(min(spread.left, 1.0))} of the prior's spread. Ask about a node with fewer parents, or take "
+            "a larger ε."
         )
     if chosen.is_curator:
         st.caption("Exact values and errors are not private (curator view).")

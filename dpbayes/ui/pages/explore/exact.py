@@ -70,8 +70,8 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
     worst = int(away.argmax())
     widths = numeral(float(away[worst] / exact.sd[worst]), 2) if exact.sd[worst] > 0 else "0"
     st.markdown(
-        f"Over all {many(network.row_count, 'row')} means differ by at most {numeral(float(away[worst]), 2)}, in "
-        f"{escaped(f'P({network.cell_label(worst)})')}: {widths} of its posterior's standard deviation."
+        f"The means differ most in {escaped(f'P({network.cell_label(worst)})')}: by "
+        f"{numeral(float(away[worst]), 2)}, which is {widths} times the standard deviation of its posterior."
     )
     rhat, worth = float(draws.rhat.max()), int(draws.effective.min())
     agree = "The chains agree" if rhat <= MOST_RHAT else "The chains do not agree yet, so the result is rough"

@@ -36,8 +36,8 @@ def draws_of(mechanism: Mechanism[Outcome]) -> int:
     size = cells * each
     if size > MOST_VALUES and each > 1:
         raise InputError(
-            f"One release of {each:,} draws of {cells:,} probabilities would hold {size:,} numbers; up to "
-            f"{MOST_VALUES:,} are simulated. Choose fewer posterior draws, or remove arrows on the Network page."
+            f"One release would have {size:,} numbers, and at most {MOST_VALUES:,} are simulated. Choose fewer "
+            "posterior draws, or remove arrows on the Network page."
         )
     return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
 

@@ -94,8 +94,8 @@ def more_sides(scenario: Scenario) -> str:
             f"most {MOST_SHOWN:,} possible posteriors. The picture needs fewer throws: up to {allowed}."
         )
     return (
-        f"With {scenario.n:,} throws, dice of up to {shown} sides have at most {MOST_SHOWN:,} possible posteriors. "
-        f"Fewer throws allow more sides: up to {allowed}."
+        f"With {scenario.n:,} throws, the picture goes up to {shown} sides: dice of more sides have too many possible "
+        f"posteriors. Fewer throws allow more sides: up to {allowed}."
     )
 
 

@@ -61,9 +61,9 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
     if strays:
         st.caption(
             f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(strays)[:5])))}. Rename "
-            "them to a column's name, or draw synthetic records from this network."
+            "them to a column's name, or sample synthetic records from this network."
         )
-        if st.button("Draw synthetic records from this network"):
+        if st.button("Sample synthetic records from this network"):
             with sentence_instead():
                 chosen.adopt_as_source()
                 again()

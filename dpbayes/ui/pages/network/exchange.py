@@ -57,7 +57,7 @@ def exchange(chosen: Chosen) -> None:
                 offered_name("drawing", "svg"),
                 "image/svg+xml",
                 key="drawing.out",
-                help="As it is drawn above, with every name in full; it contains nothing of the data.",
+                help="The drawing above with every name in full. The file contains nothing of the data.",
                 on_click="ignore",
             )
 
@@ -84,7 +84,7 @@ def _import(name: str, content: bytes, chosen: Chosen) -> None:
         names, edges = read_edges(text)
         if left_out := [column for column in chosen.network.names if column not in names]:
             st.toast(
-                f"The file does not name {many(len(left_out), 'node')} of the drawing, which the graph is now without: "
+                f"The file lacks {many(len(left_out), 'node')} of the drawing, now removed: "
                 f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo brings them back."
             )
         replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))

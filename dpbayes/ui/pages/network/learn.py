@@ -51,8 +51,8 @@ def _learn(chosen: Chosen) -> None:
     if len(nodes) < 2:
         raise InputError("Fewer than two nodes of the drawing are columns of the table; add columns as nodes first.")
     st.markdown(
-        f"Chooses arrows among the {len(nodes):,} columns that are nodes of the drawing, from their records, and adds "
-        "noise to what it looks at."
+        f"Arrows are chosen among the {len(nodes):,} columns that are nodes of the drawing, by noisy scores that are "
+        "computed from the records."
     )
     choice = _choice(nodes)
     data = table.select(nodes)
@@ -67,7 +67,12 @@ def _choice(nodes: list[str]) -> StructureChoice:
     left, middle, right = st.columns(3)
     parents = left.selectbox("Most parents", range(1, 9), index=1, key="learn.parents")
     epsilon = middle.text_input("ε for the graph", "1", key="learn.epsilon")
-    first = right.selectbox("Begin with", nodes, key="learn.first", help="Named without looking at the records.")
+    first = right.selectbox(
+        "Begin with",
+        nodes,
+        key="learn.first",
+        help="Choose it without looking at the records.",
+    )
     return StructureChoice(epsilon=parsed_epsilon(epsilon), parents=parents, first=first)
 
 
@@ -78,11 +83,11 @@ def _say_noise(choice: StructureChoice, data: Dataset) -> None:
     if share >= 1:
         times = "beyond" if math.isinf(share) else f"{numeral(share, 2)} times"
         st.info(
-            f"With {what}, noise can be {times} the strongest dependence that there is: the choice is mostly noise; "
-            "take fewer columns or a larger ε."
+            f"With {what}, noise can be {times} the strongest possible dependence: the choice is mostly noise. "
+            "Use fewer columns or a larger ε."
         )
     else:
-        lost = f"dependence below about {numeral(100 * share, 2)}% of the strongest that there can be is lost in noise"
+        lost = f"dependence below about {numeral(100 * share, 2)}% of the strongest possible is lost in noise"
         st.caption(f"With {what}, {lost}.")
 
 
@@ -92,15 +97,15 @@ def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     kept = st.session_state.get("learn.simulated")
     if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
         looks = pair_count(choice, len(data.names)) * data.n
-        if looks > AT_ONCE and not st.button("Simulate it", help="It takes a while with so many records and pairs."):
+        if looks > AT_ONCE and not st.button("Simulate it", help="This takes a while with so many records and pairs."):
             return
         with st.spinner("Scoring pairs of a node and its parents …"):
             simulated = simulate_structure(choice, data, stream(chosen.seed, "structure"))
         kept = st.session_state["learn.simulated"] = key, simulated
     structure: ChosenStructure = kept[1]
     arrow_list(structure.network)
-    st.caption("Simulation, curator only: not private.")
-    if st.button("Take the simulated graph as the drawing", help="For teaching: a release must not use it."):
+    st.caption("Simulation: not private (curator view).")
+    if st.button("Use the simulated graph as the drawing", help="For teaching: a release must not use this graph."):
         _take("The simulated graph", structure.network)
 
 
@@ -108,7 +113,10 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     """Learn the graph once, by the operating system's randomness, after one confirmation."""
     require_releasable(chosen)
     path = ledger.ledger_path()
-    st.markdown("**Learn it really**, once, from this computer’s own randomness: a dataset’s budget pays for it.")
+    st.markdown(
+        "**Learn the graph for real.** The noise is sampled once, from this computer’s randomness. The cost is "
+        "charged to the dataset’s budget."
+    )
     dataset = whose_budget(path, key="learn.dataset")
     if dataset is None:
         return
@@ -116,25 +124,25 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     charge(path, dataset, request.cost)
     before = shown_again(path, request)
     if before is not None:
-        st.info(f"This graph was learnt before, in row {before.row}: to show it again costs nothing.")
+        st.info(f"This graph was learnt before, in row {before.row}: showing it again costs nothing.")
         _show(before)
         return
     st.caption(
-        "With this you state that the columns, the one to begin with, ε and the number of parents were chosen without "
-        "looking at these records. A release of the learnt graph then pays for its tables alone."
+        "By learning the graph you state that the columns, the first column, ε and the number of parents were chosen "
+        "without looking at these records. A release with the learnt graph is charged for its tables only."
     )
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
     if st.button(f"Learn it and spend ε = {amount_text(request.epsilon)}", type="primary"):
         ledger.remember_table(path, dataset, chosen.dataset)
-        with st.spinner("Drawing …"):
+        with st.spinner("Learning …"):
             published = publish_structure(path, request, data)
         _show(published)
 
 
 def _show(published: Published) -> None:
     opened_release(published.document, key="learnt")
-    if st.button("Take the learnt graph as the drawing", key="learn.take"):
+    if st.button("Use the learnt graph as the drawing", key="learn.take"):
         _take("The learnt graph", read_structure(published.document).network)
     ledger_link()
 

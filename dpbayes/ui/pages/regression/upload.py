@@ -171,7 +171,7 @@ def stated(edited: pd.DataFrame, target: str) -> OwnColumns:
     lines = {str(line["column"]): line for line in edited.to_dict("records")}
     used = [name for name, line in lines.items() if line["use"] and name != target]
     if not used:
-        raise InputError("Tick at least one feature besides the target.")
+        raise InputError("Tick at least one feature other than the target.")
     features = tuple(_column({str(key): value for key, value in lines[name].items()}) for name in used)
     return OwnColumns(features, _column({str(key): value for key, value in lines[target].items()}))
 

@@ -83,9 +83,9 @@ def chosen_game(options: SamplingOptions, calibration: Calibration) -> Game:
         epsilon = options.answer_epsilon
         if calibration is Calibration.AS_PRINTED and epsilon <= LEAST_PRINTED:
             raise InputError(
-                f"The epsilon of one answer must be above {numeral(LEAST_PRINTED, 4)} for the paper's omega = "
-                f"exp(-epsilon/2) to leave anything to sample from; {numeral(epsilon, 6)} is not. Raise it, or use the "
-                "proved calibration."
+                f"The paper's omega = exp(-epsilon/2) leaves nothing to sample from at epsilon = "
+                f"{numeral(epsilon, 6)}. Choose an epsilon of one answer above {numeral(LEAST_PRINTED, 4)}, "
+                "or the proved calibration."
             )
         sampler = answering(options.columns, epsilon=epsilon, calibration=calibration)
         bound = sampler.log_odds_bound

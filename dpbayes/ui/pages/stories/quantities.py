@@ -140,7 +140,7 @@ def _smaller_error(chosen: Chosen) -> str:
 def _less_noise(chosen: Chosen) -> str:
     cost = structure_cost(chosen.network, chosen.epsilon)
     if cost.fourier_noise is None:
-        raise InputError("Fourier needs binary nodes, and one here is not.")
+        raise InputError("Fourier needs binary nodes, and one node here is not binary.")
     if np.isclose(cost.laplace_noise, cost.fourier_noise):
         return TOO_NEAR
     return LAPLACE if cost.laplace_noise < cost.fourier_noise else FOURIER
@@ -177,7 +177,7 @@ def _answers_needed(chosen: Chosen) -> float:
     study = game.games_of(_game(chosen), seed=chosen.seed)
     needed = needed_answers(study, level=game.LEVEL).value
     if needed is None:
-        raise InputError(f"More than {len(study.log_odds):,} answers, the most that are simulated.")
+        raise InputError(f"More than {len(study.log_odds):,} answers are needed, and no more are simulated.")
     return float(needed)
 
 
@@ -223,7 +223,7 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "The probability P(target | evidence) asked on Explore, without noise; of the state yes, where there is one.",
+        "The exact probability P(target | evidence) on Explore, without noise; of the state yes if the target has it.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,

@@ -72,7 +72,7 @@ def _table(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise InputError(f"A story has up to {MOST_BYTES:,} bytes; this file has {len(content):,}.")
     if _DEEP_KEY.search(content):
-        raise InputError("The story is not TOML of a story: a key of it has more than eight parts.")
+        raise InputError("The story has a key of more than eight parts, which no story needs.")
     try:
         return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError:
@@ -143,7 +143,7 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
             continue
         steps = [number for number, step in enumerate(before, start=1) if step.guess and step.guess.quantity == text]
         if not steps:
-            raise InputError(f"{whose}: no step before it asks for “{text}”, which the setting {name} takes.")
+            raise InputError(f"{whose}: the setting {name} needs “{text}”, but no earlier step asks for it.")
         carried[name] = Carried(name, text, steps[-1])
     return carried
 
@@ -165,7 +165,7 @@ def _query(whose: str, given: object) -> dict[str, str]:
         raise InputError(f"{whose}: settings must be a table of TOML, not {brief(given)}.")
     for name, value in given.items():
         if name in PERSONS_OWN:
-            raise InputError(f"{whose} cannot set {name}: that is for the person to choose.")
+            raise InputError(f"{whose} cannot set {name}: the visitor chooses it.")
         if name not in PARAMETERS and name not in READERS:
             raise InputError(f"{whose}: there is no setting called {brief(name)}; copy its name from a link.")
         if not isinstance(value, str | int | float):

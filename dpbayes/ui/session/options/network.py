@@ -23,7 +23,7 @@ class NetworkOptions:
         Choice(
             ByNode,
             title="by node",
-            description="Noise is what a mechanism adds to the counts of a node’s table. Error is how far that leaves "
-            "the node’s probabilities from exact, on planned tables: it is larger in rows with few records.",
+            description="Noise is what a mechanism adds to the counts of a node’s table. Error is the mean absolute "
+            "error of the node’s probabilities on planned tables. It is larger in rows with few records.",
         ),
     ]

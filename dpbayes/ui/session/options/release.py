@@ -18,8 +18,9 @@ class ReleaseOptions:
         Choice(
             Reading,
             title="the recipient",
-            description="The law of the noise is public. A noise-aware reader models it and gets intervals that keep "
-            "their level. A naive reader takes noisy counts for true ones, as the papers do. Neither costs privacy.",
+            description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
+            "keep their level. A naive reader takes noisy counts as true counts, as the papers do. "
+            "Both cost no privacy.",
         ),
     ]
     points: Annotated[
@@ -32,7 +33,7 @@ class ReleaseOptions:
             log=True,
             whole=True,
             title="points of every row",
-            description="How many possible counts of every row the noise-aware posterior is made of.",
+            description="The number of possible counts of each row in the noise-aware posterior.",
         ),
     ]
     weight: Annotated[
@@ -44,8 +45,8 @@ class ReleaseOptions:
             typical=10.0,
             log=True,
             title="their weight",
-            description="How many times the squared error in these tables counts; in all others it counts once. The "
-            "noise is shared out for the smallest sum. The guarantee stays the same.",
+            description="The weight of the squared error in these tables. All other tables have weight 1. The "
+            "guarantee stays the same.",
         ),
     ]
     suspicion: Annotated[

@@ -66,7 +66,7 @@ def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = F
     others = {key: value for key, value in _short(page, chosen.settings).items() if key not in spoken_for}
     kind = f" A {'simulation' if simulates else 'picture'}, not a release."
     is_private = chosen.is_curator and facts.get("tables") != PLANNED
-    private = " Drawn for the curator: it may show what is not private." if is_private else ""
+    private = " Curator view: may contain values that are not private." if is_private else ""
     return f"{_line(page, facts | others)}{kind}{private}"
 
 

@@ -186,7 +186,7 @@ def _position(value: object, limit: float) -> float:
 def _edge(value: object, names: set[str]) -> tuple[str, str]:
     ends = _items(value, "ends of an arrow")
     if len(ends) != 2:
-        raise DrawingError(f"An arrow of a drawing has two ends; {brief(value)} has not.")
+        raise DrawingError(f"An arrow of a drawing has two ends; {brief(value)} does not.")
     start, end = ends
     for name in (start, end):
         if not isinstance(name, str) or name not in names:

@@ -108,7 +108,12 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
                     st.markdown(_to_do(story.step))
             _turns(story)
             if page not in WITHOUT_PICTURE:
-                st.button("Present", key="story.present", on_click=_present, help="One picture, large. Escape leaves.")
+                st.button(
+                    "Present",
+                    key="story.present",
+                    on_click=_present,
+                    help="One large picture; Escape ends it.",
+                )
             st.button("Leave", key="story.leave", on_click=leave)
     _guess(story, page)
     _hands(story, page)
