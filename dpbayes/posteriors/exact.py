@@ -80,7 +80,7 @@ def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
     if not noise.scale:
         raise InputError(
             "The exact posterior is sampled only for Laplace noise in every cell. Choose such a mechanism, or use the "
-            "quick one."
+            "row-wise posterior."
         )
 
 

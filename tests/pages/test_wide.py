@@ -147,7 +147,7 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/explore.py", **query)
         t = float(at.text_input(key="box.t").value)
-        told.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("Without records"))))
+        told.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("If all counts"))))
     (simulated, said), (proved, also) = told
     assert proved == pytest.approx(simulated, rel=0.05)
     assert re.fullmatch(r"If all counts are zero, [\d.]+% of releases have no negative count\. .*", said)

@@ -79,12 +79,12 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
   variance 1. One sample from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$
   nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
-- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. A guess at the table is off by
-  $\\delta$ times the overlap on average, or more, for the worse of the two.
-- **As stated**, for one answer: the distance ${printed}$, so off by ${worst[0]}$ or more.
-- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$, so off by ${worst[1]}$ or
-  more. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr) = {number(float(exact[0]))}$,
-  so off by ${worst[2]}$ or more.
+- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. For the worse of
+  the two tables, a guess has a mean error of at least $\\delta$ times the overlap.
+- **As stated**, for one answer: the distance ${printed}$ and an error of at least ${worst[0]}$.
+- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$ and an error of at least
+  ${worst[1]}$. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr)
+  = {number(float(exact[0]))}$ and an error of at least ${worst[2]}$.
 """
 
 

@@ -56,7 +56,7 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
     printed, certified = ends(bound)
     return f"""
-- Runs go on until the first success, and that alone is handed over; $\\epsilon = {at.epsilon[0]:g}$.
+- Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
 - **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and
   both change by a factor of at most $e^\\epsilon$.

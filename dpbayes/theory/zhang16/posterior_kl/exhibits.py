@@ -118,7 +118,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
         "McDiarmid's inequality, with the sum of c squared": tails.mcdiarmid,
         "Chernoff's bound": tails.chernoff,
         law: tails.quantile,
-        "the largest divergence there can be": tails.largest,
+        "the largest possible divergence": tails.largest,
     }
     lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
     return f"- **Proved**: ${certified}$ nats, the least of what is proved:\n{lines}"
@@ -135,7 +135,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
   $\\epsilon$ is.
-- **Proved**: ${certified}$ nats. No release of these counts can be more than ${largest}$ nats off.
+- **Proved**: ${certified}$ nats. The largest possible divergence for these counts is ${largest}$ nats.
 """
 
 

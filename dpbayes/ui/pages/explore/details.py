@@ -135,8 +135,8 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     if spread is not None and spread.left > DECIDING:
         st.caption(
             "This answer depends mainly on the prior: the release leaves "
-            f"{whole_percent(min(spread.left, 1.0))} of the prior's spread. Ask about a node with fewer parents, or take "
-            "a larger ε."
+            f"{whole_percent(min(spread.left, 1.0))} of the prior's spread. Ask about a node with fewer parents, or "
+            "take a larger ε."
         )
     if chosen.is_curator:
         st.caption("Exact values and errors are not private (curator view).")
