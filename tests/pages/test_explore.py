@@ -189,7 +189,7 @@ def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch:
     assert real[0] < 0.5 < 0.85 < min(aware)
     assert f"{whole_percent(real[0])} of releases for a naive reader" in everything(at)
     monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.MOST_VALUES", 10)
-    one_sentence(fine(at.run()), "Draw a smaller synthetic table")
+    one_sentence(fine(at.run()), "Sample a smaller synthetic table")
 
 
 @pytest.mark.parametrize("seat", list(Seat))

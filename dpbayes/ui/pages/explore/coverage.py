@@ -42,8 +42,8 @@ def _measured(chosen: Chosen) -> bool:
     network, n = chosen.network, chosen.counts.n
     if len(network.names) * n > MOST_VALUES:
         raise InputError(
-            f"Every simulated release needs its own table of at most {MOST_VALUES:,} values; {n:,} records of "
-            f"{len(network.names):,} columns are more. Draw a smaller synthetic table on the Data page."
+            f"Every simulated release needs its own table of at most {MOST_VALUES:,} values, and this table has "
+            "more. Sample a smaller synthetic table on the Data page."
         )
     settings = against_epsilon("", lambda epsilon: replace(mechanism, epsilon=epsilon), n)
     releases = RELEASES if network.cell_count <= SMALL else FEW_RELEASES

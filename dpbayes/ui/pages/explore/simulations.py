@@ -37,7 +37,7 @@ def draws_of(mechanism: Mechanism[Outcome]) -> int:
     if size > MOST_VALUES and each > 1:
         raise InputError(
             f"One release would have {size:,} numbers, and at most {MOST_VALUES:,} are simulated. Choose fewer "
-            "posterior draws, or remove arrows on the Network page."
+            "posterior samples, or remove arrows on the Network page."
         )
     return max(FEWEST_DRAWS, min(max(LEAST_DRAWS, min(DRAWS, MANY_VALUES // size)), MOST_VALUES // size))
 
