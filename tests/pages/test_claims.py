@@ -428,7 +428,7 @@ def test_every_counterexample_refutes_and_is_shown_with_its_claim() -> None:
 
 def test_a_value_that_is_not_proved_is_unknown() -> None:
     claim = next(c for c in CLAIMS if any(math.isnan(example.certified) for example in counterexamples_of(c)))
-    assert "proved is unknown" in everything(claim_opened(str(claim.reference)))
+    assert "the proved bound is unknown" in everything(claim_opened(str(claim.reference)))
 
 
 def test_a_claim_leads_to_the_page_that_is_about_it() -> None:

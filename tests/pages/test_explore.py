@@ -221,7 +221,7 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
         assert mean == pytest.approx(law.mean[cell], abs=1e-4)
         assert interval == "{:.4f} to {:.4f}".format(*law.interval(cells=cell))
     away = numeral(float(np.abs(draws.law.mean - release.noise_aware().mean).max()), 2)
-    assert f"means differ by at most {away}" in everything(at)
+    assert f": by {away}, which is " in everything(at)
     assert f"R-hat is at most {numeral_above(draws.rhat.max(), 4)}" in everything(at)
 
 
@@ -733,7 +733,7 @@ def test_every_draw_of_a_release_is_a_tick_within_the_trimmed_region() -> None:
 
 def test_the_printed_sampler_below_two_ln_two_is_a_sentence() -> None:
     at = open_page(PAGE, mechanism="PosteriorSampler", calibration="as printed")
-    one_sentence(at, "epsilon must be above 1.386")
+    one_sentence(at, "Choose an epsilon above 1.386")
 
 
 # The recipient's seat
