@@ -1,6 +1,7 @@
 """Every page opened as Streamlit runs it, without a browser."""
 
 import functools
+import gc
 import inspect
 import json
 import logging
@@ -74,6 +75,14 @@ def scripts_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScriptCache, "get_bytecode", lambda _, path: keep(path, os.stat(path).st_mtime_ns))
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_kept_for_the_next_module() -> Iterator[None]:
+    """What pages cache, and their sessions' circles, would fill a worker with a third of its memory by the end."""
+    yield
+    st.cache_data.clear()
+    gc.collect()
 
 
 @pytest.fixture(autouse=True, scope="session")
