@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.truth import DOUBT, Measured, above
+from dpbayes.theory.claims.exhibit import DOUBT, Measured, above
 
 MOST_RELEASES = 1_000_000
 

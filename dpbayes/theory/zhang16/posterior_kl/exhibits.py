@@ -5,13 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpbayes.base.randomness import stream
-from dpbayes.theory.claims.claim import Bound, Claim
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Uses
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, Uses, exactly, mean_alone
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
 from dpbayes.theory.zhang16.counts import scale_in_words
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
     CLOSED_FORM,
@@ -81,7 +78,7 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
 
 def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -94,7 +91,7 @@ def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -126,7 +123,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
 
 def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     bounds = kl_bounds(subject, at)
     largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
@@ -141,7 +138,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
@@ -152,7 +149,7 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
@@ -162,7 +159,7 @@ def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""
