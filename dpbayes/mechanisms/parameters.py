@@ -71,12 +71,10 @@ class Noise(enum.Enum):
 
     @property
     def symbol(self) -> str:
-        """The Laplace law as LaTeX."""
         return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
 
     @property
     def gaussian_symbol(self) -> str:
-        """The Gaussian law as LaTeX."""
         return r"\mathcal{N}" if self is Noise.REAL else r"\mathcal{N}_{\mathbb{Z}}"
 
     @property

@@ -125,7 +125,6 @@ class Release(Generic[OutcomeT_co]):
 
     @property
     def numbers(self) -> FloatArray:
-        """The numbers of the outcome."""
         return self.outcome.numbers
 
     @property

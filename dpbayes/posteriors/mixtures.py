@@ -43,7 +43,6 @@ class DirichletMixtures:
 
     @property
     def network(self) -> Network:
-        """The network whose rows they are."""
         return self.prior.network
 
     @cached_property

@@ -115,7 +115,6 @@ class DeclaredTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns in use."""
         return tuple(column.name for column in self.columns)
 
     @cached_property

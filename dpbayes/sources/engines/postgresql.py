@@ -88,7 +88,6 @@ class PostgresServer:
 
     @property
     def place(self) -> str:
-        """Where the server is, for a sentence."""
         host, port = self.connection.get("host", "this machine"), self.connection.get("port", "5432")
         return f"PostgreSQL at {brief(host)}, port {port},"
 
@@ -123,7 +122,6 @@ class PostgresSession:
         return tuple((schema, name) for schema, name in self.ask(TABLES, {"most": MOST_TABLES}))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         return self._rows(expression, _statement(expression))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
@@ -145,7 +143,6 @@ class PostgresSession:
         )
 
     def ask(self, text: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement. Errors: InputError in one sentence."""
         import psycopg
 
         try:
@@ -160,7 +157,6 @@ class PostgresSession:
         return 0.0
 
     def cancel(self) -> None:
-        """Ask the server to give the statement up."""
         with suppress(Exception):  # where the connection is lost, so is the statement
             self.connection.cancel_safe(timeout=2)
 

@@ -64,7 +64,6 @@ class SparkSession:
     group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
 
     def table(self) -> "ir.Table":
-        """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -72,13 +71,11 @@ class SparkSession:
         return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a driver that is gone is told of by the answer
             self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
         return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random. Errors: as of `answer`."""
         with suppress(Exception):  # as of `answer`
             self.spark.sparkContext.setJobGroup(self.group, "dpbayes draws a sample", interruptOnCancel=True)
         return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
@@ -95,7 +92,6 @@ class SparkSession:
             return 0.0
 
     def cancel(self) -> None:
-        """Give up the group's jobs."""
         with suppress(Exception):  # a driver that is gone has given them up
             self.spark.sparkContext.cancelJobGroup(self.group)
 
@@ -109,7 +105,6 @@ class ConnectSession:
     stages: dict[str, float] = field(default_factory=dict)
 
     def table(self) -> "ir.Table":
-        """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -117,13 +112,11 @@ class ConnectSession:
         return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a server that does not tell how far it is still counts
             self.spark.registerProgressHandler(self._watch)
         return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random. Errors: as of `answer`."""
         with suppress(Exception):  # as of `answer`
             self.spark.registerProgressHandler(self._watch)
         return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
@@ -137,7 +130,6 @@ class ConnectSession:
         return min(1.0, self.stages.get("share", 0.0))
 
     def cancel(self) -> None:
-        """Give up all that this session asked for."""
         with suppress(Exception):  # a server that is gone has given it up
             self.spark.interruptAll()
 

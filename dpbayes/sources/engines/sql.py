@@ -57,11 +57,9 @@ class SqlTable:
 
     @property
     def title(self) -> str:
-        """The table's name; it holds no password."""
         return self.database.title
 
     def fields(self) -> tuple[Field, ...]:
-        """Return the table's columns. Errors: InputError where it cannot be reached."""
         with self.database.session() as session:
             kinds = session.table().schema().items()
             return tuple(Field(str(name), str(kind), is_number(kind)) for name, kind in kinds)

@@ -96,9 +96,13 @@ class Counterexample:
     certified: float
     unit: str
 
+    @classmethod
+    def of(cls, bound: Bound, setting: str, *, truth: float) -> "Counterexample":
+        """Return that of a bound at a single setting."""
+        return cls(bound.claim, setting, truth, float(bound.printed), float(bound.certified), bound.unit)
+
     @property
     def refutes(self) -> bool:
-        """Whether the true value is above the printed bound."""
         return self.truth > self.printed
 
 

@@ -48,7 +48,6 @@ class Judgement:
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether the true value is above the printed bound."""
         return self.decision in (Decision.REFUTED, Decision.UNFOUNDED, Decision.OURS_EXCEEDED)
 
 

@@ -168,13 +168,10 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     [Dimitrakakis14] Lemma 7: P(X=1) = P(Y=0 | X=1) = 1 - epsilon, P(Y=0 | X=0) = epsilon; (1, 0) against (0, 0).
     """
     bound = lemma_7(chain(2), least=least)
-    return Counterexample(
-        LEMMA_7,
+    return Counterexample.of(
+        bound,
         f"X -> Y with CPT entries {least:g} and {1 - least:g}, the record (1, 0) against (0, 0)",
         truth=2 * (math.log1p(-least) - math.log(least)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="nats of log-likelihood",
     )
 
 

@@ -143,13 +143,10 @@ def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Countere
     records = whole_number("The number of records", n, low=1, high=10**9)
     pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
     bound = theorem_2_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
-    return Counterexample(
-        THEOREM_2_II,
+    return Counterexample.of(
+        bound,
         f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
         truth=float(gamma_variation(pair)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="total variation distance",
     )
 
 

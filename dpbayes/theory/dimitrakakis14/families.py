@@ -236,13 +236,10 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     """Return the mass of variances below 1/(2 L), that is without constant L, at mu = 0. [Dimitrakakis14] Lemma 6."""
     value = finite_number("L", level, low=1e-9, high=1e9)
     bound = lemma_6(rate, at=value)
-    return Counterexample(
-        LEMMA_6,
+    return Counterexample.of(
+        bound,
         f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {value:g}",
         truth=float(bound.certified),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit=MASS,
     )
 
 

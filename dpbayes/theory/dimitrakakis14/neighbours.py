@@ -72,13 +72,10 @@ def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> 
     [Dimitrakakis14] Definition 1.
     """
     bound = remark_1(epsilon, delta=delta, records=2)
-    return Counterexample(
-        REMARK_1,
+    return Counterexample.of(
+        bound,
         f"P(B) = 0, {delta:g} and {delta * (1 + math.exp(epsilon)):.4g} on a chain of tables, epsilon = {epsilon:g}",
         truth=delta * (1 + math.exp(epsilon)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="probability",
     )
 
 

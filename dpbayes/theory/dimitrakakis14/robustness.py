@@ -163,7 +163,7 @@ def counterexample_theorem_1_ii_binomial(n: int = 145, *, a: float = 10.0) -> Co
 
 
 def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counterexample:
-    return Counterexample(THEOREM_1_II, setting, divergence, float(bound.printed), float(bound.certified), NATS)
+    return Counterexample.of(bound, setting, truth=divergence)
 
 
 def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:

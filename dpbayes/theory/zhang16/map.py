@@ -130,13 +130,10 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     """Return how far one record moves the density, and sqrt(L r). [Zhang16] Algorithm 3."""
     row = row or TrimmedRow()
     bound = algorithm_3(row)
-    return Counterexample(
-        ALGORITHM_3,
+    return Counterexample.of(
+        bound,
         _setting(row),
         truth=row.density_sensitivity,
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit=bound.unit,
     )
 
 
@@ -302,14 +299,11 @@ def counterexample_lemma_4_masses() -> Counterexample:
 def _exceeded(a: float, sensitivity: float, *, epsilon: float, t: float) -> Counterexample:
     mechanism = shortfall(a, 1.0, counts=(0, 1), cells=5, sensitivity=sensitivity)
     bound = lemma_4(mechanism, epsilon=epsilon, t=t)
-    return Counterexample(
-        LEMMA_4,
+    return Counterexample.of(
+        bound,
         f"Beta({a:g}, 1) prior, one record in the second state, 5 cells, Delta = {sensitivity:g}, "
         f"epsilon = {epsilon:g}, t = {t:g}",
         truth=float(mechanism.outside(epsilon=epsilon, t=t)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="probability",
     )
 
 

@@ -104,13 +104,10 @@ def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -
 def counterexample_norm(norm_bound: float = 3.0) -> Counterexample:
     """Return the true norm at x = 1, y = -1, w = B, d = 1. [Zhang16] Appendix D, the norm of the gradient."""
     bound = gradient_norm(norm_bound, features=1)
-    return Counterexample(
-        NORM,
+    return Counterexample.of(
+        bound,
         f"One feature, x = 1, y = -1, w = B = {norm_bound:g}, sigma = 1, n = 1",
         truth=float(np.linalg.norm(gradient([norm_bound], x=[1.0], y=-1.0))),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="nats per unit of the record",
     )
 
 

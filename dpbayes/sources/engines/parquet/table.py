@@ -121,7 +121,6 @@ class ParquetFiles:
 
     @property
     def title(self) -> str:
-        """The name of the file or folder."""
         return self.path.name or str(self.path)
 
     def fields(self) -> tuple[Field, ...]:
