@@ -63,8 +63,8 @@ def _log_ratios(
     # Densities and probabilities of whole numbers have the same ratio.
     apart = np.asarray(first, dtype=np.float64) - second
     middle = (np.asarray(first, dtype=np.float64) + second) / 2
-    told: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
-    return told / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(told)
+    projection: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
+    return projection / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(projection)
 
 
 AUDIT = Audit(

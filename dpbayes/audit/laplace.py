@@ -65,9 +65,9 @@ def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior
         mechanism: LaplaceCounts, released: ReleasedPosterior, *, first: IntArray, second: IntArray
     ) -> FloatArray:
         counts = seen(released)
-        told = (np.abs(counts - second) - np.abs(counts - first)).sum(axis=-1)
+        difference = (np.abs(counts - second) - np.abs(counts - first)).sum(axis=-1)
         # Without noise there is one table, all columns being constant, and nothing to tell.
-        return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
+        return difference / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(difference)
 
     return Audit(
         kind=kind,

@@ -60,7 +60,7 @@ class ConsistentLaplace:
         return (
             f"$Y = \\Delta + {self.noise.symbol}(2|I|/\\varepsilon)$ in every cell, here with scale "
             f"$2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts; $Z = \\arg\\min \\|Z - Y\\|^2$ over tables of "
-            f"$n$ records that agree on the nodes they share.{self.noise.told}"
+            f"$n$ records that agree on the nodes they share.{self.noise.meaning}"
         )
 
     @property

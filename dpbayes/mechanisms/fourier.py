@@ -91,7 +91,7 @@ class LaplaceFourier:
         return (
             f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
             f"$b = {latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of them."
-            f"{self.noise.told} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
+            f"{self.noise.meaning} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
         )
 
     @property

@@ -60,7 +60,7 @@ class GaussianUpdates:
         return (
             f"$Z = \\Delta + {self.noise.gaussian_symbol}(0, s^2)$ in every cell, with $s = \\sqrt{{2|I|}}/\\mu = "
             f"{latex(self.noise_scale)}$ counts; $\\mu = {latex(self.shift)}$ is the largest shift that is "
-            f"$(\\varepsilon, \\delta)$-private, here at $\\delta = {latex(self.delta)}$.{self.noise.gaussian_told}"
+            f"$(\\varepsilon, \\delta)$-private, here at $\\delta = {latex(self.delta)}$.{self.noise.gaussian_meaning}"
         )
 
     @cached_property

@@ -56,7 +56,7 @@ class LaplaceUpdates:
     def formula(self) -> str:
         return (
             f"$Z = \\mathrm{{clip}}(\\Delta + {self.noise.symbol}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.told}"
+            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.meaning}"
         )
 
     @property

@@ -74,7 +74,7 @@ class GaussianResiduals:
         return (
             f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
             f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} that one record moves, "
-            f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_told}"
+            f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_meaning}"
         )
 
     @cached_property

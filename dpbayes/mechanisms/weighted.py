@@ -71,7 +71,7 @@ class WeightedFourier:
         return (
             f"$s_A + {self.noise.symbol}(b_A)$ for each of ${np.count_nonzero(design.scales)}$ coefficients, with "
             f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} that one record "
-            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.told}"
+            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
         )
 
     @cached_property

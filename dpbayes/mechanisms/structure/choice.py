@@ -238,11 +238,11 @@ def _chosen(choice: StructureChoice, data: Dataset, pick: Pick) -> ChosenStructu
     require_feasible(choice, data)
     joined = [0 if choice.first is None else data.position[choice.first]]
     parents: dict[int, tuple[int, ...]] = {}
-    rounds, known = [], dict[CandidateFamily, int]()
+    rounds, counted = [], dict[CandidateFamily, int]()
     while len(joined) < len(data.names):
         families = families_after(choice, cards_of(data), joined)
         rounds.append(round_after(choice, cards_of(data), data.n, joined))
-        family = families[pick(_scores(data, families, known), rounds[-1])]
+        family = families[pick(_scores(data, families, counted), rounds[-1])]
         parents[family.child] = family.parents
         joined.append(family.child)
     order = tuple(data.names[j] for j in joined)
@@ -267,18 +267,18 @@ def _is_full(choice: StructureChoice, cards: Sequence[int], family: CandidateFam
 def _scores(
     data: Dataset,
     families: Sequence[CandidateFamily],
-    known: dict[CandidateFamily, int],
+    counted: dict[CandidateFamily, int],
 ) -> IntArray:
-    """Return the score of each pair; those `known` from earlier rounds are not counted again, new ones are added."""
+    """Return the score of each pair; those `counted` from earlier rounds are not counted again, new ones are added."""
     cards = cards_of(data)
-    new = [family for family in families if family not in known]
+    new = [family for family in families if family not in counted]
     for parents, same in groupby(new, key=lambda family: family.parents):
         lines, size = _lines(data, cards, parents), _product(cards, parents)
         for family in same:
             card = cards[family.child]
             cells = np.bincount(lines * card + data.codes[:, family.child], minlength=size * card)
-            known[family] = distance_from_independence(cells.reshape(size, card))
-    return np.array([known[family] for family in families])
+            counted[family] = distance_from_independence(cells.reshape(size, card))
+    return np.array([counted[family] for family in families])
 
 
 def _lines(data: Dataset, cards: Sequence[int], parents: Sequence[int]) -> IntArray:

@@ -177,7 +177,7 @@ def _why_closed(error: Exception, path: str) -> str:
 
 def _why_not(error: Exception, name: tuple[str, ...]) -> str:
     kind = type(error).__name__
-    told = {
+    sentences = {
         "InterruptException": "The count was stopped. Start it again.",
         "CatalogException": f"The file has no table {brief('.'.join(name))}.",
         "BinderException": CHANGED,
@@ -187,4 +187,4 @@ def _why_not(error: Exception, name: tuple[str, ...]) -> str:
         ),
         "OutOfMemoryException": "DuckDB ran out of memory. Count fewer columns, or use a larger machine.",
     }
-    return told.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")
+    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")

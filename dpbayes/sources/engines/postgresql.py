@@ -217,7 +217,7 @@ def _why_closed(error: Exception, server: PostgresServer) -> str:
 
 def _why_not(error: Any, session: PostgresSession) -> str:
     code, name = error.sqlstate or "", brief(".".join(session.server.name))
-    told = {
+    sentences = {
         "42P01": f"The table {name} does not exist any more.",
         "42703": CHANGED,
         "42501": f"{session.server.place} does not let this user read {name}. The user needs the SELECT "
@@ -226,8 +226,8 @@ def _why_not(error: Any, session: PostgresSession) -> str:
         "55P03": f"Another program is changing the table {name}. Try again when it is done.",
         "40001": "PostgreSQL cancelled the count because the table changed. Start it again.",
     }
-    if code in told:
-        return told[code]
+    if code in sentences:
+        return sentences[code]
     if session.connection.broken or code[:2] in ("08", "57"):
         return f"{session.server.place} ended the connection; start the count again when it is back."
     if code[:2] == "53":

@@ -86,8 +86,8 @@ class SparkSession:
             tracker = self.spark.sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
-            known = [stage for stage in stages if stage is not None]
-            return sum(s.numCompletedTasks for s in known) / max(1, sum(s.numTasks for s in known))
+            running = [stage for stage in stages if stage is not None]
+            return sum(s.numCompletedTasks for s in running) / max(1, sum(s.numTasks for s in running))
         except Exception:
             return 0.0
 

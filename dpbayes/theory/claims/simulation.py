@@ -120,8 +120,8 @@ def _by_quantile(
     quantile: QuantileInterval, exceeded: Estimates, *, delta: float, exact: FloatArray, releases: int
 ) -> Measured:
     # Without an upper end there are too few releases to tell where the quantile is.
-    known = np.isfinite(quantile.high) & np.isfinite(quantile.low)
-    value, low, high = (np.where(known, each, np.nan) for each in (quantile.value, quantile.low, quantile.high))
+    finite = np.isfinite(quantile.high) & np.isfinite(quantile.low)
+    value, low, high = (np.where(finite, part, np.nan) for part in (quantile.value, quantile.low, quantile.high))
     return Measured(
         exact,
         value,

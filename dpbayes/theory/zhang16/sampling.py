@@ -113,9 +113,9 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     threshold = finite_number("L0", start, low=1e-9, high=MOST_START)
     d = finite_number("delta", slack, low=1e-9, high=1 - 1e-9)
     combined = combined_concentration(network, prior, threshold)
-    known = not math.isnan(combined)
+    has_constant = not math.isnan(combined)
     m = np.full((), np.nan)
-    if known:
+    if has_constant:
         m = constant_m(combined, start=threshold, slack=d, ratio=likelihood_ratio(symmetric))
     return Bound(
         claim=THEOREM_4_2,
@@ -124,7 +124,7 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
         unit="total variation distance",
         assumptions=(
             Assumption("Every node is binary, so that c is known", network.is_binary),
-            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", known),
+            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", has_constant),
             Assumption(
                 "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
                 len(network.names) <= (1 - d) * combined,

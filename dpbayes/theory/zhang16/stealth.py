@@ -169,9 +169,9 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
     increments = np.asarray(t, dtype=np.float64)
-    asked = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
+    positive = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
     printed = np.exp(-increments)
-    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(asked,))
+    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(positive,))
 
 
 def is_printed_proved(network: Network, *, t: float) -> bool:
@@ -284,12 +284,12 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
     network = chain(8)
     noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
-    asked = printed_increment(probability)
+    increment = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
         f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss is "
         f"called minor here that does not exceed the {n:,} real records; the proved value is the lift that suffices",
-        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=asked)),
+        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
         unit="records invented in every table",

@@ -106,8 +106,8 @@ class CodeBlock:
 
 
 def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
-    told = [mask for mask in masks if mask is not None]
-    return np.logical_or.reduce(told) if told else None
+    present = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(present) if present else None
 
 
 @dataclass(frozen=True)
