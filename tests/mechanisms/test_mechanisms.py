@@ -8,7 +8,7 @@ from scipy import stats
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -19,9 +19,10 @@ from tests.strategies import (
     V_STRUCTURE,
     chain,
     complete,
+    counts_of,
     empty,
     random_networks,
-    random_table,
+    rng,
     sd_of_cells,
 )
 
@@ -35,10 +36,6 @@ PRIVATE = {
 each_private_mechanism = pytest.mark.parametrize(("kind", "options"), PRIVATE.values(), ids=PRIVATE)
 
 
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
-
-
 def uniform(network: Network) -> Dirichlets:
     return Dirichlets.symmetric(network)
 
@@ -49,10 +46,6 @@ def fourier(network: Network, *, epsilon: float = 1.0, t: float = 0.5, calibrati
 
 def laplace(network: Network, epsilon: float = 1.0) -> LaplaceUpdates:
     return LaplaceUpdates(prior=uniform(network), epsilon=epsilon)
-
-
-def counts_of(network: Network, n: int) -> Counts:
-    return count(network, random_table(network, rng(), n))
 
 
 # Noise: how much and of which law

@@ -8,7 +8,7 @@ from scipy import special, stats
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -20,10 +20,11 @@ from tests.strategies import (
     V_STRUCTURE,
     all_records,
     chain,
+    counts_of,
     counts_per_record,
     empty,
     random_networks,
-    random_table,
+    rng,
 )
 
 CERTIFIED, AS_PRINTED = Calibration.CERTIFIED, Calibration.AS_PRINTED
@@ -31,16 +32,8 @@ ALARM = 1e-9
 MIXED = Network.from_edges("abc", ["ab"], {"a": "uvw", "b": "xy", "c": ["s"]})
 
 
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
-
-
 def sampler(network=NAIVE_BAYES, epsilon=1.0, draws=1, calibration=CERTIFIED) -> PosteriorSampler:
     return PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=epsilon, draws=draws, calibration=calibration)
-
-
-def counts_of(network: Network, n: int) -> Counts:
-    return count(network, random_table(network, rng(), n))
 
 
 # Exact privacy loss of one draw, by enumeration

@@ -28,9 +28,11 @@ from tests.strategies import (
     NAIVE_BAYES,
     V_STRUCTURE,
     chain,
+    counts_of,
     empty,
     random_networks,
     random_table,
+    rng,
     star,
 )
 
@@ -41,16 +43,8 @@ MIXED = Network.from_edges("abc", ["ab"], {"a": "xy", "b": "uvw", "c": ["s"]})
 TINY = {"one": empty(1), "chain": chain(2), "v": V_STRUCTURE, "three": THREE, "five": FIVE, "mixed": MIXED}
 
 
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
-
-
 def mechanism(network=ASIA, epsilon=1.0, cells=20, prior=1.0) -> MapExponential:
     return MapExponential(prior=Dirichlets.symmetric(network, prior), epsilon=epsilon, cells=cells)
-
-
-def counts_of(network: Network, n: int) -> Counts:
-    return count(network, random_table(network, rng(), n))
 
 
 # Sensitivities of networks
