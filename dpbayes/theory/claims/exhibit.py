@@ -78,14 +78,6 @@ Evaluate = Callable[[Subject, EvaluationPoint], Bound]
 Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 
 
-def _all_of_it(subject: Subject) -> str:
-    return ""
-
-
-def _everything(subject: Subject, at: EvaluationPoint) -> None:
-    return None
-
-
 class BoundKind(enum.Enum):
     """What kind of statement a bound is."""
 
@@ -138,6 +130,6 @@ class Exhibit:
     uses: Uses = Uses.PUBLIC
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
-    part: Callable[[Subject], str] = _all_of_it
-    limit: Callable[[Subject, EvaluationPoint], object] = _everything
+    part: Callable[[Subject], str] = lambda subject: ""
+    limit: Callable[[Subject, EvaluationPoint], object] = lambda subject, at: None
     gives: tuple[str, ...] = ()
