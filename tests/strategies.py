@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -141,3 +142,13 @@ def naive_closure(network: Network) -> set[int]:
 def sd_of_cells(mechanism: Any) -> np.ndarray:
     """Return the standard deviation of every cell's noise (K,): all cells of a table have the same."""
     return np.repeat(mechanism.node_noise_sd, np.diff(mechanism.prior.network.cell_offsets))
+
+
+def rng() -> np.random.Generator:
+    """A generator of one seed."""
+    return np.random.default_rng(20160212)
+
+
+def counts_of(network: Network, n: int) -> Counts:
+    """The counts of a random table, of one seed."""
+    return count(network, random_table(network, rng(), n))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.report.pictures import Picture
-from dpbayes.audit.report.types import AuditReport, WorstCase
+from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
@@ -103,19 +103,6 @@ class Hypothetical:
     drawn: Callable[..., TablePair] | None = None
 
 
-def _own_claim(mechanism: Any, *, n: int) -> Guarantee:
-    claim: Guarantee = mechanism.claimed
-    return claim
-
-
-def _too_many(mechanism: Any, worst: WorstCase, *, n: int) -> Picture | None:
-    return None
-
-
-def _one_for_each_cell(mechanism: Any, *, n: int) -> int:
-    return int(mechanism.prior.network.cell_count)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audit:
     """What is known of the mechanisms of exactly one class; all but `kind` and `report` may be left out.
@@ -135,14 +122,14 @@ class Audit:
 
     kind: type[Any]
     report: Callable[..., AuditReport]
-    claimed: Callable[..., Guarantee] = _own_claim
+    claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     log_ratios: Callable[..., FloatArray] | None = None
     losses: Callable[..., Losses] | None = None
     recalibration: Recalibration | None = None
     not_recalibrated: str = "There is no recalibration, because the ε that meets a target is not known."
-    picture: Callable[..., Picture | None] = _too_many
+    picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None
     tables: str = "The two tables differ in one record."
-    numbers: Callable[..., int] = _one_for_each_cell
+    numbers: Callable[..., int] = lambda mechanism, n: mechanism.prior.network.cell_count
     effort: Callable[[Any, int], int] = lambda mechanism, numbers: numbers
     not_attacked: Callable[[Any], str] = lambda mechanism: ""
     doubts: tuple[str, ...] = ()

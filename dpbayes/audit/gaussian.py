@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
-from dpbayes.audit.report.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
@@ -63,12 +63,8 @@ def _log_ratios(
     # Densities and probabilities of whole numbers have the same ratio.
     apart = np.asarray(first, dtype=np.float64) - second
     middle = (np.asarray(first, dtype=np.float64) + second) / 2
-    told: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
-    return told / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(told)
-
-
-def _picture(mechanism: GaussianUpdates, worst: WorstCase, n: int) -> TwoLaws:
-    return gaussian_numbers(mechanism.shift)
+    projection: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
+    return projection / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(projection)
 
 
 AUDIT = Audit(
@@ -76,6 +72,6 @@ AUDIT = Audit(
     report=audit_gaussian,
     log_ratios=_log_ratios,
     losses=_losses,
-    picture=_picture,
+    picture=lambda mechanism, worst, n: gaussian_numbers(mechanism.shift),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: gaussian_loss(mechanism, n=n).epsilon(delta)[1]),
 )

@@ -1,5 +1,7 @@
 """The audit of Laplace noise on the posterior's updates. [Zhang16] Algorithm 1."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,22 +17,18 @@ from dpbayes.mechanisms.known import require_known
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 
+LaplaceCounts = LaplaceUpdates | ConsistentLaplace
 
-def audit_laplace(mechanism: LaplaceUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of [Zhang16] Algorithm 1: exact, clipping included.
+
+def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> AuditReport:
+    """Return the audit of Laplace noise on all counts: exact, clipping included.
 
     All of 2 |I| counts move by one when the odd records differ in every column. Both counts lie in [0, n], and beyond
     either end the ratio of densities is constant: what clipping hides does not help to tell the tables apart, so the
     pure epsilon and the whole curve stay as they are without it. So it is for the probabilities of whole numbers.
     """
-    return report_on_counts(mechanism, laplace_noise(mechanism, n=n), n=n, epsilons=epsilons)
-
-
-def report_on_counts(
-    mechanism: LaplaceUpdates | ConsistentLaplace, noise: LaplaceNoise, *, n: int, epsilons: ArrayLike
-) -> AuditReport:
-    """Return the report of Laplace noise on all counts, whatever is done with them afterwards."""
     grid, network = checked_grid(epsilons), mechanism.prior.network
+    noise = laplace_noise(mechanism, n=n)
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
     worst = WorstCase(
@@ -47,40 +45,42 @@ def report_on_counts(
     )
 
 
-def laplace_noise(mechanism: LaplaceUpdates, *, n: int) -> LaplaceNoise:
+def laplace_noise(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
-    require_known(mechanism, LaplaceUpdates)
-    return noise_on_counts(mechanism, n=n)
-
-
-def noise_on_counts(mechanism: LaplaceUpdates | ConsistentLaplace, *, n: int) -> LaplaceNoise:
-    """Return the same of any Laplace noise on all counts, whatever is done with them afterwards."""
+    require_known(mechanism, LaplaceUpdates, ConsistentLaplace)
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
     return LaplaceNoise(moved, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
 
 
-def _losses(mechanism: LaplaceUpdates, *, n: int, releases: int) -> Losses:
+def _losses(mechanism: LaplaceCounts, *, n: int, releases: int) -> Losses:
     # Every node of which the records lie in different cells moves two counts.
     return Losses.of(laplace_noise(mechanism, n=n).of_fewer(2, releases=releases))
 
 
-def _log_ratios(
-    mechanism: LaplaceUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms
-    # of the clipped law too: clipping tells the attacker no less. Probabilities of whole numbers have the same ratio.
-    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
-    told = moved.sum(axis=-1)
-    # Without noise there is one table, all columns being constant, and nothing to tell.
-    return told / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(told)
+def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior], FloatArray]) -> Audit:
+    """Return the audit of a mechanism that hands over counts with Laplace noise: `seen` takes them from a release."""
+
+    def log_ratios(
+        mechanism: LaplaceCounts, released: ReleasedPosterior, *, first: IntArray, second: IntArray
+    ) -> FloatArray:
+        counts = seen(released)
+        difference = (np.abs(counts - second) - np.abs(counts - first)).sum(axis=-1)
+        # Without noise there is one table, all columns being constant, and nothing to tell.
+        return difference / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(difference)
+
+    return Audit(
+        kind=kind,
+        report=audit_laplace,
+        log_ratios=log_ratios,
+        losses=_losses,
+        picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
+        recalibration=Recalibration(
+            needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)
+        ),
+    )
 
 
-AUDIT = Audit(
-    kind=LaplaceUpdates,
-    report=audit_laplace,
-    log_ratios=_log_ratios,
-    losses=_losses,
-    picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
-    recalibration=Recalibration(needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)),
-)
+# Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms of
+# the clipped law too: clipping tells the attacker no less. Probabilities of whole numbers have the same ratio.
+AUDIT = audit_of_counts(LaplaceUpdates, lambda released: released.updates)

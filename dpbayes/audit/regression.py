@@ -121,9 +121,9 @@ def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) 
     turn = np.linspace(0, 2 * np.pi, _TURNS)
     around = np.stack([np.cos(turn), np.sin(turn)], axis=-1) if pair.first.d == 2 else np.array([[1.0], [-1.0]])
     w = mechanism.norm_bound * around
-    told = np.einsum("ti,ij,tj->t", w, bend, w) / 2 + w @ slope
+    log_ratio = np.einsum("ti,ij,tj->t", w, bend, w) / 2 + w @ slope
     places = np.linspace(-mechanism.norm_bound, mechanism.norm_bound, points)
-    weights = places[:, None] * around[int(np.argmax(told))]
+    weights = places[:, None] * around[int(np.argmax(log_ratio))]
     laws = []
     for table in (pair.first, pair.second):
         fit = weights @ table.cross - np.einsum("ti,ij,tj->t", weights, table.gram, weights) / 2
@@ -162,9 +162,9 @@ def regression_ratios(
     released = mechanism.release(widened(pair.first, pair.spare), rng, size)
     used = released.draws[..., : pair.first.d]
     bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
-    told = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
+    log_ratio = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
     masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
-    return (told - (masses[0] - masses[1])).sum(axis=-1)
+    return (log_ratio - (masses[0] - masses[1])).sum(axis=-1)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Recalibration
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
-from dpbayes.audit.report.pictures import TwoLaws, gaussian_numbers
+from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.text import numeral
@@ -75,15 +75,11 @@ def _log_ratios(
     return np.asarray((seen - (own + other) / 2) @ ((own - other) * prices))
 
 
-def _picture(mechanism: GaussianResiduals, worst: WorstCase, n: int) -> TwoLaws:
-    return gaussian_numbers(mechanism.shift)
-
-
 AUDIT = Audit(
     kind=GaussianResiduals,
     report=audit_residual,
     log_ratios=_log_ratios,
     losses=_losses,
-    picture=_picture,
+    picture=lambda mechanism, worst, n: gaussian_numbers(mechanism.shift),
     recalibration=Recalibration(needed=lambda mechanism, n, delta: residual_loss(mechanism, n=n).epsilon(delta)[1]),
 )

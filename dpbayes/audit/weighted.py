@@ -28,7 +28,8 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
         return nothing_to_lose(mechanism, grid)
     loss = weighted_loss(mechanism)
     lower, upper = loss.deltas(grid)
-    differs = nodes_text(network, _differs(mechanism))
+    charges = Charges.of_coefficients(network.residuals)
+    differs = nodes_text(network, charges.worst(inverse(mechanism.scales)).differs)
     worst = WorstCase(
         f"{n:,} records, where the replacement of one record differs in {differs}",
         f"the same {n:,} records after the replacement",
@@ -59,11 +60,6 @@ def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
         most=lambda values: charges.worst(values / 2).value,
         whole=mechanism.noise is Noise.WHOLE,
     )
-
-
-def _differs(mechanism: WeightedFourier) -> IntArray:
-    charges = Charges.of_coefficients(mechanism.prior.network.residuals)
-    return charges.worst(inverse(mechanism.scales)).differs
 
 
 def _log_ratios(

@@ -30,9 +30,9 @@ def run_command(
     named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
     for name, command in commands.items():
         command.add_arguments(named.add_parser(name, help=command.about, description=command.about))
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     try:
-        return commands[asked.command].run(asked)
+        return commands[arguments.command].run(arguments)
     except InputError as error:
         print(error, file=sys.stderr)
     except OSError as error:

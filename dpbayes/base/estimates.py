@@ -30,7 +30,6 @@ class Estimate:
         return cls(kept / draws, math.sqrt(near * (1 - near) / draws))
 
     def times(self, factor: float) -> "Estimate":
-        """Return it in other units."""
         return Estimate(factor * self.value, factor * self.error)
 
     def __str__(self) -> str:

@@ -32,7 +32,6 @@ class Look:
     width: float = 2.5
 
     def called(self, name: str) -> "Look":
-        """Return the same look under another name."""
         return replace(self, name=name)
 
     @property

@@ -71,8 +71,8 @@ class Choice:
     def checked(self, name: str, value: object) -> enum.Enum:
         """Return `value` if it is a member. Errors: InputError naming the options."""
         if not isinstance(value, self.options):
-            known = ", ".join(str(option.value) for option in self.options)
-            raise InputError(f"{name} must be one of: {known}.")
+            options = ", ".join(str(option.value) for option in self.options)
+            raise InputError(f"{name} must be one of: {options}.")
         return value
 
 

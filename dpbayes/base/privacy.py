@@ -130,7 +130,7 @@ def _lost(guarantees: Sequence[Guarantee], *, together: Sequence[Guarantee]) -> 
     apart = list(guarantees)
     for guarantee in together:
         apart.remove(guarantee)
-    rho, delta = sum(each.zcdp for each in together), sum(each.delta for each in together)
+    rho, delta = sum(promise.zcdp for promise in together), sum(promise.delta for promise in together)
     joint = zcdp_epsilon(rho, delta=min(1.0, delta))
     return joint + sum(guarantee.epsilon for guarantee in apart)
 

@@ -1,5 +1,6 @@
 """What every mechanism is: the prior that it takes, what it promises, how it releases, and what it may have besides."""
 
+import enum
 from typing import Any, ClassVar, Protocol, Self, overload
 
 import numpy as np
@@ -61,6 +62,13 @@ def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
     """Refuse counts of another network: noise would be scaled to the wrong sensitivity, and the promise be void."""
     if statistic.network != prior.network:
         raise InputError("The counts and the prior have different networks. Count the table again.")
+
+
+def public_facts(mechanism: object, statistic: Counts, *names: str) -> dict[str, float | int | str]:
+    """Return what a release states beside its numbers: n, and these fields of its mechanism."""
+    values = {name.replace("_", " "): getattr(mechanism, name) for name in names}
+    texts = {name: value.value for name, value in values.items() if isinstance(value, enum.Enum)}
+    return {"n": statistic.n} | values | texts
 
 
 class OverPrior(Protocol):

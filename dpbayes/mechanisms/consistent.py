@@ -10,7 +10,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -57,11 +57,10 @@ class ConsistentLaplace:
 
     @property
     def formula(self) -> str:
-        """The noise, its scale, and the fit."""
         return (
             f"$Y = \\Delta + {self.noise.symbol}(2|I|/\\varepsilon)$ in every cell, here with scale "
             f"$2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts; $Z = \\arg\\min \\|Z - Y\\|^2$ over tables of "
-            f"$n$ records that agree on the nodes they share.{self.noise.told}"
+            f"$n$ records that agree on the nodes they share.{self.noise.meaning}"
         )
 
     @property
@@ -71,7 +70,6 @@ class ConsistentLaplace:
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """The law of every cell's noise before the fit."""
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property
@@ -82,12 +80,10 @@ class ConsistentLaplace:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """What the recipient knows of the noise."""
         return NoiseModel.laplace_cells(self.prior.network, scale=self.noise_law.scale, sd=self.noise_law.sd)
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon: what is certified."""
         return self.certified
 
     @property
@@ -105,11 +101,6 @@ class ConsistentLaplace:
         network = self.prior.network
         noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         updates = network.residuals.consistent(noisy, float(statistic.n))
-        public = {
-            "n": statistic.n,
-            "epsilon": self.epsilon,
-            "noise": self.noise.value,
-            "noise scale": self.noise_scale,
-        }
+        public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
         outcome = ReleasedPosterior(self.prior, updates, self.noise_model, noisy)
         return Release(outcome, self.certified, self.label, public)

@@ -38,12 +38,10 @@ class Exact:
 
     @property
     def claimed(self) -> Guarantee:
-        """No promise."""
         return NON_PRIVATE
 
     @property
     def certified(self) -> Guarantee:
-        """No promise."""
         return NON_PRIVATE
 
     statistic = count_table

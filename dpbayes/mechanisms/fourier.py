@@ -14,7 +14,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
@@ -83,17 +83,15 @@ class LaplaceFourier:
 
     @property
     def named(self) -> str:
-        """The name, and whether the noise is the printed one."""
         return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:
-        """Noise on coefficients, its scale, and the lift."""
         closure = self.prior.network.closure
         return (
             f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
             f"$b = {latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of them."
-            f"{self.noise.told} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
+            f"{self.noise.meaning} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
         )
 
     @property
@@ -106,7 +104,6 @@ class LaplaceFourier:
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """The law of the noise on every integer coefficient."""
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property
@@ -155,13 +152,7 @@ class LaplaceFourier:
         size = (*size, *exact.shape[:-1])
         noisy = exact + coefficient_noise(network, self.calibration, rng, size, law=self.noise_law)
         noisy[..., 0] += self.lift
-        public = {
-            "n": statistic.n,
-            "epsilon": self.epsilon,
-            "t": self.t,
-            "noise": self.noise.value,
-            "noise scale": self.noise_scale,
-        }
+        public = public_facts(self, statistic, "epsilon", "t", "noise", "noise_scale")
         outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
         return Release(outcome, self.certified, self.label, public)
 

@@ -11,7 +11,7 @@ from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
@@ -57,11 +57,10 @@ class GaussianUpdates:
 
     @property
     def formula(self) -> str:
-        """The noise, its parameter, and what that is made of."""
         return (
             f"$Z = \\Delta + {self.noise.gaussian_symbol}(0, s^2)$ in every cell, with $s = \\sqrt{{2|I|}}/\\mu = "
             f"{latex(self.noise_scale)}$ counts; $\\mu = {latex(self.shift)}$ is the largest shift that is "
-            f"$(\\varepsilon, \\delta)$-private, here at $\\delta = {latex(self.delta)}$.{self.noise.gaussian_told}"
+            f"$(\\varepsilon, \\delta)$-private, here at $\\delta = {latex(self.delta)}$.{self.noise.gaussian_meaning}"
         )
 
     @cached_property
@@ -76,7 +75,6 @@ class GaussianUpdates:
 
     @property
     def noise_law(self) -> GaussianLaw:
-        """The law of every cell's noise."""
         return GaussianLaw(self.noise, self.noise_scale)
 
     @property
@@ -93,7 +91,6 @@ class GaussianUpdates:
 
     @property
     def claimed(self) -> Guarantee:
-        """(epsilon, delta), and rho: what is certified."""
         return self.certified
 
     @property
@@ -114,11 +111,5 @@ class GaussianUpdates:
         """Draw noisy updates (*size, ..., K); they may be negative, and above n."""
         require_own_counts(self.prior, statistic)
         updates = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        public = {
-            "n": statistic.n,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "noise": self.noise.value,
-            "noise scale": self.noise_scale,
-        }
+        public = public_facts(self, statistic, "epsilon", "delta", "noise", "noise_scale")
         return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)

@@ -67,5 +67,5 @@ def require_known(mechanism: object, *kinds: type) -> None:
 def formula(mechanism: Any) -> str:
     """Return what a mechanism does, as Markdown; a stranger, who may do anything, gets its class's name only."""
     kind = type(mechanism)
-    told: str = mechanism.formula if "formula" in vars(kind) and not oddity(mechanism, kind) else kind.__name__
-    return told
+    text: str = mechanism.formula if "formula" in vars(kind) and not oddity(mechanism, kind) else kind.__name__
+    return text

@@ -10,7 +10,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -54,10 +54,9 @@ class LaplaceUpdates:
 
     @property
     def formula(self) -> str:
-        """Clipped noise, and its scale."""
         return (
             f"$Z = \\mathrm{{clip}}(\\Delta + {self.noise.symbol}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.told}"
+            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.meaning}"
         )
 
     @property
@@ -67,7 +66,6 @@ class LaplaceUpdates:
 
     @property
     def noise_law(self) -> NoiseLaw:
-        """The law of every cell's noise."""
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property
@@ -104,10 +102,5 @@ class LaplaceUpdates:
         require_own_counts(self.prior, statistic)
         noise = self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
-        public = {
-            "n": statistic.n,
-            "epsilon": self.epsilon,
-            "noise": self.noise.value,
-            "noise scale": self.noise_scale,
-        }
+        public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
         return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)

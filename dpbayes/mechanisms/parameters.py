@@ -71,16 +71,14 @@ class Noise(enum.Enum):
 
     @property
     def symbol(self) -> str:
-        """The Laplace law as LaTeX."""
         return r"\mathrm{Lap}" if self is Noise.REAL else r"\mathrm{Lap}_{\mathbb{Z}}"
 
     @property
     def gaussian_symbol(self) -> str:
-        """The Gaussian law as LaTeX."""
         return r"\mathcal{N}" if self is Noise.REAL else r"\mathcal{N}_{\mathbb{Z}}"
 
     @property
-    def gaussian_told(self) -> str:
+    def gaussian_meaning(self) -> str:
         """What that symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""
@@ -92,7 +90,7 @@ class Noise(enum.Enum):
         return "" if self is Noise.REAL else " The noise is integer."
 
     @property
-    def told(self) -> str:
+    def meaning(self) -> str:
         """What the symbol means, as a sentence to add: nothing where it is the usual law."""
         if self is Noise.REAL:
             return ""

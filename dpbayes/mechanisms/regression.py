@@ -90,7 +90,6 @@ class RegressionSampler:
 
     @property
     def formula(self) -> str:
-        """The law of the weights, what one record moves, and what the paper takes."""
         return (
             "Weights $w$ are sampled from $p(w|x, y) \\propto \\exp(-b\\|w\\|^2/2 - \\sum_i (y_i - "
             "x_i'w)^2/2\\sigma^2)$ "

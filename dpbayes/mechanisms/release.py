@@ -125,7 +125,6 @@ class Release(Generic[OutcomeT_co]):
 
     @property
     def numbers(self) -> FloatArray:
-        """The numbers of the outcome."""
         return self.outcome.numbers
 
     @property
@@ -149,18 +148,18 @@ class Release(Generic[OutcomeT_co]):
         Without a number, there are as many as `points_for` says of the network. Errors: InputError where a release
         does not tell what was added to which numbers, and those of `points_for`.
         """
-        told = self._told()
-        return noise_aware(*told, points=points or points_for(told[0].network.cell_count))
+        parts = self._noise_parts()
+        return noise_aware(*parts, points=points or points_for(parts[0].network.cell_count))
 
     def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
         """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`, without the rows of all others."""
-        return noise_aware_cells(*self._told(), cells=cells, points=points or points_for(len(cells)))
+        return noise_aware_cells(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
     def noise_aware_means(self, cells: IntArray, *, points: int | None = None) -> FloatArray:
         """Return the means of some cells (C,) under `noise_aware`, which takes less time than all of it: (..., C)."""
-        return noise_aware_means(*self._told(), cells=cells, points=points or points_for(len(cells)))
+        return noise_aware_means(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
-    def _told(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
+    def _noise_parts(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
         if not isinstance(self.outcome, ReleasedPosterior) or self.outcome.noise_model is None:
             raise InputError(f"A release of {self.mechanism} does not state which noise was added to which numbers.")
         return self.outcome.prior, self.outcome.noise_model, self.outcome.numbers, int(self.public["n"])

@@ -11,7 +11,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
@@ -68,14 +68,13 @@ class GaussianResiduals:
 
     @property
     def formula(self) -> str:
-        """The noise on residuals, and how good it is."""
         design = self.design
         most = "the most" if design.exact else "more than the most"
         gap = gap_text(design, "s_A", weights=self.weights)
         return (
             f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
             f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} that one record moves, "
-            f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_told}"
+            f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_meaning}"
         )
 
     @cached_property
@@ -84,7 +83,6 @@ class GaussianResiduals:
         return finished(self.design_steps())
 
     def design_steps(self) -> Work[NoiseDesign]:
-        """Search for `design` in steps, unless it is known; afterwards it is."""
         network = self.prior.network
         if self.prices:
             return gaussian_at(network.residuals, network.residuals.cells * np.array((0, *self.prices)))
@@ -107,12 +105,10 @@ class GaussianResiduals:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """What the recipient knows of the noise."""
         return NoiseModel(self.prior.network, self.variances)
 
     @property
     def claimed(self) -> Guarantee:
-        """(epsilon, delta), and rho: what is certified."""
         return self.certified
 
     @property
@@ -134,12 +130,7 @@ class GaussianResiduals:
         require_own_counts(self.prior, statistic)
         residuals = self.prior.network.residuals
         noisy = self.noisy_residuals(residuals.of_tables(statistic.values.astype(np.float64)), rng, size)
-        public = {
-            "n": statistic.n,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "noise": self.noise.value,
-        }
+        public = public_facts(self, statistic, "epsilon", "delta", "noise")
         outcome = ReleasedPosterior(self.prior, residuals.tables(noisy), self.noise_model)
         return Release(outcome, self.certified, self.label, public)
 

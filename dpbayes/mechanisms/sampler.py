@@ -15,7 +15,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.counts import Counts
@@ -74,12 +74,10 @@ class PosteriorSampler:
 
     @property
     def named(self) -> str:
-        """The name, and whether omega is the printed one."""
         return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:
-        """Draws, where they are trimmed, and what one record moves."""
         return (
             f"$N = {self.draws:,}$ samples of every row from its posterior, truncated to probabilities of at least "
             f"$\\omega = {latex(self.omega)}$. One record moves the log density of all samples together by at most "
@@ -139,5 +137,5 @@ class PosteriorSampler:
         posterior = self.prior.updated(statistic)
         drawn = draw(posterior, self.log_odds_bound, rng, (*size, self.draws))
         outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
-        public = {"n": statistic.n, "epsilon": self.epsilon, "draws": self.draws, "omega": self.omega}
+        public = public_facts(self, statistic, "epsilon", "draws", "omega")
         return Release(outcome, self.certified, self.label, public)

@@ -103,7 +103,6 @@ class Needed:
 
     @classmethod
     def joined(cls, parts: "Sequence[Needed]") -> "Needed":
-        """Return all draws together."""
         return cls(np.sort(np.concatenate([part.increments for part in parts])))
 
     def increment(self, probability: float, *, doubt: float = 1e-3) -> float:

@@ -11,7 +11,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.noise.law import laplace_noise, laplace_sds
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -66,13 +66,12 @@ class WeightedFourier:
 
     @property
     def formula(self) -> str:
-        """The noise on coefficients, and how good it is."""
         design = self.design
         most = "the most" if design.exact else "more than the most"
         return (
             f"$s_A + {self.noise.symbol}(b_A)$ for each of ${np.count_nonzero(design.scales)}$ coefficients, with "
             f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} that one record "
-            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.told}"
+            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
         )
 
     @cached_property
@@ -81,7 +80,6 @@ class WeightedFourier:
         return finished(self.design_steps())
 
     def design_steps(self) -> Work[NoiseDesign]:
-        """Search for `design` in steps, unless it is known; afterwards it is."""
         network = self.prior.network
         if self.prices:
             return coefficients_at(network.residuals, np.array((0, *self.prices), dtype=np.float64))
@@ -104,12 +102,10 @@ class WeightedFourier:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """What the recipient knows of the noise."""
         return NoiseModel.coefficients(self.prior.network, variances=self.coefficient_sds**2)
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon: what is certified."""
         return self.certified
 
     @property
@@ -131,6 +127,6 @@ class WeightedFourier:
         network = self.prior.network
         exact = coefficients(network, statistic.values)
         noisy = exact + laplace_noise(self.noise, self.scales, rng, (*size, *exact.shape))
-        public = {"n": statistic.n, "epsilon": self.epsilon, "noise": self.noise.value}
+        public = public_facts(self, statistic, "epsilon", "noise")
         outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
         return Release(outcome, self.certified, self.label, public)

@@ -34,7 +34,6 @@ class WorstCharge:
 
     @property
     def exact(self) -> bool:
-        """Whether a record reaches the value."""
         return self.value <= self.at_least * (1 + 1e-9)
 
 

@@ -140,7 +140,6 @@ class _OwnSets:
 
     @property
     def total(self) -> int:
-        """How many they are."""
         numbers = np.ones(1, dtype=np.int64)
         for size in self.sizes:
             numbers = np.stack((numbers, (2**size - 1) * numbers), axis=-1).ravel()

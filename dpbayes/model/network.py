@@ -96,10 +96,10 @@ class Network:
             if child not in into:
                 raise InputError(f"An arrow ends at {brief(child)}, which is not a node.")
             into[child].append(parent)
-        known = states or {}
+        declared = states or {}
         return cls(
             names,
-            tuple(tuple(known.get(name, BINARY)) for name in names),
+            tuple(tuple(declared.get(name, BINARY)) for name in names),
             tuple(tuple(into[name]) for name in names),
         )
 

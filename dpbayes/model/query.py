@@ -86,15 +86,15 @@ class _Contraction:
 
     @classmethod
     def of(cls, network: Network, aim: int, observed: frozenset[int]) -> "_Contraction":
-        asked = {network.names[i] for i in (aim, *observed)}
+        wanted = {network.names[i] for i in (aim, *observed)}
         # A node with no asked-for descendant sums to one, so it never enters the product.
-        relevant = asked.union(*(nx.ancestors(network.graph, name) for name in asked))
+        relevant = wanted.union(*(nx.ancestors(network.graph, name) for name in wanted))
         nodes = tuple(node for node, name in enumerate(network.names) if name in relevant)
         left = [[j for j in network.families[node] if j not in observed] for node in nodes]
         batch, *labels = (opt_einsum.get_symbol(k) for k in range(1 + len(network.names)))
         factors = ",".join(batch + "".join(labels[j] for j in members) for members in left)
         shapes = [(1, *network.cards[members].tolist()) for members in left]
         words = f"{factors}->{batch}{labels[aim]}"
-        path, told = opt_einsum.contract_path(words, *shapes, shapes=True, optimize="greedy")
+        path, path_info = opt_einsum.contract_path(words, *shapes, shapes=True, optimize="greedy")
         summed = opt_einsum.contract_expression(words, *shapes, optimize=path)
-        return cls(nodes, summed, float(told.largest_intermediate))
+        return cls(nodes, summed, float(path_info.largest_intermediate))

@@ -154,7 +154,6 @@ class Moments:
 
     @property
     def d(self) -> int:
-        """The number of features."""
         return self.cross.shape[-1]
 
     def __add__(self, other: "Moments") -> "Moments":
@@ -204,12 +203,10 @@ class GramMatrix:
 
     @property
     def n(self) -> int:
-        """The number of records."""
         return round(float(self.products[-1, -1])) if np.isfinite(self.products[-1, -1]) else -1
 
     @property
     def features(self) -> int:
-        """The number of features d."""
         return len(self.names) - 1
 
     @cached_property

@@ -99,10 +99,10 @@ def exact_posterior(
     """
     refuse_large(prior.network, noise, n)
     sweeps = whole_number("The number of sweeps", sweeps, low=2 * _WARM, high=1_000_000)
-    told = np.asarray(released, dtype=np.float64)
-    quick = noise_aware(prior, noise, told, n, points=_POINTS)
+    numbers = np.asarray(released, dtype=np.float64)
+    quick = noise_aware(prior, noise, numbers, n, points=_POINTS)
     loud = noise.scale > LOUD * np.sqrt(n)
-    chains = RecordChains(prior, noise.scale, told, n) if loud else _CellChains(prior, noise, told, n)
+    chains = RecordChains(prior, noise.scale, numbers, n) if loud else _CellChains(prior, noise, numbers, n)
     drawn = chains.drawn(quick.sample(rng, (CHAINS,)), rng)
     warm = sweeps // _WARM
     reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))

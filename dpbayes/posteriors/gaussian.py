@@ -52,12 +52,10 @@ class Gaussian:
 
     @property
     def d(self) -> int:
-        """The number of dimensions."""
         return self.precisions.shape[-1]
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """The shape of the batch axes."""
         return np.broadcast_shapes(self.axes.shape[:-2], self.precisions.shape[:-1], self.shifts.shape[:-1])
 
     @cached_property

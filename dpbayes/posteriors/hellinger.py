@@ -50,7 +50,6 @@ class Die:
 
     @property
     def sides(self) -> int:
-        """The number of sides m."""
         return len(self.prior)
 
     @property

@@ -43,7 +43,6 @@ class DirichletMixtures:
 
     @property
     def network(self) -> Network:
-        """The network whose rows they are."""
         return self.prior.network
 
     @cached_property
@@ -124,12 +123,12 @@ class DirichletMixtures:
             rows = np.flatnonzero(network.cards[network.node_of_row] == r)
             cells = network.row_starts[rows, None] + np.arange(r)
             log_theta = _spread_logs(exact.alpha[cells], points)
-            known = _log_dirichlet(exact.alpha[cells][..., None, :], log_theta)[..., 0]
+            log_density = _log_dirichlet(exact.alpha[cells][..., None, :], log_theta)[..., 0]
             parts = np.moveaxis(self._components.alpha[..., cells], -3, -2)
             logs = _log_dirichlet(parts, log_theta)
             with np.errstate(divide="ignore"):  # a weight may be too small for a double
                 logs += np.log(np.moveaxis(self.weights[..., rows], -2, -1))[..., None, :]
-            divergence[..., rows] = (known - _log_sums(logs)).mean(axis=-1)
+            divergence[..., rows] = (log_density - _log_sums(logs)).mean(axis=-1)
         return np.maximum(divergence, 0.0)
 
     def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
@@ -195,8 +194,8 @@ class BetaMixtures:
     def cumulative(self, theta: FloatArray) -> FloatArray:
         """The distribution function at values (..., cells): (..., cells)."""
         value = theta[..., None, :]
-        known = special.betainc(self.a, np.maximum(self.b, _LEAST), value)
-        return np.asarray((self.weights * np.where(self.b > 0, known, value >= 1)).sum(axis=-2))
+        cumulative = special.betainc(self.a, np.maximum(self.b, _LEAST), value)
+        return np.asarray((self.weights * np.where(self.b > 0, cumulative, value >= 1)).sum(axis=-2))
 
     def log_density(self, theta: FloatArray) -> FloatArray:
         """The log density at points (points, cells): (..., points, cells); ln 0 below a certain 1."""

@@ -111,12 +111,12 @@ def noise_aware_cells(
     for rows in rows_by_states(prior, noise, n, np.unique(of_cell), cells=at_once):
         known, lucks = rows.prior, spread_points(points, rows.prior.states)
         k, shares = rows.posterior(tables[:, known.cells], fits[:, known.cells], lucks)
-        asked = np.flatnonzero(np.isin(of_cell, known.rows))
-        row = np.searchsorted(known.rows, of_cell[asked])
-        state = cells[asked] - known.cells[row, 0]
-        own[..., asked] = known.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
-        totals[..., asked] = (known.concentration + k[0])[:, row].swapaxes(1, 2)
-        weights[..., asked] = shares[:, row].swapaxes(1, 2)
+        places = np.flatnonzero(np.isin(of_cell, known.rows))
+        row = np.searchsorted(known.rows, of_cell[places])
+        state = cells[places] - known.cells[row, 0]
+        own[..., places] = known.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
+        totals[..., places] = (known.concentration + k[0])[:, row].swapaxes(1, 2)
+        weights[..., places] = shares[:, row].swapaxes(1, 2)
     shape = (*batch, points, len(cells))
     return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
 

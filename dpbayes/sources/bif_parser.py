@@ -26,7 +26,6 @@ class _Token(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The text without its quotes."""
         return re.sub(r"\\(.)", r"\1", self.text[1:-1], flags=re.DOTALL) if self.kind == "quoted" else self.text
 
 
@@ -93,13 +92,11 @@ class _Reader:
         self.at = 0
 
     def peek(self) -> _Token:
-        """Return the next token without passing it."""
         if self.at < len(self.tokens):
             return self.tokens[self.at]
         return _Token("the end of the file", "end", self.tokens[-1].line if self.tokens else 1)
 
     def take(self) -> _Token:
-        """Return the next token and pass it."""
         token = self.peek()
         self.at += 1
         return token
@@ -110,13 +107,11 @@ class _Reader:
         return token.text == text and token.kind in ("word", "mark")
 
     def expect(self, text: str) -> None:
-        """Pass this word or mark."""
         if not self.sees(text):
             raise self.problem(f'"{text}"')
         self.at += 1
 
     def name(self, what: str) -> str:
-        """Pass and return a word or a quoted name."""
         token = self.peek()
         if token.kind not in ("word", "quoted"):
             raise self.problem(what)

@@ -99,7 +99,6 @@ class Groups:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The labels of the groups."""
         return tuple(label for label, _ in self.groups)
 
     @cached_property

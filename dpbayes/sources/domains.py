@@ -74,9 +74,9 @@ def write_domains(columns: Iterable[DeclaredColumn]) -> str:
 
 
 def _described(column: DeclaredColumn) -> dict[str, object]:
-    told: dict[str, object] = {"name": column.name, "use": column.use}
+    entry: dict[str, object] = {"name": column.name, "use": column.use}
     if column.domain is None:
-        return told
+        return entry
     shape: dict[str, object]
     match column.domain:
         case Categories(states=states):
@@ -85,7 +85,7 @@ def _described(column: DeclaredColumn) -> dict[str, object]:
             shape = {"kind": "groups", "groups": [{"state": label, "values": list(v)} for label, v in groups]}
         case Cuts(points=points):
             shape = {"kind": "cut points", "points": [_number(point) for point in points]}
-    return told | {"public": column.domain.public} | shape | {"missing": _missing(column.domain.missing)}
+    return entry | {"public": column.domain.public} | shape | {"missing": _missing(column.domain.missing)}
 
 
 def _number(point: float) -> float | int:
@@ -102,10 +102,10 @@ def _missing(missing: Missing) -> dict[str, str]:
             return {"rule": "drop the record"}
 
 
-def _refuse_half_characters(told: object) -> None:
+def _refuse_half_characters(entry: object) -> None:
     """Refuse halves of surrogate pairs: JSON can spell them, but no text in UTF-8 can hold them."""
     try:
-        json.dumps(told, ensure_ascii=False).encode()
+        json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise InputError(f"A name or a state contains half a character, {piece!a}. Remove it.") from None
@@ -131,12 +131,12 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         >>> dp.read_domains(text)
         ()
     """
-    told = _fields("The description", _json(text), ("format", "version", "columns"))
-    if told["format"] != FORMAT:
+    entry = _fields("The description", _json(text), ("format", "version", "columns"))
+    if entry["format"] != FORMAT:
         raise InputError(f'This JSON is no domain description: its format is not "{FORMAT}".')
-    if type(told["version"]) is not int or told["version"] != VERSION:
-        raise InputError(f"The description has version {brief(told['version'])}; only version {VERSION} is supported.")
-    columns = tuple(_column(each) for each in _list('The description\'s "columns"', told["columns"]))
+    if type(entry["version"]) is not int or entry["version"] != VERSION:
+        raise InputError(f"The description has version {brief(entry['version'])}; only version {VERSION} is supported.")
+    columns = tuple(_column(each) for each in _list('The description\'s "columns"', entry["columns"]))
     distinct_names("column", (column.name for column in columns))
     return columns
 
@@ -158,31 +158,31 @@ def _json(text: str | bytes) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    told = dict(pairs)
-    if len(told) < len(pairs):
-        twice = next(key for key in told if sum(key == other for other, _ in pairs) > 1)
+    entry = dict(pairs)
+    if len(entry) < len(pairs):
+        twice = next(key for key in entry if sum(key == other for other, _ in pairs) > 1)
         raise InputError(f"The description has the field {brief(twice)} twice in one object. Remove one of them.")
-    return told
+    return entry
 
 
 def _no_constant(token: str) -> object:
     raise InputError(f"The description contains {token}; its numbers must be finite.")
 
 
-def _column(told: object) -> DeclaredColumn:
-    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+def _column(entry: object) -> DeclaredColumn:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InputError('Every column of the description must be an object with a "name".')
-    name = told["name"]
+    name = entry["name"]
     what = f"Column {brief(name)} of the description"
-    if set(told) <= {"name", "use"}:
-        return DeclaredColumn(name, use=_truth(what, _fields(what, told, ("name", "use")), "use"))
-    kind = told.get("kind")
+    if set(entry) <= {"name", "use"}:
+        return DeclaredColumn(name, use=_truth(what, _fields(what, entry, ("name", "use")), "use"))
+    kind = entry.get("kind")
     if not isinstance(kind, str) or kind not in _SHAPES:
         raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
     shape = _SHAPES[kind]
-    told = _fields(what, told, ("name", "use", "public", "kind", shape, "missing"))
-    public, missing = _truth(what, told, "public"), _rule(what, told["missing"])
-    values = _list(f"{what}: {brief(shape)}", told[shape])
+    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, "missing"))
+    public, missing = _truth(what, entry, "public"), _rule(what, entry["missing"])
+    values = _list(f"{what}: {brief(shape)}", entry[shape])
     domain: Column
     if kind == "categories":
         domain = Categories(name, tuple(_text(what, value) for value in values), public=public, missing=missing)
@@ -190,68 +190,68 @@ def _column(told: object) -> DeclaredColumn:
         domain = Groups(name, tuple(_group(what, value) for value in values), public=public, missing=missing)
     else:
         domain = Cuts(name, tuple(_point(what, value) for value in values), public=public, missing=missing)
-    return DeclaredColumn(name, domain, use=_truth(what, told, "use"))
+    return DeclaredColumn(name, domain, use=_truth(what, entry, "use"))
 
 
 _SHAPES = {"categories": "states", "groups": "groups", "cut points": "points"}
 """The field that says what a column of this kind can be."""
 
 
-def _group(what: str, told: object) -> tuple[str, tuple[str, ...]]:
-    group = _fields(f"{what}: every group", told, ("state", "values"))
+def _group(what: str, entry: object) -> tuple[str, tuple[str, ...]]:
+    group = _fields(f"{what}: every group", entry, ("state", "values"))
     values = _list(f'{what}: the "values" of a group', group["values"])
     return _text(what, group["state"]), tuple(_text(what, value) for value in values)
 
 
-def _point(what: str, told: object) -> float:
-    if isinstance(told, bool) or not isinstance(told, int | float):
-        raise InputError(f"{what}: the cut point {brief(told)} is not a number.")
-    return told
+def _point(what: str, entry: object) -> float:
+    if isinstance(entry, bool) or not isinstance(entry, int | float):
+        raise InputError(f"{what}: the cut point {brief(entry)} is not a number.")
+    return entry
 
 
-def _rule(what: str, told: object) -> Missing:
-    rule = told.get("rule") if isinstance(told, dict) else None
+def _rule(what: str, entry: object) -> Missing:
+    rule = entry.get("rule") if isinstance(entry, dict) else None
     if rule == "drop the record":
-        _fields(f'{what}: "missing"', told, ("rule",))
+        _fields(f'{what}: "missing"', entry, ("rule",))
         return DropRecord()
     if rule not in ("own state", "count as"):
         raise InputError(
             f'{what}: "missing" needs a "rule" that is one of own state, count as, drop the record; {brief(rule)} is '
             "none of them."
         )
-    state = _text(what, _fields(f'{what}: "missing"', told, ("rule", "state"))["state"])
+    state = _text(what, _fields(f'{what}: "missing"', entry, ("rule", "state"))["state"])
     return OwnState(state) if rule == "own state" else CountAs(state)
 
 
 # Types
 
 
-def _fields(what: str, told: object, names: Sequence[str]) -> dict[str, Any]:
+def _fields(what: str, entry: object, names: Sequence[str]) -> dict[str, Any]:
     """Return an object that has exactly these fields."""
-    if not isinstance(told, dict):
+    if not isinstance(entry, dict):
         raise InputError(f"{what} must be an object with the fields {', '.join(names)}.")
     for name in names:
-        if name not in told:
+        if name not in entry:
             raise InputError(f"{what} lacks the field {brief(name)}.")
-    for name in told:
+    for name in entry:
         if name not in names:
             raise InputError(f"{what} has a field {brief(name)}, which is unknown; it has {', '.join(names)}.")
-    return told
+    return entry
 
 
-def _list(what: str, told: object) -> list[object]:
-    if not isinstance(told, list):
-        raise InputError(f"{what} must be a list, not {brief(told)}.")
-    return told
+def _list(what: str, entry: object) -> list[object]:
+    if not isinstance(entry, list):
+        raise InputError(f"{what} must be a list, not {brief(entry)}.")
+    return entry
 
 
-def _text(what: str, told: object) -> str:
-    if not isinstance(told, str):
-        raise InputError(f"{what}: {brief(told)} must be text.")
-    return told
+def _text(what: str, entry: object) -> str:
+    if not isinstance(entry, str):
+        raise InputError(f"{what}: {brief(entry)} must be text.")
+    return entry
 
 
-def _truth(what: str, told: dict[str, Any], name: str) -> bool:
-    if not isinstance(told[name], bool):
-        raise InputError(f"{what}: {brief(name)} must be true or false, not {brief(told[name])}.")
-    return bool(told[name])
+def _truth(what: str, entry: dict[str, Any], name: str) -> bool:
+    if not isinstance(entry[name], bool):
+        raise InputError(f"{what}: {brief(name)} must be true or false, not {brief(entry[name])}.")
+    return bool(entry[name])

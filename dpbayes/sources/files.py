@@ -102,10 +102,10 @@ def _as_chosen(file: TableFile, dialect: Dialect) -> TableFile:
 # Separator and encoding
 
 
-def _encoding(data: bytes, asked: str | None) -> tuple[str, str]:
+def _encoding(data: bytes, chosen: str | None) -> tuple[str, str]:
     """Return the encoding, and why it is recognised where it is not the usual one."""
-    if asked is not None:
-        return asked, ""
+    if chosen is not None:
+        return chosen, ""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16", "the file begins with the mark of UTF-16"
     if _decodes(data, "utf-8"):
@@ -141,17 +141,17 @@ def _without_separator_line(data: bytes, encoding: str) -> tuple[bytes, str]:
     return (mark if wide == 2 else b"") + rest, line[0]
 
 
-def _named(line: str, asked: str | None) -> tuple[str, str] | None:
+def _named(line: str, chosen: str | None) -> tuple[str, str] | None:
     """Return the separator that the first line names, and that it does; None where there is no such line, or choice."""
-    if not line or asked is not None:
+    if not line or chosen is not None:
         return None
     return line.strip('"')[-1], f"its first line is {brief(line)}"
 
 
-def _separator(data: bytes, encoding: str, asked: str | None) -> tuple[str, str]:
+def _separator(data: bytes, encoding: str, chosen: str | None) -> tuple[str, str]:
     """Return the separator that parts most lines as it parts the first, and why where it is not the usual one."""
-    if asked is not None:
-        return asked, ""
+    if chosen is not None:
+        return chosen, ""
     try:
         head = data[:HEAD].decode(encoding, errors="ignore")
     except LookupError:

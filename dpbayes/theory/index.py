@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Callable
 from types import ModuleType
 
-from dpbayes.theory.claims.claim import Claim
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Claim, Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas

@@ -84,7 +84,6 @@ class Sources:
 
     @cached_property
     def named(self) -> tuple[tuple[Mention, Place], ...]:
-        """Every place of a paper that a mention names."""
         return tuple((mention, place) for mention in self.mentions for place in places_in(mention.text))
 
     def of(self, claim: Claim) -> tuple[Mention, ...]:

@@ -8,10 +8,9 @@ import pytest
 from scipy import special
 
 from dpbayes.audit.die import hellinger
-from dpbayes.audit.die.hellinger import audit_die, audit_die_steps
-from dpbayes.audit.die.steps import die_neighbours_up_to_symmetry, law_at, law_steps
+from dpbayes.audit.die.hellinger import audit_die, audit_die_steps, die_neighbours_up_to_symmetry, law_at, law_steps
+from dpbayes.audit.die.laplace import laplace_cells_delta
 from dpbayes.audit.loss import finite
-from dpbayes.audit.loss.continuous import laplace_cells_delta
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
 from dpbayes.audit.recalibration import needed_epsilon, recalibrated, recalibration_steps
@@ -370,9 +369,9 @@ def test_a_tiny_delta_is_that_of_the_smooth_mechanism():
     ("kind", "prior"), crossed([HellingerGlobal, HellingerLocal, HellingerSmooth], [(1.0, 1.0), (0.5, 1.0)], each=1)
 )
 def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatch):
-    monkeypatch.setattr("dpbayes.audit.die.steps.AT_ONCE", 50)
-    monkeypatch.setattr("dpbayes.audit.die.steps._ROWS", 8)
-    monkeypatch.setattr("dpbayes.audit.die.steps._LOSSES", 2000)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger._ROWS", 8)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger._LOSSES", 2000)
     mechanism = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
     shares, weights = taken(law_steps(mechanism))
     table = special.log_softmax(weights, axis=1)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit.loss.continuous import laplace_cells_delta
+from dpbayes.audit.die.laplace import laplace_cells_delta
 from dpbayes.audit.loss.law import Losses, PromisedLoss, chance_above, loss_rarely_passed
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.risk import (

@@ -29,7 +29,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from tests.contract.variants import build, every_mechanism, rng
+from tests.contract.variants import build, every_mechanism, rng, typical_settings
 from tests.strategies import ASIA, chain, random_table
 
 # The common shape
@@ -75,6 +75,33 @@ def test_all_parameters_but_the_prior_are_described_and_typical_values_are_in_ra
             assert note.description
         else:
             assert isinstance(note, Choice)
+
+
+def bad_values(note: Parameter | Choice) -> list[object]:
+    """What is no value of a parameter: below, above, not a number, and for whole ones between two."""
+    if isinstance(note, Choice):
+        return [note.options, None, 0, next(iter(note.options)).value]
+    between = [note.low + 0.5] if note.whole else []
+    return [note.low - 1e-9, 2 * note.high, -1, math.inf, math.nan, "much", "", None, True, [1], *between]
+
+
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_a_bad_value_of_a_parameter_is_refused_in_one_sentence_that_names_it(kind):
+    settings = typical_settings(kind)[0]
+    for name, note in parameters_of(kind).items():
+        for bad in bad_values(note):
+            with pytest.raises(InputError, match=rf"{name} must be") as caught:
+                build(kind, settings | {name: bad})
+            assert str(caught.value).endswith("."), (name, bad)
+
+
+@every_mechanism
+def test_counts_of_another_network_are_refused_even_with_as_many_cells(kind, settings):
+    """Four binary nodes change eight cells, two nodes of four states only four: the noise would be half of it."""
+    other = build(kind, settings, Network.from_edges("ab", []))
+    counts = other.statistic(random_table(Network.from_edges("ab", []), rng(), 5))
+    with pytest.raises(InputError, match="different networks"):
+        build(kind, settings, Network.from_edges("xy", [])).release(counts, rng())
 
 
 @every_mechanism

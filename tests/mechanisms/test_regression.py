@@ -14,10 +14,7 @@ from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for, printed_norm_bound
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled
 from tests.model.stacked import stacked
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
+from tests.strategies import rng
 
 
 def sampler(b: float = 1.0, variance: float = 1.0, bound: float = 1.0, draws: int = 1) -> RegressionSampler:

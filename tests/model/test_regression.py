@@ -16,13 +16,10 @@ from dpbayes.model.regression import (
     scaled,
 )
 from tests.model.stacked import stacked
+from tests.strategies import rng
 
 BOUNDS = PublicBounds({"age": (0, 100), "hours": (-40, 40), "income": (0, 50_000)})
 NAMES = ("age", "hours", "income")
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
 
 
 def people() -> RegressionData:

@@ -309,7 +309,7 @@ def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
 
 
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.audit.die.steps.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch)
     at = opened(AuditSubject.HellingerLocal, **{"audit.prior": "0.1", "audit.n": "100"})
     assert seen == [[1], [2]]

@@ -17,10 +17,9 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.claims.claim import Verdict, number
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis
-from dpbayes.theory.claims.text import number
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.theory.zhang16 import largest_noise, sampling
 from dpbayes.theory.zhang16.largest_noise import proposition_1

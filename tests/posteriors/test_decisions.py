@@ -10,14 +10,10 @@ from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed, sample_tri
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_bound
 from tests.conftest import thorough
-from tests.strategies import NAIVE_BAYES, random_networks, star
+from tests.strategies import NAIVE_BAYES, random_networks, rng, star
 
 ALARM = 1e-9
 DRAWS = 50_000
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
 
 
 def test_decisions_of_a_binary_network_are_its_rows():

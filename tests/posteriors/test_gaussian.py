@@ -18,6 +18,7 @@ from dpbayes.posteriors.gaussian import (
     weights_posterior,
 )
 from tests.conftest import crossed
+from tests.strategies import rng
 
 
 def acceptance(
@@ -36,10 +37,6 @@ ALARM = 1e-9
 DRAWS = 50_000
 PRECISIONS = [1e-3, 30.0, 300.0, 3e3, 1e6]
 """Prior precisions b; with the norm bound 10/sqrt(b) the ball holds all, little or again all of the posterior."""
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
 
 
 @cache

@@ -5,7 +5,7 @@ import pytest
 
 from dpbayes import Dirichlets, Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.row_shares import MOST_SIZE, row_shares
+from dpbayes.posteriors.row_priors import MOST_SIZE, row_shares
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 TREE = Network.from_edges("abcd", ["ab", "bc", "bd"], {"a": "xyz", "b": "0123", "c": "01", "d": ("only",)})

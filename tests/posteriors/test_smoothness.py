@@ -19,13 +19,9 @@ from dpbayes.posteriors.smoothness import (
     network_log_ratio_bound,
     normal_concentration,
 )
-from tests.strategies import DIAMOND, NAIVE_BAYES, all_records, chain, counts_per_record, empty, random_networks
+from tests.strategies import DIAMOND, NAIVE_BAYES, all_records, chain, counts_per_record, empty, random_networks, rng
 
 RATES = [0.1, 1.0, 7.0]
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
 
 
 def beta_tail(a: float, edge: float) -> float:

@@ -24,7 +24,7 @@ from dpbayes.posteriors.trimmed import (
     log_odds_quantile_by_law,
 )
 from tests.conftest import crossed, thorough
-from tests.strategies import star
+from tests.strategies import rng, star
 
 ALARM = 1e-9
 DRAWS = 50_000
@@ -49,10 +49,6 @@ EXTREMES = [
 ]
 ALIKE = [(0.5, 200, 0.1), (40, 1, 1e-12), (1e9, 1, 1e-12)]
 """Of those, what is nearly another one, or its mirror image, and takes long at fifty digits."""
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(20160212)
 
 
 class Reference:

@@ -8,7 +8,6 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
-from dpbayes.mechanisms.structure.dependence import DISTANCE
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -165,7 +164,6 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
         (DATA, {"epsilon": Fraction(1, 3)}, "decimal"),
         (DATA, {"epsilon": Fraction(1, 10**9)}, "between"),
         (table(1), {}, "at least two records"),
-        (DATA, {"score": DISTANCE.__class__("rounded", lambda c: 0.5, lambda *_: 1.0)}, "is rounded"),
     ],
 )
 def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):

@@ -26,7 +26,7 @@ TITLE = "Lemma 99: a claim nobody made"
 PLACE = "[Zhang16] Lemma 99"
 
 ENTRY = """
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Counterexample
 
 LEMMA_99 = Claim(
     Reference("Zhang16", "Lemma 99"),
@@ -66,7 +66,7 @@ EXHIBITS["LEMMA_99"] = Exhibit(
 """
 
 ON_AN_AXIS = """
-from dpbayes.theory.claims.truth import unmeasured
+from dpbayes.theory.claims.exhibit import unmeasured
 
 LEMMA_99 = Claim(
     Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Explore"

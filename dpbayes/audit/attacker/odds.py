@@ -145,7 +145,7 @@ def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArr
     `first` and `second` are the counts of two tables of equal size. Errors: InputError for mechanisms whose law is not
     known.
     """
-    known = audit_of(mechanism)
-    if known.log_ratios is None:
+    entry = audit_of(mechanism)
+    if entry.log_ratios is None:
         raise InputError(f"The probability of a release of {described(mechanism)} is not known.")
-    return known.log_ratios(mechanism, released, first=first, second=second)
+    return entry.log_ratios(mechanism, released, first=first, second=second)

@@ -121,8 +121,8 @@ def _chances_above(losses: "Losses", levels: FloatArray) -> FloatArray:
     if not losses.pairs or len(losses.pairs) > MOST_PAIRS:
         _, curve = losses.curve.deltas(levels)
         return _from_before(curve, np.zeros(len(levels)), levels)
-    known = [law.deltas(levels) for law in losses.pairs]
-    return np.max([_from_before(most, least, levels) for least, most in known], axis=0)
+    brackets = [law.deltas(levels) for law in losses.pairs]
+    return np.max([_from_before(most, least, levels) for least, most in brackets], axis=0)
 
 
 def _from_before(most: FloatArray, least: FloatArray, levels: FloatArray) -> FloatArray:
@@ -169,7 +169,7 @@ class PromisedLoss:
             + lies * special.log_expit(-self.epsilon)
             + (self.releases - lies) * special.log_expit(self.epsilon)
         )
-        told = (chances * -np.expm1(np.minimum(levels[..., None] - losses, 0.0))).sum(axis=-1)
+        revealed = (chances * -np.expm1(np.minimum(levels[..., None] - losses, 0.0))).sum(axis=-1)
         betrayed = -np.expm1(self.releases * np.log1p(-self.delta))
-        deltas = np.minimum(betrayed + (1 - betrayed) * told, 1.0)
+        deltas = np.minimum(betrayed + (1 - betrayed) * revealed, 1.0)
         return deltas, deltas

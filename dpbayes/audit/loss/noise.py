@@ -14,7 +14,7 @@ and the pure epsilon is k a, reached with probability 2^-k. S is put on a lattic
 
 Both are laws of mechanisms, so that their k-fold compositions bound the true curve for every epsilon. They are composed
 by Fourier transforms, as they are and tilted by e^(-s S) so that small deltas keep their digits; the error of rounding
-is bounded and taken off below, added above. For k = 1 and 2 there are closed forms in `dpbayes.audit.loss.continuous`.
+is bounded and taken off below, added above. For k = 1 and 2 there are closed forms in `dpbayes.audit.die.laplace`.
 
 Whole numbers that move by s = 1, 2, ... under noise P[k] ~ q^|k|, q = e^(-1/b), lose s/b less 2/b for each of the m
 steps by which the noisy number falls short of the first table's, s at most. So S is on a lattice of step 2/b as it is,

@@ -77,8 +77,8 @@ class UnequalLoss:
     def _divergences(self) -> tuple[FloatArray, FloatArray]:
         """alpha - 1, and the largest divergence of each order: (orders,) both."""
         orders = _ORDERS / self.pure_epsilon
-        each = laplace_divergences(self.ratios, orders, whole=self.whole)
-        return orders, np.array([self.most(divergence) for divergence in each])
+        divergences = laplace_divergences(self.ratios, orders, whole=self.whole)
+        return orders, np.array([self.most(divergence) for divergence in divergences])
 
     def _lower(self, values: FloatArray) -> FloatArray:
         """delta of the composed law of S, every loss being sum a - S, at epsilons (...)."""

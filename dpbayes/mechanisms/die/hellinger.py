@@ -6,7 +6,7 @@ data, local and smooth, are private themselves and never part of a release.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,21 @@ class _ScoredDie(FiniteDieMechanism, Protocol):
 
     @property
     def sensitivities(self) -> FloatArray: ...
+
+
+def _own_epsilon(self: Any) -> float:
+    """Return the epsilon in the exponent: the promised one."""
+    return float(self.epsilon)
+
+
+def _smooth_sensitivity(self: Any, counts: ArrayLike) -> float:
+    """Return what the score is divided by at these counts."""
+    return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
+
+
+def _smooth_sensitivities(self: Any) -> FloatArray:
+    """Return the same for every candidate as data: (R,)."""
+    return hellinger.smooth_sensitivities(self.die, beta=self.beta)
 
 
 def _log_weights(self: _ScoredDie, counts: ArrayLike) -> FloatArray:
@@ -90,7 +105,6 @@ class HellingerGlobal:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", self.epsilon)
 
     @property
@@ -103,11 +117,6 @@ class HellingerGlobal:
         """epsilon: scores change by GS at most, and so does the normaliser's logarithm in these units."""
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
 
-    @property
-    def inner_epsilon(self) -> float:
-        """The epsilon in the exponent."""
-        return self.epsilon
-
     def sensitivity(self, counts: ArrayLike) -> float:
         """What the score is divided by at these counts."""
         return hellinger.global_sensitivity(self.die)
@@ -117,6 +126,7 @@ class HellingerGlobal:
         """The same for every candidate as data: (R,)."""
         return np.full(self.die.size, hellinger.global_sensitivity(self.die))
 
+    inner_epsilon = property(_own_epsilon)
     statistic = count_throws
     log_weights, log_weights_table = _log_weights, _log_weights_table
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
@@ -141,7 +151,6 @@ class HellingerLocal:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", self.epsilon)
 
     @property
@@ -151,13 +160,7 @@ class HellingerLocal:
 
     @property
     def certified(self) -> Guarantee:
-        """No promise."""
         return NON_PRIVATE
-
-    @property
-    def inner_epsilon(self) -> float:
-        """The epsilon in the exponent."""
-        return self.epsilon
 
     def sensitivity(self, counts: ArrayLike) -> float:
         """What the score is divided by at these counts."""
@@ -168,6 +171,7 @@ class HellingerLocal:
         """The same for every candidate as data: (R,)."""
         return self.die.local_sensitivities
 
+    inner_epsilon = property(_own_epsilon)
     statistic = count_throws
     log_weights, log_weights_table = _log_weights, _log_weights_table
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
@@ -193,7 +197,6 @@ class HellingerSmooth:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         return _exponential(r"S_\beta(x)", rf"the smooth sensitivity at $\beta = {latex(self.beta)}$", self.epsilon)
 
     @property
@@ -212,20 +215,8 @@ class HellingerSmooth:
         proved = hellinger.smooth_guarantee(self.die, epsilon=self.epsilon, delta=self.delta)
         return Guarantee(proved, self.delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
 
-    @property
-    def inner_epsilon(self) -> float:
-        """The epsilon in the exponent."""
-        return self.epsilon
-
-    def sensitivity(self, counts: ArrayLike) -> float:
-        """What the score is divided by at these counts."""
-        return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
-
-    @property
-    def sensitivities(self) -> FloatArray:
-        """The same for every candidate as data: (R,)."""
-        return hellinger.smooth_sensitivities(self.die, beta=self.beta)
-
+    inner_epsilon = property(_own_epsilon)
+    sensitivity, sensitivities = _smooth_sensitivity, property(_smooth_sensitivities)
     statistic = count_throws
     log_weights, log_weights_table = _log_weights, _log_weights_table
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
@@ -254,7 +245,6 @@ class HellingerEnumerated:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         smooth = rf"the smooth sensitivity at $\beta = {latex(self.beta)}$"
         return _exponential(r"S_\beta(x)", smooth, self.inner_epsilon)
 
@@ -278,15 +268,7 @@ class HellingerEnumerated:
         """(epsilon, delta): every pair of neighbours and every output were compared."""
         return Guarantee(self.epsilon, self.delta, reference=Reference("dpbayes", "smooth Hellinger by enumeration"))
 
-    def sensitivity(self, counts: ArrayLike) -> float:
-        """What the score is divided by at these counts."""
-        return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
-
-    @property
-    def sensitivities(self) -> FloatArray:
-        """The same for every candidate as data: (R,)."""
-        return hellinger.smooth_sensitivities(self.die, beta=self.beta)
-
+    sensitivity, sensitivities = _smooth_sensitivity, property(_smooth_sensitivities)
     statistic = count_throws
     log_weights, log_weights_table = _log_weights, _log_weights_table
     log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release

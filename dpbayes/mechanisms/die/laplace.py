@@ -34,7 +34,6 @@ class LaplaceCells:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         return _noise(self.label, self.noise_scale)
 
     @property
@@ -44,7 +43,6 @@ class LaplaceCells:
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon, by the Laplace mechanism."""
         return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
     @property
@@ -83,7 +81,6 @@ class LaplaceOne:
 
     @property
     def formula(self) -> str:
-        """The law, with its numbers."""
         return _noise(self.label, self.noise_scale)
 
     @property
@@ -93,7 +90,6 @@ class LaplaceOne:
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon, by the Laplace mechanism."""
         return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
     @property

@@ -16,7 +16,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.map.scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Release
@@ -116,7 +116,6 @@ class MapExponential:
 
     @property
     def formula(self) -> str:
-        """The law of a cell, and how far one record moves the scores."""
         return (
             f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
             f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
@@ -201,7 +200,7 @@ class MapExponential:
         shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
         levels = rng.random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
         places = self._draw(levels, *laws).reshape(*size, *shape)
-        public = {"n": statistic.n, "epsilon": self.epsilon, "cells": self.cells, "sensitivity": self.sensitivity}
+        public = public_facts(self, statistic, "epsilon", "cells", "sensitivity")
         return Release(MapEstimate(network, places, self.cells), self.certified, self.label, public)
 
     @cached_property

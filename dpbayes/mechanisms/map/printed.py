@@ -52,7 +52,6 @@ class PrintedMap:
 
     @property
     def formula(self) -> str:
-        """The printed law, and what its Delta bounds."""
         return (
             "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
             "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "

@@ -17,10 +17,10 @@ import numpy as np
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.noise.confirmed import rounded_up
-from dpbayes.mechanisms.structure.dependence import DISTANCE, DependenceScore
+from dpbayes.mechanisms.structure.dependence import distance_from_independence, distance_sensitivity
 from dpbayes.mechanisms.structure.selection import draw_flip, flip_scale, simulate_flip
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_CELLS, Network
@@ -73,7 +73,6 @@ class StructureChoice:
     parents: int = 2
     most_cells: int = 500
     first: str | None = None
-    score: DependenceScore = DISTANCE
 
     def __post_init__(self) -> None:
         if type(self.epsilon) not in (int, Fraction):
@@ -94,7 +93,7 @@ class Round:
 
     candidates: int
     epsilon: Fraction
-    sensitivity: int | float
+    sensitivity: int
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def simulate_structure(choice: StructureChoice, data: Dataset, rng: np.random.Ge
     Errors: InputError for tables that are too wide, too long, or without the first node.
     """
 
-    def pick(scores: IntArray | FloatArray, each: Round) -> int:
+    def pick(scores: IntArray, each: Round) -> int:
         return simulate_flip(scores, flip_scale(each.sensitivity, each.epsilon), rng)
 
     return _chosen(choice, data, pick)
@@ -135,13 +134,11 @@ def simulate_structure(choice: StructureChoice, data: Dataset, rng: np.random.Ge
 def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
     """Return a graph drawn by OpenDP from the operating system's randomness, for a real release.
 
-    Errors: those of `simulate_structure`, before anything is drawn, and InputError for a score that is rounded.
+    Errors: those of `simulate_structure`, before anything is drawn.
     """
-    if choice.score != DISTANCE:
-        raise InputError(f"A real release needs exact scores; {choice.score.label} is rounded.")
 
-    def pick(scores: IntArray | FloatArray, each: Round) -> int:
-        return draw_flip(scores.astype(np.int64), sensitivity=int(each.sensitivity), epsilon=each.epsilon)
+    def pick(scores: IntArray, each: Round) -> int:
+        return draw_flip(scores, sensitivity=each.sensitivity, epsilon=each.epsilon)
 
     return _chosen(choice, data, pick)
 
@@ -180,7 +177,7 @@ def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: S
     """Return the round after these nodes were joined: how it is drawn depends on no record, given them."""
     families = families_after(choice, cards, joined)
     sides = {(_product(cards, family.parents), cards[family.child]) for family in families}
-    sensitivity = max(choice.score.sensitivity(lines, columns, n) for lines, columns in sides)
+    sensitivity = max(distance_sensitivity(lines, columns, n) for lines, columns in sides)
     return Round(len(families), choice.epsilon / (len(cards) - 1), sensitivity)
 
 
@@ -234,18 +231,18 @@ def require_feasible_over(choice: StructureChoice, columns: Network, n: int) -> 
         raise InputError(f"The network could have {cells:,} cells; the limit is {MAX_CELLS:,}. Allow smaller tables.")
 
 
-Pick = Callable[[IntArray | FloatArray, Round], int]
+Pick = Callable[[IntArray, Round], int]
 
 
 def _chosen(choice: StructureChoice, data: Dataset, pick: Pick) -> ChosenStructure:
     require_feasible(choice, data)
     joined = [0 if choice.first is None else data.position[choice.first]]
     parents: dict[int, tuple[int, ...]] = {}
-    rounds, known = [], dict[CandidateFamily, int | float]()
+    rounds, counted = [], dict[CandidateFamily, int]()
     while len(joined) < len(data.names):
         families = families_after(choice, cards_of(data), joined)
         rounds.append(round_after(choice, cards_of(data), data.n, joined))
-        family = families[pick(_scores(choice, data, families, known), rounds[-1])]
+        family = families[pick(_scores(data, families, counted), rounds[-1])]
         parents[family.child] = family.parents
         joined.append(family.child)
     order = tuple(data.names[j] for j in joined)
@@ -268,21 +265,20 @@ def _is_full(choice: StructureChoice, cards: Sequence[int], family: CandidateFam
 
 
 def _scores(
-    choice: StructureChoice,
     data: Dataset,
     families: Sequence[CandidateFamily],
-    known: dict[CandidateFamily, int | float],
-) -> IntArray | FloatArray:
-    """Return the score of each pair; those `known` from earlier rounds are not counted again, new ones are added."""
+    counted: dict[CandidateFamily, int],
+) -> IntArray:
+    """Return the score of each pair; those `counted` from earlier rounds are not counted again, new ones are added."""
     cards = cards_of(data)
-    new = [family for family in families if family not in known]
+    new = [family for family in families if family not in counted]
     for parents, same in groupby(new, key=lambda family: family.parents):
         lines, size = _lines(data, cards, parents), _product(cards, parents)
         for family in same:
             card = cards[family.child]
             cells = np.bincount(lines * card + data.codes[:, family.child], minlength=size * card)
-            known[family] = choice.score.of(cells.reshape(size, card))
-    return np.array([known[family] for family in families])
+            counted[family] = distance_from_independence(cells.reshape(size, card))
+    return np.array([counted[family] for family in families])
 
 
 def _lines(data: Dataset, cards: Sequence[int], parents: Sequence[int]) -> IntArray:

@@ -6,22 +6,9 @@ one record. To replace record a by b is to add either to the same table of m = n
 v; without an index these are of the line, column and cell of the record that is added.
 """
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
 from dpbayes.base.types import IntArray
-
-
-@dataclass(frozen=True)
-class DependenceScore:
-    """A score of contingency tables `of` (lines, columns), and its sensitivity for (lines, columns, n), both public."""
-
-    label: str
-    of: Callable[[IntArray], int | float]
-    sensitivity: Callable[[int, int, int], int | float]
 
 
 def distance_from_independence(counts: IntArray) -> int:
@@ -52,44 +39,3 @@ def distance_sensitivity(lines: int, columns: int, n: int) -> int:
     """
     fewest = min(lines, columns)
     return 0 if fewest < 2 else (4 if fewest == 2 else 6) * max(n - 1, 0)
-
-
-def mutual_information(counts: IntArray) -> float:
-    """Return I = sum_ij N_ij/n ln(n N_ij / (r_i c_j)) in nats, the first score of [Zhang17]; 0 for an empty table."""
-    n = int(counts.sum())
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0))
-    filled = counts > 0
-    ratios = n * counts[filled] / expected[filled]
-    return max(float(counts[filled] @ np.log(ratios)) / n, 0.0) if n else 0.0
-
-
-def information_sensitivity(lines: int, columns: int, n: int) -> float:
-    """Return the most that replacing one record moves I, in nats; attained for every n and every number of states.
-
-    With h(k) = (k + 1) ln(k + 1) - k ln k: h(n - 1)/n if a side has two states, else
-    (h(floor((n - 1)/2)) + h(ceil((n - 1)/2)))/n. They are those of [Zhang17] in another form.
-
-    Proof. n I = f(n) + sum f(N) - sum f(r) - sum f(c) with f(k) = k ln k, so that a record adds T = h(N) - h(u) - h(v)
-    to what both tables share, and n I moves by T(b) - T(a). h(0) = 0, and h grows and is concave; hence h(x + y)
-    <= h(x) + h(y). As N <= u, T <= 0. As u + v - N <= m, -T <= h(u - N) + h(v) is at most the sum of halves; a record
-    of states that nobody had (T = 0), in place of one whose line and column share nobody else, attains it. With two
-    lines: in one line, or one column, two terms of h are left beside h(N) - h(v) <= 0, at most h(m). Else u + u' = m,
-    where ' is of record b, and v <= N + u' - N', so h(v) <= h(N) + h(u') and n I moves by at most h(u) <= h(m); n
-    equal records, of which one is replaced by a record that differs in both, attain it.
-    """
-    fewest, m = min(lines, columns), max(n - 1, 0)
-    if fewest < 2 or m == 0:
-        return 0.0
-    largest = _growth(m) if fewest == 2 else _growth(m // 2) + _growth(m - m // 2)
-    return largest / n
-
-
-def _growth(k: int) -> float:
-    """h(k) = (k + 1) ln(k + 1) - k ln k, without cancellation."""
-    return math.log(k + 1) + (k * math.log1p(1 / k) if k else 0.0)
-
-
-DISTANCE = DependenceScore(
-    "distance from independence, in whole numbers", distance_from_independence, distance_sensitivity
-)
-INFORMATION = DependenceScore("mutual information", mutual_information, information_sensitivity)

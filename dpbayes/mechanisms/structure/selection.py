@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.noise.confirmed import calibrated, opendp, rounded_up
 
 
-def flip_scale(sensitivity: int | float, epsilon: Fraction) -> float:
+def flip_scale(sensitivity: int, epsilon: Fraction) -> float:
     """Return 2 sensitivity/epsilon, rounded up to a double; 1 where no score depends on the data.
 
     Errors: InputError for an epsilon so small that no double holds the scale.

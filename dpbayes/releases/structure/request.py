@@ -13,7 +13,6 @@ from dpbayes.mechanisms.structure.choice import (
     require_feasible_over,
     round_after,
 )
-from dpbayes.mechanisms.structure.dependence import DISTANCE
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases.amounts import Amount
@@ -45,8 +44,6 @@ class StructureRequest:
         require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
             raise InputError("A graph is learnt over at least two columns, from no arrow on.")
-        if self.choice.score != DISTANCE:
-            raise InputError(f"A graph is released from whole scores; {self.choice.score.label} is rounded.")
         if not isinstance(self.domains, DomainChoice):
             raise InputError("A request for a graph must say how its domains were declared.")
         require_feasible_over(self.choice, self.columns, self.n)

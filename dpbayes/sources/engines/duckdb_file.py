@@ -82,7 +82,6 @@ class DuckDbSession:
     name: tuple[str, ...]
 
     def table(self) -> "ir.Table":
-        """Return the table. Errors: InputError where there is none of its name."""
         import ibis.expr.datatypes as dt
         from ibis.backends.sql.datatypes import DuckDBType
 
@@ -105,7 +104,6 @@ class DuckDbSession:
         return [column[0].as_py() for column in self.ask("select " + ", ".join(plain))] if plain else []
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return schema and name of every table and view. Errors: as of `answer`."""
         rows = self.ask(
             "select table_schema, table_name from information_schema.tables "
             "where table_catalog = current_database() order by all"
@@ -113,7 +111,6 @@ class DuckDbSession:
         return tuple(zip(rows["table_schema"].to_pylist(), rows["table_name"].to_pylist(), strict=True))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         return self.ask(statement(expression, "duckdb"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
@@ -122,7 +119,6 @@ class DuckDbSession:
         return self.ask(f"select * from ({rows}) using sample reservoir({int(most)} rows) repeatable ({seed})")
 
     def ask(self, text: str) -> pa.Table:
-        """Return what a statement says. Errors: InputError in one sentence."""
         import duckdb
 
         try:
@@ -131,11 +127,9 @@ class DuckDbSession:
             raise InputError(_why_not(error, self.name)) from None
 
     def share(self) -> float:
-        """Return the share of the query that DuckDB has worked off."""
         return min(1.0, max(0.0, self.connection.query_progress() / 100))
 
     def cancel(self) -> None:
-        """Interrupt the query on its way."""
         with suppress(Exception):  # a connection that is closed has nothing to give up
             self.connection.interrupt()
 
@@ -183,7 +177,7 @@ def _why_closed(error: Exception, path: str) -> str:
 
 def _why_not(error: Exception, name: tuple[str, ...]) -> str:
     kind = type(error).__name__
-    told = {
+    sentences = {
         "InterruptException": "The count was stopped. Start it again.",
         "CatalogException": f"The file has no table {brief('.'.join(name))}.",
         "BinderException": CHANGED,
@@ -193,4 +187,4 @@ def _why_not(error: Exception, name: tuple[str, ...]) -> str:
         ),
         "OutOfMemoryException": "DuckDB ran out of memory. Count fewer columns, or use a larger machine.",
     }
-    return told.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")
+    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")

@@ -115,7 +115,6 @@ class DeclaredTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns in use."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
@@ -133,7 +132,9 @@ class DeclaredTable:
     def _counts(self, network: Network, tally: Tally) -> Counts:
         wrong = [(name, records) for name, records in tally.outside.items() if records]
         if wrong:
-            told = " and ".join(f"{brief(name)} in {many(records, 'record')}" for name, records in wrong[:3])
+            columns = " and ".join(f"{brief(name)} in {many(records, 'record')}" for name, records in wrong[:3])
             more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""
-            raise InputError(f"There are undeclared values in {told}{more}. Declare them, or group them with others.")
+            raise InputError(
+                f"There are undeclared values in {columns}{more}. Declare them, or group them with others."
+            )
         return Counts(network, tally.values, tally.n)

@@ -30,12 +30,10 @@ class UnitMapping:
 
     @property
     def middle(self) -> float:
-        """The middle of the bounds."""
         return self.column.high / 2 + self.column.low / 2
 
     @property
     def half(self) -> float:
-        """Half of their distance."""
         return self.column.high / 2 - self.column.low / 2
 
     @property
@@ -76,7 +74,6 @@ class Products:
 
     @classmethod
     def nothing(cls, columns: int) -> "Products":
-        """Return those of no record."""
         return cls(np.zeros((columns + 1,) * 2), np.zeros((3, columns), dtype=np.int64))
 
 

@@ -88,7 +88,6 @@ class PostgresServer:
 
     @property
     def place(self) -> str:
-        """Where the server is, for a sentence."""
         host, port = self.connection.get("host", "this machine"), self.connection.get("port", "5432")
         return f"PostgreSQL at {brief(host)}, port {port},"
 
@@ -123,7 +122,6 @@ class PostgresSession:
         return tuple((schema, name) for schema, name in self.ask(TABLES, {"most": MOST_TABLES}))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         return self._rows(expression, _statement(expression))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
@@ -145,7 +143,6 @@ class PostgresSession:
         )
 
     def ask(self, text: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement. Errors: InputError in one sentence."""
         import psycopg
 
         try:
@@ -160,7 +157,6 @@ class PostgresSession:
         return 0.0
 
     def cancel(self) -> None:
-        """Ask the server to give the statement up."""
         with suppress(Exception):  # where the connection is lost, so is the statement
             self.connection.cancel_safe(timeout=2)
 
@@ -221,7 +217,7 @@ def _why_closed(error: Exception, server: PostgresServer) -> str:
 
 def _why_not(error: Any, session: PostgresSession) -> str:
     code, name = error.sqlstate or "", brief(".".join(session.server.name))
-    told = {
+    sentences = {
         "42P01": f"The table {name} does not exist any more.",
         "42703": CHANGED,
         "42501": f"{session.server.place} refuses to let this user read {name}. The user needs the SELECT "
@@ -230,8 +226,8 @@ def _why_not(error: Any, session: PostgresSession) -> str:
         "55P03": f"Another program is changing the table {name}. Try again when it is done.",
         "40001": "PostgreSQL cancelled the count because the table changed. Start it again.",
     }
-    if code in told:
-        return told[code]
+    if code in sentences:
+        return sentences[code]
     if session.connection.broken or code[:2] in ("08", "57"):
         return f"{session.server.place} ended the connection; start the count again later."
     if code[:2] == "53":

@@ -64,7 +64,6 @@ class SparkSession:
     group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
 
     def table(self) -> "ir.Table":
-        """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -72,13 +71,11 @@ class SparkSession:
         return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a driver that is gone is told of by the answer
             self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
         return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random. Errors: as of `answer`."""
         with suppress(Exception):  # as of `answer`
             self.spark.sparkContext.setJobGroup(self.group, "dpbayes draws a sample", interruptOnCancel=True)
         return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
@@ -89,13 +86,12 @@ class SparkSession:
             tracker = self.spark.sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
-            known = [stage for stage in stages if stage is not None]
-            return sum(s.numCompletedTasks for s in known) / max(1, sum(s.numTasks for s in known))
+            running = [stage for stage in stages if stage is not None]
+            return sum(s.numCompletedTasks for s in running) / max(1, sum(s.numTasks for s in running))
         except Exception:
             return 0.0
 
     def cancel(self) -> None:
-        """Give up the group's jobs."""
         with suppress(Exception):  # a driver that is gone has given them up
             self.spark.sparkContext.cancelJobGroup(self.group)
 
@@ -109,7 +105,6 @@ class ConnectSession:
     stages: dict[str, float] = field(default_factory=dict)
 
     def table(self) -> "ir.Table":
-        """Return the table. Errors: InputError where there is none of its name."""
         return _table(self.spark, self.cluster)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -117,13 +112,11 @@ class ConnectSession:
         return _tables(self.spark, self.cluster)
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence."""
         with suppress(Exception):  # a server that does not tell how far it is still counts
             self.spark.registerProgressHandler(self._watch)
         return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random. Errors: as of `answer`."""
         with suppress(Exception):  # as of `answer`
             self.spark.registerProgressHandler(self._watch)
         return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
@@ -137,7 +130,6 @@ class ConnectSession:
         return min(1.0, self.stages.get("share", 0.0))
 
     def cancel(self) -> None:
-        """Give up all that this session asked for."""
         with suppress(Exception):  # a server that is gone has given it up
             self.spark.interruptAll()
 

@@ -57,11 +57,9 @@ class SqlTable:
 
     @property
     def title(self) -> str:
-        """The table's name; it holds no password."""
         return self.database.title
 
     def fields(self) -> tuple[Field, ...]:
-        """Return the table's columns. Errors: InputError where it cannot be reached."""
         with self.database.session() as session:
             kinds = session.table().schema().items()
             return tuple(Field(str(name), str(kind), is_number(kind)) for name, kind in kinds)
@@ -168,11 +166,11 @@ def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Prod
     table = yield from table_of(session)
     for mapping in mappings:
         _require_column(table, mapping.column.name)
-    asked = list(statements(mapped_columns(table, mappings), len(mappings)))
+    queries = list(statements(mapped_columns(table, mappings), len(mappings)))
     sums: dict[str, Any] = {}
     ns = set()
-    for place, each in enumerate(asked):
-        answer = yield from answered(session, each, place / len(asked), (place + 1) / len(asked))
+    for place, query in enumerate(queries):
+        answer = yield from answered(session, query, place / len(queries), (place + 1) / len(queries))
         sums |= {name: answer[name][0].as_py() for name in answer.column_names}
         ns.add(int(sums["records"]))
     if len(ns) != 1:

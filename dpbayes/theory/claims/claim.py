@@ -1,12 +1,14 @@
 """What every claim of a paper is turned into: a verdict once, and a bound at every setting."""
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpbayes.base.references import Reference
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 
 
@@ -78,3 +80,41 @@ def joined(parts: Sequence[Bound]) -> Bound:
     """Return bounds at single settings as one along an axis."""
     printed, certified = (np.concatenate([getattr(part, name) for part in parts]) for name in ("printed", "certified"))
     return replace(parts[0], printed=printed, certified=certified)
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One setting, the true value there, the `printed` bound that it exceeds, and the `certified` one (NaN if none).
+
+    All three are in `unit`. `setting` is a sentence.
+    """
+
+    claim: Claim
+    setting: str
+    truth: float
+    printed: float
+    certified: float
+    unit: str
+
+    @classmethod
+    def of(cls, bound: Bound, setting: str, *, truth: float) -> "Counterexample":
+        """Return that of a bound at a single setting."""
+        return cls(bound.claim, setting, truth, float(bound.printed), float(bound.certified), bound.unit)
+
+    @property
+    def refutes(self) -> bool:
+        return self.truth > self.printed
+
+
+LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
+"""What an exhibit states of a privacy loss: the amount, and the title of its axis."""
+
+
+def number(value: float) -> str:
+    """Return a number for a formula in four digits, with separators from a thousand up."""
+    return r"\text{nothing}" if math.isnan(value) or value == -math.inf else latex(value)
+
+
+def bound_texts(bound: Bound) -> tuple[str, str]:
+    """Return the printed and the certified number at the setting at hand."""
+    return number(float(bound.printed[0])), number(float(bound.certified[0]))

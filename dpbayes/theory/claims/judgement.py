@@ -5,8 +5,7 @@ import math
 from dataclasses import dataclass
 
 from dpbayes.theory.claims.claim import Bound
-from dpbayes.theory.claims.exhibit import BoundKind
-from dpbayes.theory.claims.truth import Measured
+from dpbayes.theory.claims.exhibit import BoundKind, Measured
 
 TIGHT = 1.05
 """A printed bound up to this many times the value that it bounds is called tight."""
@@ -49,7 +48,6 @@ class Judgement:
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether the true value is above the printed bound."""
         return self.decision in (Decision.REFUTED, Decision.UNFOUNDED, Decision.OURS_EXCEEDED)
 
 

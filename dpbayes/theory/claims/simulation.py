@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.truth import DOUBT, Measured, above
+from dpbayes.theory.claims.exhibit import DOUBT, Measured, above
 
 MOST_RELEASES = 1_000_000
 
@@ -120,8 +120,8 @@ def _by_quantile(
     quantile: QuantileInterval, exceeded: Estimates, *, delta: float, exact: FloatArray, releases: int
 ) -> Measured:
     # Without an upper end there are too few releases to tell where the quantile is.
-    known = np.isfinite(quantile.high) & np.isfinite(quantile.low)
-    value, low, high = (np.where(known, each, np.nan) for each in (quantile.value, quantile.low, quantile.high))
+    finite = np.isfinite(quantile.high) & np.isfinite(quantile.low)
+    value, low, high = (np.where(finite, part, np.nan) for part in (quantile.value, quantile.low, quantile.high))
     return Measured(
         exact,
         value,

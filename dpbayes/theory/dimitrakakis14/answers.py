@@ -13,12 +13,9 @@ import numpy as np
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import number
-from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
 from dpbayes.theory.dimitrakakis14.game import (
     KAPPA,
@@ -109,13 +106,10 @@ def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Cou
     value = finite_number("The bound of the log-odds", bound, low=1e-4, high=0.3)
     pair = BetaPair(np.asarray(2.0), np.asarray(1.0), 1, value)
     claimed = theorem_3(pair, log_ratio=value, error=error)
-    return Counterexample(
-        THEOREM_3,
+    return Counterexample.of(
+        claimed,
         f"A coin with log-odds in [-{value:g}, {value:g}], one throw, heads against tails, d = {error:g}",
         truth=float(needed_at_least(pair, log_ratio=value, error=error)),
-        printed=float(claimed.printed),
-        certified=float(claimed.certified),
-        unit=ANSWERS,
     )
 
 
@@ -126,13 +120,10 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     """
     equal = NormalPair(np.asarray(0.0), np.asarray(1.0), apart=0.0)
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
-    return Counterexample(
-        THEOREM_3,
+    return Counterexample.of(
+        claimed,
         f"Records whose distribution has no parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
-        printed=float(claimed.printed),
-        certified=float(claimed.certified),
-        unit=ANSWERS,
     )
 
 
@@ -212,13 +203,10 @@ def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -
     """
     pair = GammaPair(np.asarray(2.0), np.asarray(1.0), finite_number("The distance", apart, low=1e-6, high=0.1))
     claimed = theorem_3_tail(pair, concentration=1.0, distance=apart, error=error)
-    return Counterexample(
-        THEOREM_3_TAIL,
+    return Counterexample.of(
+        claimed,
         f"One exponential record, 0 against {apart:g}, under Exp(1), d = {error:g}",
         truth=float(needed_answers_bracket(pair, error=error)[0]),
-        printed=float(claimed.printed),
-        certified=float(claimed.certified),
-        unit=ANSWERS,
     )
 
 

@@ -16,12 +16,9 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, known_as
 
 LOG_RATIO = Claim(
     Reference("Dimitrakakis14", "Equation 2.7"),
@@ -73,7 +70,7 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
 
 def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     n, level = at.knobs.size, at.knobs.level
     return f"""
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
@@ -171,19 +168,16 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     [Dimitrakakis14] Lemma 7: P(X=1) = P(Y=0 | X=1) = 1 - epsilon, P(Y=0 | X=0) = epsilon; (1, 0) against (0, 0).
     """
     bound = lemma_7(chain(2), least=least)
-    return Counterexample(
-        LEMMA_7,
+    return Counterexample.of(
+        bound,
         f"X -> Y with CPT entries {least:g} and {1 - least:g}, the record (1, 0) against (0, 0)",
         truth=2 * (math.log1p(-least) - math.log(least)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="nats of log-likelihood",
     )
 
 
 def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 7."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     network, least = subject.network, at.knobs.omega
     weights = hamming_weights(network)
     busy = int(np.argmax(weights))

@@ -13,12 +13,18 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import (
+    LOSS_TEXT,
+    Assumption,
+    Bound,
+    Claim,
+    Counterexample,
+    Verdict,
+    bound_texts,
+    number,
+)
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
     KAPPA,
@@ -36,8 +42,6 @@ MASSES = (0.1, 1e-2, 1e-4, 1e-6)
 
 RARE = 1e-30
 """The prior mass of a parameter that loses all of 2 L rho, to the last digit, for any L rho up to 20."""
-
-LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
 
 
 # One draw under Assumption 1
@@ -85,7 +89,7 @@ def rare_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     moved = at.knobs.log_ratio
     losses = [
         f"${number(float(loss))}$ at mass ${number(mass)}$"
@@ -139,19 +143,16 @@ def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Countere
     records = whole_number("The number of records", n, low=1, high=10**9)
     pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
     bound = theorem_2_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
-    return Counterexample(
-        THEOREM_2_II,
+    return Counterexample.of(
+        bound,
         f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
         truth=float(gamma_variation(pair)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="total variation distance",
     )
 
 
 def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(ii)."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     n, apart = at.knobs.size, at.knobs.apart
     pair = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart)
     moved, affinity = number(float(pair.movement)), number(math.exp(-float(pair.affinity)))
@@ -216,7 +217,7 @@ def repeated_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measur
 
 def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Algorithm 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     moved, k = number(at.knobs.log_ratio), at.knobs.answers
     cost = number(float(concentrated_cost(at.knobs.log_ratio, answers=k)))
     return f"""

@@ -11,12 +11,10 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile_beside
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.dimitrakakis14.game import checked_counts
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
@@ -110,7 +108,7 @@ def simulated_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 
 def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpbayes.posteriors.smoothness import exponential_concentration
-from dpbayes.theory.claims.claim import Assumption, Bound, flat
+from dpbayes.theory.claims.claim import Assumption, Bound, flat, number
 from dpbayes.theory.claims.setting import EvaluationPoint
-from dpbayes.theory.claims.text import number
 from dpbayes.theory.dimitrakakis14.game import GammaPair
 
 C = exponential_concentration(1.0)

@@ -20,12 +20,9 @@ from dpbayes.posteriors.smoothness import (
     laplace_concentration,
     normal_concentration,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, known_as
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import known_as
 
 MASS = "prior mass"
 
@@ -63,7 +60,7 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
 
 def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - Records $\\mathrm{{Exp}}(\\theta)$ have the constant $\\theta$, so that $\\theta > L = {at.knobs.level:g}$ is without
   constant $L$; $\\lambda = {at.knobs.rate:g}$.
@@ -108,7 +105,7 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
 
 def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 4."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
 - Records of scale $s$ have the constant $1/s$, so that $1/s > L = {level:g}$ is without constant $L$;
@@ -187,7 +184,7 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
 
 def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 5."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
     concentration = number(printed_beta_concentration(a, trials=n))
     smooth = number(float(lemma_5_without_coefficient(a, at=level)))
@@ -239,19 +236,16 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     """Return the mass of variances below 1/(2 L), that is without constant L, at mu = 0. [Dimitrakakis14] Lemma 6."""
     value = finite_number("L", level, low=1e-9, high=1e9)
     bound = lemma_6(rate, at=value)
-    return Counterexample(
-        LEMMA_6,
+    return Counterexample.of(
+        bound,
         f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {value:g}",
         truth=float(bound.certified),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit=MASS,
     )
 
 
 def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 6."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(lemma_6_of_precision(rate, at=level)))
     return f"""

@@ -68,7 +68,6 @@ class BetaPair:
             raise InputError("There is no record of that kind to replace.")
 
     def swapped(self) -> "BetaPair":
-        """Return the pair with y for x."""
         return BetaPair(self.a - self.moved, self.b + self.moved, -self.moved, self.bound, self.columns)
 
     @cached_property
@@ -128,7 +127,6 @@ class GammaPair:
             raise InputError("A record of an exponential distribution cannot be negative.")
 
     def swapped(self) -> "GammaPair":
-        """Return the pair with y for x."""
         return GammaPair(self.shape, self.rate + self.apart, -self.apart)
 
     @property
@@ -174,7 +172,6 @@ class NormalPair:
     record: float = 0.0
 
     def swapped(self) -> "NormalPair":
-        """Return the pair with y for x."""
         return NormalPair(self.sum + self.apart, self.precision, -self.apart, self.record + self.apart)
 
     @property

@@ -6,11 +6,9 @@ from numpy.typing import ArrayLike
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.dimitrakakis14.game import NormalPair, Pair, checked_counts, normal_variation
 
 LEMMA_8 = Claim(
@@ -70,7 +68,7 @@ def exact_variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 
 def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 8."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
     pair = _normal_pair(at)
     exact = normal_variation(pair, answers=answers)

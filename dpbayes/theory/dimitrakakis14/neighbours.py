@@ -8,12 +8,9 @@ from numpy.typing import ArrayLike
 from dpbayes.base.privacy import worst_chain
 from dpbayes.base.references import Reference
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 
 DEFINITION_1 = Claim(
     Reference("Dimitrakakis14", "Definition 1"),
@@ -75,19 +72,16 @@ def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> 
     [Dimitrakakis14] Definition 1.
     """
     bound = remark_1(epsilon, delta=delta, records=2)
-    return Counterexample(
-        REMARK_1,
+    return Counterexample.of(
+        bound,
         f"P(B) = 0, {delta:g} and {delta * (1 + math.exp(epsilon)):.4g} on a chain of tables, epsilon = {epsilon:g}",
         truth=delta * (1 + math.exp(epsilon)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="probability",
     )
 
 
 def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Remark 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     k, d = at.knobs.changed, number(at.knobs.delta)
     e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
     return f"""

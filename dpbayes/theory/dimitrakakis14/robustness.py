@@ -20,12 +20,9 @@ from dpbayes.posteriors.smoothness import (
     kl_bound_sharp,
     normal_concentration,
 )
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
     KAPPA,
@@ -68,7 +65,7 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
 
 def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(i)."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     moved = at.knobs.log_ratio
     ratio = number(2 * moved / math.expm1(2 * moved))
     return f"""
@@ -166,12 +163,12 @@ def counterexample_theorem_1_ii_binomial(n: int = 145, *, a: float = 10.0) -> Co
 
 
 def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counterexample:
-    return Counterexample(THEOREM_1_II, setting, divergence, float(bound.printed), float(bound.certified), NATS)
+    return Counterexample.of(bound, setting, truth=divergence)
 
 
 def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(ii)."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     n, apart = at.knobs.size, at.knobs.apart
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""

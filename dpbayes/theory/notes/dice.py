@@ -12,9 +12,8 @@ import numpy as np
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import finite_number
 from dpbayes.posteriors.hellinger import Die
-from dpbayes.theory.claims.claim import Bound, flat, joined
+from dpbayes.theory.claims.claim import Bound, flat, joined, number
 from dpbayes.theory.claims.setting import EvaluationPoint, Subject
-from dpbayes.theory.claims.text import number
 
 NATS = "nats of privacy loss"
 DIE = ("bounds.size", "bounds.sides")

@@ -17,12 +17,9 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
     DIE,
     FEW_CANDIDATES,
@@ -80,7 +77,7 @@ def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
 
 def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
 - **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
@@ -149,7 +146,7 @@ def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
 
 def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""

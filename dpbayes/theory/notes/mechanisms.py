@@ -21,12 +21,9 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
     DIE,
     FEW_CANDIDATES,
@@ -86,7 +83,7 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
 
 def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, the mechanism."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     return f"""
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
@@ -137,7 +134,7 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
 
 def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
@@ -206,7 +203,7 @@ def _distinct_neighbours(die: Die) -> IntArray:
 
 def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
     beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     smooth = smooth_sensitivities(die, beta=beta)

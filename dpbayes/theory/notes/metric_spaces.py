@@ -10,8 +10,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.hellinger import log_pmf
-from dpbayes.theory.claims.claim import Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
 from dpbayes.theory.notes.dice import NATS, checked_delta, checked_epsilon
 
 METRIC = Claim(

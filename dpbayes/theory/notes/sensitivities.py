@@ -21,11 +21,9 @@ from dpbayes.posteriors.hellinger import (
     local_sensitivity,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, known_as
 from dpbayes.theory.notes.dice import (
     DIE,
     checked_delta,
@@ -75,7 +73,7 @@ def candidates(die: Die) -> Bound:
 
 def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     n, m = at.knobs.size, at.knobs.sides
     return f"""
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
@@ -142,7 +140,7 @@ def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     even = ", ".join(number(count) for count in even_counts(die))
     one_side = np.array([die.n] + [0] * (die.sides - 1))
@@ -208,7 +206,7 @@ def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1, beta."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
 - **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -

@@ -7,8 +7,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, printed_noise
 
 REMARK_SCALE = Claim(

@@ -11,11 +11,9 @@ from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 
@@ -85,7 +83,7 @@ def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     nodes = len(subject.network.names)
     return f"""
 - A record is in one cell of every table, of $|I| = {nodes}$ tables. Replacing it takes 1 from that cell and
@@ -121,7 +119,7 @@ def laplace_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
     scale = 2 * nodes / at.epsilon[0]
     return f"""

@@ -13,11 +13,9 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends
-from dpbayes.theory.claims.truth import unmeasured
 
 THEOREM_2 = Claim(
     Reference("Zhang16", "Theorem 2"),
@@ -88,7 +86,7 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
 def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     closure = subject.network.closure
     return f"""
 - **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times

@@ -9,12 +9,10 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, mean_alone, nothing_known
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, mean_alone, nothing_known
 from dpbayes.theory.zhang16.counts import checked_delta, noise_scale, scale_in_words
 
 MOST_RECORDS = 10**9
@@ -90,7 +88,7 @@ def measured_noise(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     cells = subject.network.cell_count
     return f"""
 - {scale_in_words(subject, at)}, on $2m = {cells}$ counts.

@@ -18,12 +18,19 @@ from dpbayes.mechanisms.map.scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.trimmed import log_odds_bound
-from dpbayes.theory.claims.claim import Bound, Claim, Verdict, flat, joined
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses
+from dpbayes.theory.claims.claim import (
+    LOSS_TEXT,
+    Bound,
+    Claim,
+    Counterexample,
+    Verdict,
+    bound_texts,
+    flat,
+    joined,
+    number,
+)
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 from dpbayes.theory.zhang16.counts import checked_epsilons
 from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow, printed_loss
 
@@ -79,7 +86,7 @@ def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Algorithm 3."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     ratio = at.knobs.log_ratio
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
@@ -123,13 +130,10 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     """Return how far one record moves the density, and sqrt(L r). [Zhang16] Algorithm 3."""
     row = row or TrimmedRow()
     bound = algorithm_3(row)
-    return Counterexample(
-        ALGORITHM_3,
+    return Counterexample.of(
+        bound,
         _setting(row),
         truth=row.density_sensitivity,
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit=bound.unit,
     )
 
 
@@ -141,7 +145,7 @@ def printed_map_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Mea
 
 def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
@@ -271,7 +275,7 @@ def row_of_root(subject: Subject) -> str:
 
 def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     t = at.knobs.gap / 2
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
@@ -295,14 +299,11 @@ def counterexample_lemma_4_masses() -> Counterexample:
 def _exceeded(a: float, sensitivity: float, *, epsilon: float, t: float) -> Counterexample:
     mechanism = shortfall(a, 1.0, counts=(0, 1), cells=5, sensitivity=sensitivity)
     bound = lemma_4(mechanism, epsilon=epsilon, t=t)
-    return Counterexample(
-        LEMMA_4,
+    return Counterexample.of(
+        bound,
         f"Beta({a:g}, 1) prior, one record in the second state, 5 cells, Delta = {sensitivity:g}, "
         f"epsilon = {epsilon:g}, t = {t:g}",
         truth=float(mechanism.outside(epsilon=epsilon, t=t)),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="probability",
     )
 
 

@@ -13,12 +13,10 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, nothing_known
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import beside_scaled
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 
 _DRAWN_AT_ONCE = 1 << 20
@@ -162,7 +160,7 @@ def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 3."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     network = subject.network
     node = largest_family(network)
     size, rows = len(network.closure), int(network.rows_per_node[node])

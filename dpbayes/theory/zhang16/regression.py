@@ -15,12 +15,19 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.regression import Moments
 from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import (
+    LOSS_TEXT,
+    Assumption,
+    Bound,
+    Claim,
+    Counterexample,
+    Verdict,
+    bound_texts,
+    flat,
+    number,
+)
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 
 MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
 
@@ -81,7 +88,7 @@ def steepest(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D, the norm of the gradient."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     knobs = at.knobs
     b, d, variance = f"{knobs.norm_bound:g}", f"{knobs.features:g}", f"{knobs.noise_variance:g}"
     return f"""
@@ -97,13 +104,10 @@ def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -
 def counterexample_norm(norm_bound: float = 3.0) -> Counterexample:
     """Return the true norm at x = 1, y = -1, w = B, d = 1. [Zhang16] Appendix D, the norm of the gradient."""
     bound = gradient_norm(norm_bound, features=1)
-    return Counterexample(
-        NORM,
+    return Counterexample.of(
+        bound,
         f"One feature, x = 1, y = -1, w = B = {norm_bound:g}, sigma = 1, n = 1",
         truth=float(np.linalg.norm(gradient([norm_bound], x=[1.0], y=-1.0))),
-        printed=float(bound.printed),
-        certified=float(bound.certified),
-        unit="nats per unit of the record",
     )
 
 
@@ -140,7 +144,7 @@ def regression_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 
 def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     knobs = at.knobs
     b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
     apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
@@ -197,7 +201,7 @@ def planar_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured
 
 def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 5.2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
 - The paper states no factor: the factor that is right for small $B$ is used.

@@ -5,11 +5,9 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Verdict, bound_texts
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends
-from dpbayes.theory.claims.truth import Measured, exactly
 
 RERUNS = Claim(
     Reference("Zhang16", "Section 3.2, Re-running"),
@@ -54,7 +52,7 @@ def rerun_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.

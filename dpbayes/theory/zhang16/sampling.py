@@ -24,12 +24,19 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import (
+    LOSS_TEXT,
+    Assumption,
+    Bound,
+    Claim,
+    Counterexample,
+    Verdict,
+    bound_texts,
+    flat,
+    number,
+)
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import LOSS_TEXT, ends, number
-from dpbayes.theory.claims.truth import unmeasured
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.counts import checked_epsilons
 from dpbayes.theory.zhang16.smoothness import MOST_START
@@ -62,7 +69,7 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
 
 def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(1)."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     nodes = len(subject.network.names)
     return f"""
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
@@ -106,9 +113,9 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     threshold = finite_number("L0", start, low=1e-9, high=MOST_START)
     d = finite_number("delta", slack, low=1e-9, high=1 - 1e-9)
     combined = combined_concentration(network, prior, threshold)
-    known = not math.isnan(combined)
+    has_constant = not math.isnan(combined)
     m = np.full((), np.nan)
-    if known:
+    if has_constant:
         m = constant_m(combined, start=threshold, slack=d, ratio=likelihood_ratio(symmetric))
     return Bound(
         claim=THEOREM_4_2,
@@ -117,7 +124,7 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
         unit="total variation distance",
         assumptions=(
             Assumption("Every node is binary, so that c is known", network.is_binary),
-            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", known),
+            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", has_constant),
             Assumption(
                 "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
                 len(network.names) <= (1 - d) * combined,
@@ -151,7 +158,7 @@ def least_printed_variation(network: Network) -> float:
 
 def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     least = number(least_printed_variation(subject.network))
     ratio, together = (
         likelihood_ratio(subject.prior),
@@ -200,7 +207,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
 
 def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix C.2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.

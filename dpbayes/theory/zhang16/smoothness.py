@@ -13,12 +13,9 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly
 
 MOST_START = 1e4
 """Largest L0 taken."""
@@ -61,7 +58,7 @@ def log_likelihood_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 2."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
 - A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
@@ -146,7 +143,7 @@ def mass_without(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 3."""
-    _, certified = ends(bound)
+    _, certified = bound_texts(bound)
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:

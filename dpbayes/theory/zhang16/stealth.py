@@ -24,14 +24,10 @@ from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
+from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, nothing_known
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import DOUBT, Measured, above, nothing_known
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
-from dpbayes.theory.zhang16.signed_sums import signed_sum_tail
 
 COROLLARY_3 = Claim(
     Reference("Zhang16", "Corollary 3"),
@@ -160,7 +156,7 @@ def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 3."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     size = len(subject.network.closure)
     return f"""
 - **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
@@ -173,9 +169,9 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
     increments = np.asarray(t, dtype=np.float64)
-    asked = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
+    positive = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
     printed = np.exp(-increments)
-    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(asked,))
+    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(positive,))
 
 
 def is_printed_proved(network: Network, *, t: float) -> bool:
@@ -288,16 +284,65 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
     network = chain(8)
     noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
-    asked = printed_increment(probability)
+    increment = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
         f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss is "
         f"called minor here that does not exceed the {n:,} real records; the proved value is the lift that suffices",
-        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=asked)),
+        truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
         unit="records invented in every table",
     )
+
+
+MANY_TERMS = 1024
+"""From so many terms on, the tail of their sum is an integral instead of as many incomplete gamma functions."""
+
+_HALVINGS = 24
+_STEP, _REACH = 0.25, 12.0
+"""Of the integral, in standard deviations of ln Gamma at the largest value of what is integrated."""
+
+
+def signed_sum_tail(terms: int, x: ArrayLike) -> FloatArray:
+    """Return P(X_1 + ... + X_terms > x) of independent standard Laplace draws, x >= 0 (...), exactly.
+
+    The sum is a difference of two Gamma(terms, 1) draws; above zero that is a mixture of Gamma(terms - k, 1) with
+    weights C(terms - 1 + k, k) 2^-(terms + k), k = 0 .. terms - 1, all positive.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    if terms >= MANY_TERMS:
+        return _tail_of_many(terms, x)
+    k = np.arange(terms)
+    logs = special.gammaln(terms + k) - special.gammaln(terms) - special.gammaln(k + 1) - (terms + k) * np.log(2)
+    return special.gammaincc(terms - k, x[..., None]) @ np.exp(logs)
+
+
+def _tail_of_many(terms: int, x: FloatArray) -> FloatArray:
+    """Return `signed_sum_tail` as an integral, whose work does not grow with the terms.
+
+    A Laplace draw is normal with twice an exponential variance, so that with G = n e^v of Gamma(n, 1) the tail is
+    E[Q(x / sqrt(2 G))], Q the normal one. The logarithm of the integrand is concave in v and smooth: the trapezoidal
+    rule around its largest value is exact to rounding.
+    """
+    z = x[..., None] / np.sqrt(2 * terms)
+
+    def log_integrand(v: FloatArray) -> FloatArray:
+        return special.log_ndtr(-z * np.exp(-v / 2)) - terms * (np.expm1(v) - v)
+
+    def rises(v: FloatArray) -> BoolArray:
+        # The slope: n (1 - e^v) + z h(z) / 2, h = density over tail.
+        at = z * np.exp(-v / 2)
+        hazard = np.exp(-at * at / 2 - special.log_ndtr(-at)) * at
+        return np.asarray(hazard / np.sqrt(8 * np.pi) > terms * np.expm1(v))
+
+    low, _ = turning_point(rises, 0.0, np.log1p((z * z + 2) / (2 * terms)), halvings=_HALVINGS)
+    step = _STEP / np.sqrt(terms * np.exp(low))
+    logs = log_integrand(low + step * np.arange(-_REACH / _STEP, _REACH / _STEP + 1))
+    # ln of n^n e^-n / Gamma(n), by Stirling.
+    density = np.log(terms / (2 * np.pi)) / 2 - 1 / (12 * terms) + 1 / (360 * terms**3)
+    tail: FloatArray = np.exp(special.logsumexp(logs + np.log(step), axis=-1) + density)
+    return tail
 
 
 CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS)

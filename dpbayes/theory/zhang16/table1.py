@@ -10,8 +10,7 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.zhang16 import map as map_claims
 from dpbayes.theory.zhang16.counts import checked_delta, corollary_1

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpbayes.audit.loss.continuous import (
+from dpbayes.audit.die.laplace import (
     laplace_cells_delta,
     laplace_cells_epsilon,
     laplace_one_delta,

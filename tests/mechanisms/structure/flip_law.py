@@ -36,5 +36,5 @@ def round_log_pmf(
     """Return what the round after these nodes were joined chooses from, and ln of its probabilities."""
     cards = cards_of(data)
     families, each = families_after(choice, cards, joined), round_after(choice, cards, data.n, joined)
-    scores = structure_choice._scores(choice, data, families, {})
+    scores = structure_choice._scores(data, families, {})
     return families, flip_log_pmf(scores, flip_scale(each.sensitivity, each.epsilon))

@@ -86,7 +86,7 @@ COLUMNS = (
 @pytest.mark.parametrize("most_sums", [4, 400])
 def test_sums_of_products_are_those_in_memory(loaded: Loaded, most_sums: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gram_terms, "MOST_SUMS", most_sums)
-    monkeypatch.setattr(parquet.products, "SUMMED", 700)
+    monkeypatch.setattr(parquet.table, "SUMMED", 700)
     table = every_type()
     summed = assert_equal_grams(loaded(table), table, COLUMNS)
     assert summed.clipped > 500

@@ -177,7 +177,7 @@ def test_many_values_are_looked_up_as_few_are(values: Sequence[int], tmp_path: P
 
 def test_blocks_and_batches_add_up_to_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet.files, "MOST_ROWS", 48)
-    monkeypatch.setattr(parquet.blocks, "BLOCK", 100)
+    monkeypatch.setattr(parquet.table, "BLOCK", 100)
     rng = np.random.default_rng(7)
     codes = rng.integers(0, 3, (1000, 4))
     words = np.array(["x", "y", "NA"])
@@ -233,7 +233,7 @@ def test_a_scan_of_many_steps_is_stopped_by_taking_none(tmp_path: Path, monkeypa
         inner = coder(*args)
         return lambda array, out: (coded_arrays.append(len(array)), inner(array, out))[1]
 
-    monkeypatch.setattr(parquet.blocks, "coder", watched)
+    monkeypatch.setattr(parquet.table, "coder", watched)
     work = ParquetFiles(path).tally(over(columns), columns)
     assert next(work) == pytest.approx(0.1)
     assert next(work) == pytest.approx(0.2)

@@ -8,9 +8,8 @@ import pytest
 
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind
+from dpbayes.theory.claims.exhibit import BoundKind, exactly, nothing_known
 from dpbayes.theory.claims.judgement import TIGHT, ComparedWith, Decision, Judgement, judged
-from dpbayes.theory.claims.truth import exactly, nothing_known
 
 CLAIM = Claim(Reference("Zhang16", "Lemma 99"), "A claim that nobody made", "0", Verdict.HOLDS, "It is made up.")
 NONE = nothing_known(1)

@@ -12,9 +12,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import random_cpts, sample_dataset
 from dpbayes.theory.claims.simulation import Simulation
-from dpbayes.theory.zhang16.posterior_kl import simulated as coverage
+from dpbayes.theory.zhang16.posterior_kl import exhibits as coverage
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
-from dpbayes.theory.zhang16.posterior_kl.simulated import simulate_kl
+from dpbayes.theory.zhang16.posterior_kl.exhibits import simulate_kl
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 ALARM = 1e-9

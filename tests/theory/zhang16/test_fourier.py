@@ -21,7 +21,7 @@ from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
 from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.zhang16 import comparison, fourier, rebuilt_tables, reruns, signed_sums, stealth
+from dpbayes.theory.zhang16 import comparison, fourier, rebuilt_tables, reruns, stealth
 from dpbayes.theory.zhang16.comparison import closure_bound, comparison_bound, counterexample_denser, noise_ratio
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
@@ -32,7 +32,6 @@ from dpbayes.theory.zhang16.fourier import (
 )
 from dpbayes.theory.zhang16.rebuilt_tables import printed_table_error, table_error, table_error_bound
 from dpbayes.theory.zhang16.reruns import rerun_bound
-from dpbayes.theory.zhang16.signed_sums import signed_sum_tail
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
@@ -46,6 +45,7 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_probability,
     printed_increment,
     printed_probability,
+    signed_sum_tail,
 )
 from tests.conftest import crossed
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, networks, random_networks, random_table, table_of
@@ -157,7 +157,7 @@ def test_the_tail_is_known_for_one_and_two_terms_and_vectorised():
 def test_the_tail_of_many_terms_is_the_sum_over_all_of_them(terms, monkeypatch):
     x = np.sqrt(2 * terms) * np.array([[0.0, 1e-3, 0.3], [1.0, 4.0, 20.0]])
     quick = signed_sum_tail(terms, x)
-    monkeypatch.setattr(signed_sums, "MANY_TERMS", terms + 1)
+    monkeypatch.setattr(stealth, "MANY_TERMS", terms + 1)
     assert quick == pytest.approx(signed_sum_tail(terms, x), rel=1e-10)
 
 

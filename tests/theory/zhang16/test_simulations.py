@@ -8,9 +8,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
+from dpbayes.theory.claims.exhibit import exactly, nothing_known
 from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
-from dpbayes.theory.claims.truth import exactly, nothing_known
 from dpbayes.theory.zhang16.counts import noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_change, largest_noise

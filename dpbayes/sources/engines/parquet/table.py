@@ -11,30 +11,103 @@ import pandas as pd
 import pyarrow as pa
 
 from dpbayes.base.steps import Work
+from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.counts import BLOCK, block_sums, values_of
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.engine import Field, Tally
-from dpbayes.sources.engines.gram import Products, require_mappings, scaled_gram
-from dpbayes.sources.engines.parquet.blocks import CodeBlock
-from dpbayes.sources.engines.parquet.codes import as_dictionary
+from dpbayes.sources.engines.gram import Products, UnitMapping, no_numbers, require_mappings, scaled_gram
+from dpbayes.sources.engines.parquet.codes import Coder, as_dictionary, coder
 from dpbayes.sources.engines.parquet.files import (
     CHANGED,
     ahead,
     batches_of,
     is_changed,
+    kind_told,
     opened,
     parts_of,
     plain_column,
     plain_columns,
     records_of,
 )
-from dpbayes.sources.engines.parquet.products import added, is_number, require_numbers
 from dpbayes.sources.tables import texts_of
 
 MOST_VALUES = 1_000_000
 """Different values of a column that are told apart."""
+
+SUMMED = 1 << 13
+"""Records whose products are summed up at a time, so that their numbers stay in the processor's cache."""
+
+BLOCK_BYTES = 1 << 25
+"""Bytes of the codes that are gathered before they are counted."""
+
+
+class CodeBlock:
+    """Codes of records that are counted once there is a block of them, and what was counted so far.
+
+    The columns of all nodes come first; the others decide only whether a record is counted.
+    """
+
+    def __init__(self, network: Network, columns: Sequence[Column]) -> None:
+        self.network, self.columns = network, tuple(columns)
+        self.coders: list[Coder] = []
+        width = len(network.names)
+        self.block: Codes = np.empty((width, max(64, min(BLOCK, BLOCK_BYTES // width))), dtype=np.uint8)
+        self.unused: Codes = np.empty(self.block.shape[1], dtype=np.uint8)
+        self.filled = self.n = self.left_out = 0
+        self.sums: IntArray = np.zeros(network.cell_count, dtype=np.int64)
+        self.outside: IntArray = np.zeros(len(columns), dtype=np.int64)
+
+    def add(self, arrays: Sequence[pa.Array]) -> None:
+        """Take a batch of records: an array of each column."""
+        if not self.coders:
+            self.coders = [coder(column, array.type) for column, array in zip(self.columns, arrays, strict=True)]
+        start, records = 0, len(arrays[0])
+        while start < records:
+            end = min(records, start + self.block.shape[1] - self.filled)
+            self._fill([array.slice(start, end - start) for array in arrays])
+            start = end
+
+    def tally(self) -> Tally:
+        """Return what was counted, and count what is left of it."""
+        self._count()
+        names = [column.name for column in self.columns]
+        outside = dict(zip(names, self.outside.tolist(), strict=True))
+        return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
+
+    def _fill(self, arrays: Sequence[pa.Array]) -> None:
+        """Write the codes of records that the block has room for; those of records that do not count are lost."""
+        records = len(arrays[0])
+        nodes = self.block[:, self.filled : self.filled + records]
+        rows = [*nodes, *[self.unused[:records]] * (len(arrays) - len(nodes))]
+        masks = [code(array, row) for code, array, row in zip(self.coders, arrays, rows, strict=True)]
+        left_out = _any([mask.left_out for mask in masks])
+        if left_out is not None:
+            self.left_out += int(left_out.sum())
+        for place, mask in enumerate(masks):
+            if mask.outside is not None:
+                self.outside[place] += int((mask.outside if left_out is None else mask.outside & ~left_out).sum())
+        without = _any([left_out, *(mask.outside for mask in masks)])
+        if without is not None:
+            keep = ~without
+            records = int(keep.sum())
+            for row in nodes:
+                row[:records] = row[keep]
+        self.n += records
+        self.filled += records
+        if self.filled == self.block.shape[1]:
+            self._count()
+
+    def _count(self) -> None:
+        self.sums += block_sums(self.network, list(self.block[:, : self.filled]))
+        self.filled = 0
+
+
+def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
+    present = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(present) if present else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +121,6 @@ class ParquetFiles:
 
     @property
     def title(self) -> str:
-        """The name of the file or folder."""
         return self.path.name or str(self.path)
 
     def fields(self) -> tuple[Field, ...]:
@@ -160,3 +232,37 @@ class ParquetFiles:
 def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
     for name, known in texts.items():
         known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return whether values of a type are numbers."""
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(plain) or pa.types.is_floating(plain) or pa.types.is_decimal(plain))
+
+
+def require_numbers(field: pa.Field) -> None:
+    """Errors: InputError for a column whose type is another than of numbers."""
+    if not (is_number(field.type) or pa.types.is_null(field.type)):
+        raise no_numbers(field.name, kind_told(field.type))
+
+
+def added(sums: Products, batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+    """Return the sums with those of a batch, SUMMED records at a time."""
+    for start in range(0, len(batch), SUMMED):
+        sums += _products(batch.slice(start, SUMMED), mappings)
+    return sums
+
+
+def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+    joint, tells = np.ones((len(mappings) + 1, len(batch))), np.empty((3, len(mappings)), dtype=np.int64)
+    for k, mapping in enumerate(mappings):
+        values = batch.column(batch.schema.get_field_index(mapping.column.name))
+        joint[k], tells[:, k] = mapping.mapped(*_doubles(values))
+    return Products(joint @ joint.T, tells)
+
+
+def _doubles(values: pa.Array) -> tuple[FloatArray, BoolArray | None]:
+    """Return numbers as doubles (n,), NaN where there is none, and where that is; None where it is nowhere."""
+    plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    missing = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None
+    return plain.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), missing

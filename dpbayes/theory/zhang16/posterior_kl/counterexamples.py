@@ -9,7 +9,7 @@ from scipy import special
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Counterexample
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
     EXPECTATION,
     LEMMA_A3,

@@ -4,15 +4,22 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
 from dpbayes.base.randomness import stream
-from dpbayes.theory.claims.claim import Bound, Claim
-from dpbayes.theory.claims.counterexample import Counterexample
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Uses
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.divergence import kl
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, bound_texts, number
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, Uses, exactly, mean_alone
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
-from dpbayes.theory.claims.text import ends, number
-from dpbayes.theory.claims.truth import Measured, exactly, mean_alone
-from dpbayes.theory.zhang16.counts import scale_in_words
+from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
+from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale, scale_in_words
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
     CLOSED_FORM,
     EXPECTATION,
@@ -29,7 +36,69 @@ from dpbayes.theory.zhang16.posterior_kl.counterexamples import (
     counterexample_order,
     counterexample_refinement,
 )
-from dpbayes.theory.zhang16.posterior_kl.simulated import simulate_kl
+from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
+
+MOST_NUMBERS = 100_000_000
+"""Most KL values that are kept: releases times epsilons."""
+
+_BLOCK = 1 << 18
+"""Numbers per pass, so that they stay near the processor."""
+
+_ROUNDING = 1e-6
+"""Largest error, as a part of the mean, at which the quick formula may stand for the stable one."""
+
+
+def simulate_kl(
+    prior: Dirichlets, counts: Counts, *, epsilon: ArrayLike, releases: int, rng: np.random.Generator
+) -> Simulation:
+    """Simulate releases of `LaplaceUpdates` at every epsilon (E,) and return their KL from the exact posterior.
+
+    Errors: InputError for counts of another network, batches, epsilon out of range, and more than MOST_RELEASES
+    releases or MOST_NUMBERS values.
+    """
+    releases = whole_number("The number of releases", releases, low=1, high=MOST_RELEASES)
+    epsilons = np.atleast_1d(checked_epsilons(epsilon))
+    groups = distinct_rows(prior, counts)
+    if releases * len(epsilons) > MOST_NUMBERS:
+        raise InputError(f"That is more than {MOST_NUMBERS:,} simulated values; ask for fewer releases.")
+    scale = noise_scale(prior.network, epsilons)
+    is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
+    divergences = np.empty((len(scale), releases))
+    block = max(1, _BLOCK // (len(scale) * prior.network.cell_count))
+    for start in range(0, releases, block):
+        size = min(block, releases - start)
+        noise = rng.laplace(size=(size, prior.network.cell_count))
+        updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
+        divergences[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
+    divergences.sort(axis=-1)
+    return Simulation(divergences)
+
+
+def _rounding(prior: Dirichlets, counts: Counts) -> float:
+    """A bound on the rounding error of `_quick_kl`: all terms are below the size of y ln y at the largest y."""
+    network = prior.network
+    largest = network.row_sums(prior.alpha) + counts.n * network.cards[network.node_of_row]
+    return float(8 * np.finfo(float).eps * (largest * np.log(largest + 3)).sum())
+
+
+def _quick_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
+    """ln B(b) - ln B(a) + (a - b) . (psi(a) - psi(a_0)), summed over rows; it loses digits for large counts."""
+    network = prior.network
+    a, released = prior.alpha + counts.values, prior.alpha + updates
+    slope = special.digamma(a) - special.digamma(network.row_sums(a))[network.row_of_cell]
+    constant = _log_beta(network, a) - a @ slope
+    divergence: FloatArray = _log_beta(network, released) - released @ slope - constant
+    return np.maximum(divergence, 0.0)
+
+
+def _log_beta(network: Network, alpha: FloatArray) -> FloatArray:
+    cells: FloatArray = special.gammaln(alpha).sum(axis=-1)
+    return cells - special.gammaln(network.row_sums(alpha)).sum(axis=-1)
+
+
+def _stable_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
+    return kl(prior.updated(counts), prior.updated(updates))
+
 
 AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 UNIT = "KL(exact || released), nats"
@@ -81,7 +150,7 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
 
 def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -94,7 +163,7 @@ def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
@@ -126,7 +195,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
 
 def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     bounds = kl_bounds(subject, at)
     largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
@@ -141,7 +210,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
@@ -152,7 +221,7 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
@@ -162,7 +231,7 @@ def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
-    printed, certified = ends(bound)
+    printed, certified = bound_texts(bound)
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""

@@ -285,9 +285,9 @@ def _product(spectra: ComplexArray, times: IntArray) -> ComplexArray:
 
 def _blocks(rows: Rows, count: int, cells: int, size: int) -> Iterator[tuple[slice, Rows]]:
     """Cut (noise scales, rows) into blocks whose arrays stay near the processor."""
-    each = max((cells + 2) ** 2, size) if rows.states == 2 else rows.states * size
-    wide = max(1, min(len(rows.times), _BLOCK // each))
-    deep = max(1, _BLOCK // (each * wide))
+    size_of_row = max((cells + 2) ** 2, size) if rows.states == 2 else rows.states * size
+    wide = max(1, min(len(rows.times), _BLOCK // size_of_row))
+    deep = max(1, _BLOCK // (size_of_row * wide))
     for row in range(0, len(rows.times), wide):
         part = slice(row, row + wide)
         few = Rows(rows.prior[part], rows.counts[part], rows.times[part], rows.n)

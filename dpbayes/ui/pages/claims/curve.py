@@ -10,9 +10,8 @@ import streamlit as st
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.theory.claims.claim import Bound, joined
-from dpbayes.theory.claims.exhibit import Exhibit, Uses
+from dpbayes.theory.claims.exhibit import Exhibit, Measured, Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, grid, moved, place
-from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.bounds import BoundClaim

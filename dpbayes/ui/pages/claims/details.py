@@ -13,8 +13,7 @@ from dpbayes.base.references import PAPERS, THE_NOTES
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.theory.claims.claim import Claim
-from dpbayes.theory.claims.counterexample import Counterexample
+from dpbayes.theory.claims.claim import Claim, Counterexample
 from dpbayes.theory.index import counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
