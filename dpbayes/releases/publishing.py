@@ -1,24 +1,36 @@
-"""Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown."""
+"""Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown.
 
+`drawing` is the only function here that sees a table's counts, and all that it hands on are integers.
+"""
+
+import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
-from dpbayes.base.steps import finished
+from dpbayes.base.amounts import Amount, amount_in
+from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.structure.choice import draw_structure
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import Amount, amount_in
-from dpbayes.releases.certificate import Composed
-from dpbayes.releases.make import drawing, require_counts_of
-from dpbayes.releases.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure, same_graph
-from dpbayes.releases.structure.make import draw_structure_document, require_drawable
-from dpbayes.releases.structure.request import StructureRequest
+from dpbayes.releases.document.certificate import Composed, Provenance, time_text
+from dpbayes.releases.document.graph import (
+    StructureDocument,
+    StructureRequest,
+    is_structure,
+    read_structure,
+    same_graph,
+    written_structure,
+)
+from dpbayes.releases.document.release import written
+from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -171,3 +183,66 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
     account, spendings = ledger.account_of(path, request.dataset), ledger.spendings(path, request.dataset)
     before = sum(spending.cost for spending in spendings) - ledger.cost_of(account, request.cost)
     return Composed(len(spendings) - 1, amount_in(account.measure, before))
+
+
+# Drawing
+
+
+def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> Work[bytes]:
+    """Draw a release in steps and return its document, the bytes of `release.json`. Each time it is one of its own.
+
+    It yields the shares that are done, never a part of what was drawn.
+    Errors: InputError, which says nothing of the counts, where they are not those of the request, OpenDP is not
+    installed, or it does not confirm the calibration; then nothing was drawn.
+    """
+    require_counts_of(request, counts)
+    drawn = provenance_at(time)
+    calibration = request.calibrated
+    integers = yield from part_of(request.entry.draw(request, counts.values, calibration.scale), 0, 1)
+    return written(request, calibration, integers, composed_so_far, drawn)
+
+
+def provenance_at(time: datetime) -> Provenance:
+    """Return when and with what is drawn. Errors: InputError for a time without a time zone."""
+    return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
+
+
+def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
+    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
+    network = request.network
+    if counts.network != network:
+        raise InputError("The counts and the request have different networks. Count the table again.")
+    if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
+        raise InputError("A release is of one table's counts, which are whole numbers.")
+    cells = [
+        counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
+    ]
+    if counts.n != request.n or any(each.sum() != request.n or each.min() < 0 for each in cells):
+        raise InputError("The table has not the number of records that the request states; count the table again.")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of a checkout"
+
+
+def require_drawable(request: StructureRequest, data: Dataset) -> None:
+    """Refuse, before anything is spent, a table that is not the request's, and a machine without OpenDP.
+
+    Errors: InputError, which says nothing of the records.
+    """
+    if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
+        raise InputError("The table has not the columns and the number of records that the request states.")
+    opendp()
+
+
+def draw_structure_document(request: StructureRequest, data: Dataset, composed: Composed, time: datetime) -> bytes:
+    """Draw a graph from the operating system's randomness and return its document: to be called once it is paid for.
+
+    Errors: InputError, as of `require_drawable` and `draw_structure`.
+    """
+    require_drawable(request, data)
+    chosen = draw_structure(request.choice, data)
+    return written_structure(request, chosen.network, chosen.joined, composed, provenance_at(time))

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import SLACK, AuditReport
+from dpbayes.base.amounts import Rho, cost_in, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.noise.confirmed import opendp
+from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.selection import confirmed_chooser
-from dpbayes.releases.amounts import Rho, cost_in, measure_of, number_of
-from dpbayes.releases.canonical import decimal_text, digest
-from dpbayes.releases.certificate import certificate_of, sentences_of
-from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
-from dpbayes.releases.request import GraphChoice
-from dpbayes.releases.structure.document import (
+from dpbayes.releases.document.canonical import decimal_text, digest
+from dpbayes.releases.document.certificate import certificate_of, sentences_of
+from dpbayes.releases.document.graph import (
     StructureDocument,
     is_structure,
     read_structure,
     rounds_told,
     structure_sentences,
 )
+from dpbayes.releases.document.release import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
+from dpbayes.releases.document.request import GraphChoice
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -248,7 +248,7 @@ def _integers(document: ReleaseDocument) -> Check:
 
 def _map(document: ReleaseDocument) -> Check | str:
     request, said = document.request, document.calibration
-    allowed, name = request.entry.allowed(number_of(request.cost)), measure_of(request.cost).value
+    allowed, name = request.entry.noise.allowed(number_of(request.cost)), measure_of(request.cost).value
     if said.answer > allowed:
         return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is more than the stated {name}.")
     try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import Published, publish
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.edgelist import network

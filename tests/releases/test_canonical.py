@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.releases import canonical as module
-from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text, read_canonical
+from dpbayes.releases.document import canonical as module
+from dpbayes.releases.document.canonical import (
+    canonical,
+    decimal,
+    decimal_text,
+    fraction,
+    fraction_text,
+    read_canonical,
+)
 
 
 @given(st.integers(0, 10**15), st.integers(0, 12))

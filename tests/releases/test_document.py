@@ -12,19 +12,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import rho_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.releases import noise
-from dpbayes.releases.amounts import rho_of
-from dpbayes.releases.canonical import canonical, decimal_text
-from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document import read_document, release_of, written
-from dpbayes.releases.make import drawing
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, request_from
+from dpbayes.releases.document.canonical import canonical, decimal_text
+from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
+from dpbayes.releases.document.release import read_document, release_of, written
+from dpbayes.releases.document.request import DomainChoice, request_from
+from dpbayes.releases.publishing import drawing
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,
@@ -36,6 +35,7 @@ from tests.releases.asking import (
     counted,
     draw_document,
     drawn,
+    no_noise,
     replace_draw,
     usual_loss,
 )
@@ -58,13 +58,8 @@ def test_a_document_is_read_as_it_was_written(mechanism):
 
 @pytest.fixture
 def without_noise(monkeypatch):
-    """Laplace noise that is none, to see what becomes of the integers."""
-
-    def same(values, calibration):
-        yield 1.0
-        return tuple(values.tolist())
-
-    replace_draw(monkeypatch, "with_laplace", same)
+    """Noise that is none, to see what becomes of the integers."""
+    replace_draw(monkeypatch, no_noise)
 
 
 def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
@@ -148,14 +143,14 @@ def test_two_draws_differ_in_their_integers_alone():
     ],
 )
 def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
-    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match=said):
         draw_document(asked(), spoil(counted()), BEFORE, TIME)
 
 
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
-    monkeypatch.setattr(noise, "laplace_answer", lambda sensitivity, scale: 1.0)
-    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    monkeypatch.setattr(ExactNoise, "answer", lambda law, sensitivity, scale: 1.0)
+    replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match="no noise was sampled"):
         drawn(asked())
 
@@ -208,7 +203,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
     """
     shifts = (7, -7, 3, 4, -5, -2)
 
-    def shifted(values, calibration):
+    def shifted(values, scale):
         yield 1.0
         return tuple(value + shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
 
@@ -217,11 +212,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
         yield 1.0
         return tuple(value + 40 * shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
 
-    for name, draw in (
-        *dict.fromkeys(("with_laplace", "with_gaussian"), shifted).items(),
-        *dict.fromkeys(("with_own_laplace", "with_own_gaussian"), shifted_by_more).items(),
-    ):
-        replace_draw(monkeypatch, name, draw)
+    replace_draw(monkeypatch, shifted, own=shifted_by_more)
     network, counts = canary_table()
     data = drawn(asked(network, mechanism=mechanism, n=counts.n), counts)
     document = read_document(data)
@@ -430,7 +421,7 @@ def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
 
 
 def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
-    monkeypatch.setattr("dpbayes.releases.request.Network", lambda *_: pytest.fail("a network was made"))
+    monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
     nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
     told = asked().told | {"network": nodes}
     with pytest.raises(InputError, match="2,001 nodes"):

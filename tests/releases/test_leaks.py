@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.mechanisms.noise.confirmed import opendp
-from dpbayes.releases import ledger
-from dpbayes.releases import make as make_module
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.releases import ledger, publishing
 from dpbayes.releases.commands import charged, view
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.views import report
 from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
@@ -140,9 +139,9 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
 
 
 def _in_the_document(patch: pytest.MonkeyPatch) -> None:
-    real = make_module.written
+    real = publishing.written
     patch.setattr(
-        make_module,
+        publishing,
         "written",
         lambda request, calibration, integers, composed, drawn: real(
             request, calibration, integers, composed, drawn
@@ -254,12 +253,12 @@ def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism
 
 
 def test_another_source_of_randomness_would_be_noticed(tmp_path, monkeypatch):
-    def drawn(values, calibration):
+    def drawn(values, scale):
         yield 1.0
         return tuple((values + np.random.default_rng(1).integers(0, 9, len(values))).tolist())
 
     path = opened(tmp_path)
-    replace_draw(monkeypatch, "with_laplace", drawn)
+    replace_draw(monkeypatch, drawn)
     with leaking.no_other_randomness(monkeypatch), pytest.raises(ledger.EpsilonLostError, match="AssertionError"):
         publish(path, question(), counts_of(TRUE))
 

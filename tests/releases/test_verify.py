@@ -4,24 +4,22 @@ import copy
 import dataclasses
 import sys
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from dpbayes.base.amounts import EpsilonDelta, Rho
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.network import Network
-from dpbayes.releases import noise
 from dpbayes.releases import verify as module
-from dpbayes.releases.amounts import EpsilonDelta, Rho
-from dpbayes.releases.canonical import canonical, fraction_text
-from dpbayes.releases.certificate import Composed, Provenance
-from dpbayes.releases.document import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice
+from dpbayes.releases.document.canonical import canonical, fraction_text
+from dpbayes.releases.document.certificate import Composed, Provenance
+from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
+from dpbayes.releases.document.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
 from tests.releases.asking import asked, drawn, usual_loss
@@ -308,7 +306,7 @@ def test_an_answer_of_a_version_that_is_not_here_is_not_taken_on_trust():
 
 
 def test_a_map_that_says_more_is_caught(monkeypatch):
-    monkeypatch.setattr(noise, "_laplace", lambda scale: SimpleNamespace(map=lambda moved: 0.7))
+    monkeypatch.setattr(ExactNoise, "answer", lambda law, sensitivity, scale: 0.7)
     assert failed(REAL["laplace"]) == {"OpenDP"}
 
 

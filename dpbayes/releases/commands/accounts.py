@@ -4,16 +4,16 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dpbayes.base.amounts import measure_of, number_of
 from dpbayes.base.command import HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import measure_of, number_of
-from dpbayes.releases.canonical import decimal
 from dpbayes.releases.commands.budget import MOST_READ, add_ledger, kept_in, left_of
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
-from dpbayes.releases.promises import parsed_promise
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from dpbayes.base.command import HOLDS
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
@@ -33,7 +34,9 @@ from dpbayes.releases.commands.tables import (
     told_share,
 )
 from dpbayes.releases.document import read_document
-from dpbayes.releases.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.graph import StructureRequest, read_structure
+from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
     Chargeable,
     Published,
@@ -43,10 +46,6 @@ from dpbayes.releases.publishing import (
     require_declared,
     shown_again,
 )
-from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
-from dpbayes.releases.structure.document import read_structure
-from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges

@@ -15,7 +15,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.structure.document import is_structure
+from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet

@@ -5,7 +5,7 @@ anything is drawn, and stays spent whatever happens after. Rows are never change
 before.
 """
 
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.checking import CheckedLedger, check, events, outcome, question
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed

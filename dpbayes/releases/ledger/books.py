@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, cost_in
+from dpbayes.base.amounts import Amount, PrivacyMeasure, cost_in
 from dpbayes.releases.ledger.errors import BrokenLedgerError
 from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, Event, EventKind, seal, values_of
 

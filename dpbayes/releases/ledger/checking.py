@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpbayes.base.amounts import measure_of
 from dpbayes.base.validation import brief
-from dpbayes.releases.amounts import measure_of
 from dpbayes.releases.ledger.books import Books, Spending, clock_notes
 from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError
 from dpbayes.releases.ledger.events import Event

@@ -7,8 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpbayes.base.amounts import Amount, Rho, number_of
 from dpbayes.base.validation import brief, is_writable
-from dpbayes.releases.amounts import Amount, Rho, number_of
 from dpbayes.releases.ledger.errors import LedgerError
 
 NO_HASH = "0" * 64

@@ -5,8 +5,7 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.amounts import (
+from dpbayes.base.amounts import (
     Amount,
     PrivacyMeasure,
     Rho,
@@ -17,6 +16,7 @@ from dpbayes.releases.amounts import (
     measure_of,
     number_of,
 )
+from dpbayes.base.validation import brief, whole_number
 from dpbayes.releases.ledger.books import Account, Books, Spending
 from dpbayes.releases.ledger.errors import AskedBeforeError, EpsilonLostError, LedgerError, OverBudgetError
 from dpbayes.releases.ledger.events import (

@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
+from dpbayes.base.amounts import Amount, Rho, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
@@ -18,9 +19,8 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
-from dpbayes.releases.certificate import likely_loss
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.document.certificate import likely_loss
 from dpbayes.releases.views.paper import bar, items, nested, paper
 from dpbayes.releases.views.reading import INTERVALS, law_of, probabilities_and_warning, reading_of, roughness_of
 

@@ -21,7 +21,7 @@ def python_script(document: ReleaseDocument, file: str = "release.json", reading
             '"""Verify a release and query it. Needs: pip install dpbayes."""',
             "from pathlib import Path",
             "",
-            "from dpbayes.releases.document import read_document, release_of",
+            "from dpbayes.releases.document.release import read_document, release_of",
             "from dpbayes.releases.verify import verify",
             "",
             f"data = Path({file!r}).read_bytes()",

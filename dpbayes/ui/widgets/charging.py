@@ -4,11 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpbayes.base.amounts import measure_of
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import measure_of
+from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.ledger import Amount, amount_text, amount_told
 from dpbayes.releases.publishing import require_declared
-from dpbayes.releases.request import DomainChoice
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.risk import SUSPICION
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
@@ -15,10 +16,9 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import amount_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.request import ReleaseRequest
-from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure
+from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.bif import released_bif, unread_elsewhere
 from dpbayes.releases.views.draws import draws_parquet

@@ -12,15 +12,15 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.audit.risk import LINKED, risk, sentences
+from dpbayes.base.amounts import Rho, number_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import Rho, number_of
-from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
 from dpbayes.releases.views.bif import released_bif

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.noise.confirmed import Calibrated
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
-from dpbayes.releases.canonical import decimal_text, fraction_text
-from dpbayes.releases.request import GraphChoice, ReleaseRequest
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.releases.document.canonical import decimal_text, fraction_text
+from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 
 MOST_RELEASES = 10**9
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.noise.confirmed import Calibrated
-from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
-from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical
-from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of
-from dpbayes.releases.request import ReleaseRequest, request_from
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text, read_canonical
+from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
+from dpbayes.releases.document.request import ReleaseRequest, request_from
 
 FORMAT = "dpbayes release"
 VERSION, VERSION_OF_RHO = 1, 2
@@ -248,18 +248,14 @@ def release_of(document: ReleaseDocument) -> Release[Outcome]:
             f"The release has {len(document.integers):,} whole numbers; its network needs "
             f"{request.entry.length(request):,}."
         )
+    # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
     outcome = request.entry.outcome(request, np.array(document.integers, dtype=np.int64))
-    if isinstance(outcome, ReleasedPosterior):
-        # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
-        simulated = request.entry.simulated(request)
-        outcome = replace(outcome, noise_model=getattr(simulated, "noise_model", None))
-    public: dict[str, float | int | str] = {"n": request.n, **_public_loss(request.cost)}
+    public: dict[str, float | int | str] = {
+        "n": request.n,
+        measure_of(request.cost).value: float(number_of(request.cost)),
+    }
     public |= {name: float(value) for name, value in request.settings.items()}
     return Release(outcome, _guarantee(request), request.entry.label, public)
-
-
-def _public_loss(cost: Amount) -> dict[str, float]:
-    return {measure_of(cost).value: float(number_of(cost))}
 
 
 def _guarantee(request: ReleaseRequest) -> Guarantee:
@@ -274,4 +270,4 @@ def loss_of(document: ReleaseDocument) -> Fraction:
     """Return the epsilon or rho that the scale and the sensitivity of a document give, exactly."""
     noise = document.calibration
     sensitivity: int = document.told["noise"]["sensitivity"]
-    return document.request.entry.loss(sensitivity, noise.scale)
+    return document.request.entry.noise.loss(sensitivity, noise.scale)

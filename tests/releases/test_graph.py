@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import Rho, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
 from dpbayes.mechanisms.structure.dependence import DISTANCE
@@ -13,15 +14,12 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.amounts import Rho, rho_of
-from dpbayes.releases.canonical import canonical, decimal_text, digest
-from dpbayes.releases.certificate import Composed
-from dpbayes.releases.document import read_document, written
+from dpbayes.releases.document.canonical import canonical, decimal_text, digest
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
+from dpbayes.releases.document.release import read_document, written
+from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
-from dpbayes.releases.request import DomainChoice
-from dpbayes.releases.structure import make
-from dpbayes.releases.structure.document import is_structure, read_structure
-from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.releases.verify import verify
 from tests.releases.made import asked, opened, opened_in_rho
 
@@ -100,13 +98,13 @@ def test_at_a_large_epsilon_the_graph_is_what_the_records_say(tmp_path):
 def spent_at_the_draw(path, monkeypatch) -> list[Fraction]:
     """Learn a graph, and return what the ledger had charged whenever one was drawn."""
     spent = []
-    real = make.draw_structure
+    real = publishing.draw_structure
 
     def watched(*given):
         spent.append(ledger.account_of(path, "garden").spent)
         return real(*given)
 
-    monkeypatch.setattr(make, "draw_structure", watched)
+    monkeypatch.setattr(publishing, "draw_structure", watched)
     publish_structure(path, request(), DATA)
     return spent
 
@@ -133,7 +131,7 @@ def test_beyond_the_budget_nothing_is_drawn(path, monkeypatch):
     def never(*_: object) -> None:
         raise AssertionError("a graph was drawn without a budget")
 
-    monkeypatch.setattr(make, "draw_structure", never)
+    monkeypatch.setattr(publishing, "draw_structure", never)
     with pytest.raises(ledger.OverBudgetError):
         publish_structure(path, request(epsilon=Fraction(3)), DATA)
     assert ledger.account_of(path, "garden").spent == 0
@@ -143,7 +141,7 @@ def test_a_drawing_that_fails_stays_spent_and_leaves_no_graph_to_release_with(pa
     def fails(*_: object) -> None:
         raise RuntimeError("no randomness")
 
-    monkeypatch.setattr(make, "draw_structure", fails)
+    monkeypatch.setattr(publishing, "draw_structure", fails)
     with pytest.raises(ledger.EpsilonLostError):
         publish_structure(path, request(), DATA)
     assert ledger.account_of(path, "garden").spent == COST

@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
+from dpbayes.base.amounts import EpsilonDelta
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
-from dpbayes.releases.amounts import EpsilonDelta
-from dpbayes.releases.canonical import decimal, decimal_text
+from dpbayes.releases.document.canonical import decimal, decimal_text
 
 _MOST_PLACES = 12
 """Places that an epsilon may have after its point."""

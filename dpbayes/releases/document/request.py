@@ -10,16 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import Releasable, releasable
+from dpbayes.mechanisms.exact_form import Sensitivity
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.noise.prices import checked_prices
 from dpbayes.mechanisms.structure.choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.releases.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
-from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
-from dpbayes.releases.prices import checked_prices
-from dpbayes.releases.promises import checked_epsilon, checked_rho, checked_stated, exact
-from dpbayes.releases.releasable import Releasable, Sensitivity, releasable
+from dpbayes.releases.document.canonical import canonical, decimal, decimal_text, fraction, fraction_text
+from dpbayes.releases.document.promises import checked_epsilon, checked_rho, checked_stated, exact
 
 MOST_RECORDS = 10**12
 
@@ -129,7 +130,7 @@ class ReleaseRequest:
     @property
     def cost(self) -> Amount:
         """What it promises, and so costs."""
-        return amount_in(self.entry.measure, self.rho if self.entry.measure is PrivacyMeasure.RHO else self.epsilon)
+        return amount_in(self.entry.measure, self.entry.promised(self))
 
     @cached_property
     def calibrated(self) -> Calibrated:
