@@ -15,14 +15,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.noise.exact import (
-    Calibrated,
-    ExactNoise,
-    calibrated,
-    shared_answer,
-    with_noise,
-    with_own_noise,
-)
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise, with_own_noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets

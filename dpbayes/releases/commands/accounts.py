@@ -1,4 +1,4 @@
-"""`ledger`: budgets, what was spent of them, and every release."""
+"""`ledger`: budgets, what was spent of them, and every release; and what other commands say of a budget."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -10,10 +10,33 @@ from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.budget import MOST_READ, add_ledger, kept_in, left_of
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise
-from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
+from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text
+
+MOST_READ = 2**53
+"""The largest number that is read; what is too large for a choice, the choice says itself."""
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names the ledger."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
+    )
+
+
+def left_of(path: Path, dataset: str) -> str:
+    """Say what is left of a dataset's budget. Errors: InputError."""
+    account = ledger.account_of(path, dataset)
+    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}{kept_in(account)}."
+
+
+def kept_in(account: Account) -> str:
+    """Say that a budget is kept in rho; nothing of one in epsilon, as most are."""
+    return ", in rho" if account.measure is PrivacyMeasure.RHO else ""
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.budget import MOST_READ, add_ledger, left_of
+from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.commands.tables import (
     ARROWS,
     add_data,

@@ -1,4 +1,4 @@
-"""The table that a command looks at: a file that is read, or a table that an engine counts where it lies."""
+"""The table that a command looks at, in a file or an engine; and `count`: its exact counts."""
 
 import argparse
 import sys
@@ -6,6 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
+from dpbayes.base.command import HOLDS
+from dpbayes.base.output import require_output, write_output
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import finished
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError, brief, utf8_text
@@ -155,3 +160,53 @@ def told_share(doing: str) -> Callable[[float], None]:
         print(f"\r{f'{doing} … {said}':<{TOLD}}", end="", file=sys.stderr, flush=True)
 
     return tell
+
+
+# count
+
+
+NOT_PRIVATE = (
+    "These counts are exact and not private. Only the curator may see them. Use `release` to make a private release."
+)
+
+
+def add_count(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `count`."""
+    add_data_or_source(parser)
+    add_domains(parser)
+    add_network(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: the screen)")
+
+
+def count_table(asked: argparse.Namespace) -> int:
+    """Count a table, and print or write how many records are in each cell. Errors: InputError, OSError."""
+    if asked.out is not None:
+        require_output(asked.out, files_read(asked))
+    table = table_of(asked, declared_columns(asked.domains))
+    counts = counts_of(network_of(asked.network, table), table)
+    table_as_csv = safe_csv(_cells(counts))
+    if asked.out is None:
+        print(table_as_csv.decode(), end="")
+    else:
+        write_output(asked.out, table_as_csv)
+    where = "" if asked.out is None else f" Written to {asked.out}."
+    cells = f"Counted {counts.n:,} records in {counts.network.cell_count:,} cells."
+    print(f"{cells}{where} {NOT_PRIVATE}", file=sys.stderr)
+    return HOLDS
+
+
+def _cells(counts: Counts) -> pd.DataFrame:
+    network, labels = counts.network, counts.network.row_labels()
+    rows = network.row_of_cell.tolist()
+    return pd.DataFrame(
+        {
+            "row": [labels[row] for row in rows],
+            "state": [state for node in range(len(network.names)) for state in _states(counts, node)],
+            "records": counts.values,
+        }
+    )
+
+
+def _states(counts: Counts, node: int) -> tuple[str, ...]:
+    """Return the state of each of a node's cells."""
+    return counts.network.states[node] * int(counts.network.rows_per_node[node])

@@ -1,4 +1,4 @@
-"""`view`: a network, records, draws, a report or a script of a release."""
+"""`view` and `verify`: files that are made of a release, and whether it is what it says, without its data."""
 
 import argparse
 import secrets
@@ -9,20 +9,27 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import FAILS, HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases import ledger
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.bif import released_bif, unread_elsewhere
-from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.files import (
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    python_script,
+    records_csv,
+    records_parquet,
+    released_bif,
+    unread_elsewhere,
+)
 from dpbayes.releases.views.reading import law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
-from dpbayes.releases.views.script import python_script
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 
@@ -112,3 +119,41 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".py": lambda document, asked: python_script(document, asked.file.name, asked.reading).encode(),
 }
 """What can be made of a release, by the ending of the file."""
+
+
+# verify
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `verify`."""
+    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
+    parser.add_argument(
+        "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
+    )
+
+
+def check_release(asked: argparse.Namespace) -> int:
+    """Print what was checked; FAILS unless all of it holds. Errors: InputError, OSError."""
+    data = asked.file.read_bytes()
+    verification = verify(data)
+    for check in verification.checks:
+        print(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
+    for sentence in verification.left_out:
+        print(f"  -    {sentence}")
+    in_ledger = asked.ledger is None or _is_in_ledger(asked.ledger, data)
+    return HOLDS if verification.holds and in_ledger else FAILS
+
+
+def _is_in_ledger(path: Path, data: bytes) -> bool:
+    ledger.check(path)
+    rows = [
+        spending.row
+        for account in ledger.accounts(path)
+        for spending in ledger.spendings(path, account.dataset)
+        if spending.release and ledger.outcome(path, spending.row) == data
+    ]
+    if rows:
+        print(f"holds  The ledger is unchanged and contains this release in row {rows[0]}.")
+    else:
+        print("FAILS  The ledger does not contain this release.")
+    return bool(rows)

@@ -7,29 +7,31 @@ before.
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
-from dpbayes.releases.ledger.checking import CheckedLedger, check, events, outcome, question
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
-from dpbayes.releases.ledger.errors import (
+from dpbayes.releases.ledger.events import (
     AskedBeforeError,
     BrokenLedgerError,
     EpsilonLostError,
+    Event,
+    EventKind,
     LedgerError,
     OverBudgetError,
 )
-from dpbayes.releases.ledger.events import Event, EventKind
-from dpbayes.releases.ledger.spending import (
+from dpbayes.releases.ledger.reading import (
+    CheckedLedger,
     account_of,
     accounts,
     asked,
+    check,
     cost_of,
     cost_told,
+    events,
     find,
-    open_dataset,
-    raise_budget,
-    spend,
-    spend_again,
+    outcome,
+    question,
     spendings,
 )
+from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend, spend_again
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 

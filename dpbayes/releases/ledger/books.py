@@ -6,8 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, cost_in
-from dpbayes.releases.ledger.errors import BrokenLedgerError
-from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, Event, EventKind, seal, values_of
+from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, BrokenLedgerError, Event, EventKind, seal, values_of
 
 
 @dataclass(frozen=True, kw_only=True)

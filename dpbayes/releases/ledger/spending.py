@@ -5,31 +5,25 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.amounts import (
-    Amount,
-    PrivacyMeasure,
-    Rho,
-    amount_in,
-    amount_text,
-    amount_told,
-    cost_in,
-    measure_of,
-    number_of,
-)
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, amount_told, measure_of, number_of
 from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.ledger.books import Account, Books, Spending
-from dpbayes.releases.ledger.errors import AskedBeforeError, EpsilonLostError, LedgerError, OverBudgetError
+from dpbayes.releases.ledger.books import Spending
 from dpbayes.releases.ledger.events import (
+    AskedBeforeError,
     Entry,
+    EpsilonLostError,
     Event,
     EventKind,
+    LedgerError,
+    OverBudgetError,
     checked_bytes,
     checked_cost,
     checked_dataset,
     checked_reason,
     content_hash,
 )
-from dpbayes.releases.ledger.store import add, begin, reading, writing
+from dpbayes.releases.ledger.reading import account_in, cost_of, cost_told
+from dpbayes.releases.ledger.store import add, begin, writing
 
 MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
@@ -105,66 +99,6 @@ def spend_again(
     click, do not pay twice. Errors: those of `spend`; AskedBeforeError if there is a newer reservation.
     """
     return _spent(path, _reservation(dataset, cost, question), draw, after=after)
-
-
-# Reading
-
-
-def accounts(path: Path) -> tuple[Account, ...]:
-    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
-    with reading(path) as (_, books):
-        return tuple(books.accounts.values())
-
-
-def account_of(path: Path, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    with reading(path) as (_, books):
-        return account_in(books, checked_dataset(dataset))
-
-
-def account_in(books: Books, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    if dataset not in books.accounts:
-        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
-    return books.accounts[dataset]
-
-
-def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
-    """Return all that was reserved of a dataset, released or never shown, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.of(account_in(books, checked_dataset(dataset)).dataset)
-
-
-def asked(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
-    """Return the spendings on this very question, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.asked(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
-
-
-def find(path: Path, dataset: str, question: bytes) -> Spending | None:
-    """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
-    released = [spending for spending in asked(path, dataset, question) if spending.release]
-    return released[-1] if released else None
-
-
-def cost_of(account: Account, amount: Amount) -> Fraction:
-    """Return what an amount takes of a budget, in what that is kept in.
-
-    Errors: LedgerError for a rho and a budget of pure epsilon, which no rho keeps to.
-    """
-    cost = cost_in(account.measure, amount)
-    if cost is None:
-        raise LedgerError(
-            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
-            "of Laplace's law, or a dataset whose budget was opened in ρ."
-        )
-    return cost
-
-
-def cost_told(account: Account, amount: Amount) -> str:
-    """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
-    told = amount_told(amount_in(account.measure, cost_of(account, amount)))
-    return told if measure_of(amount) is account.measure else f"the {told} that {amount_told(amount)} costs"
 
 
 # A reservation and its end

@@ -20,12 +20,18 @@ from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.bif import released_bif, unread_elsewhere
-from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.files import (
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    python_script,
+    records_csv,
+    records_parquet,
+    released_bif,
+    unread_elsewhere,
+)
 from dpbayes.releases.views.reading import INTERVALS, law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
 from dpbayes.releases.views.report import html_report
-from dpbayes.releases.views.script import python_script
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.kept import kept

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import drive, store
-from dpbayes.releases.ledger.errors import told
+from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger.store import refusing
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
 
@@ -181,7 +181,7 @@ def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pyt
     lines = ["1 0 8:1 / / rw - ext4 /dev/vda rw", f"2 1 0:40 / {place} rw,relatime shared:3 - {kind} server:/home rw"]
     mounts = tmp_path / "mountinfo"
     mounts.write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(drive, "MOUNTS", mounts)
+    monkeypatch.setattr(store, "MOUNTS", mounts)
     refused(
         path,
         f"PATH is on a network drive ({kind}), where several programs would damage a ledger; keep it on a disk of this "
@@ -296,7 +296,6 @@ import os, sys
 from fractions import Fraction
 from pathlib import Path
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import checking
 
 if os.getuid() == 0:
     os.setgid(65534)
@@ -378,5 +377,5 @@ def test_any_error_is_one_sentence(
 
 
 def test_what_sqlite_quotes_and_is_no_text_is_a_damaged_ledger(tmp_path: Path) -> None:
-    with pytest.raises(ledger.BrokenLedgerError, match="is damaged"), told(tmp_path):
+    with pytest.raises(ledger.BrokenLedgerError, match="is damaged"), refusing(tmp_path):
         b"\xff".decode()

@@ -17,10 +17,17 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views import draws as draws_module
-from dpbayes.releases.views.draws import MOST_NUMBERS, draws_parquet
+from dpbayes.releases.views import files
+from dpbayes.releases.views.files import (
+    MOST_NUMBERS,
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    records_csv,
+    records_frame,
+    records_parquet,
+)
 from dpbayes.releases.views.reading import law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_frame, records_parquet
 from dpbayes.sources.synthetic import sample_dataset
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
@@ -121,7 +128,7 @@ def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken
 @pytest.mark.parametrize("reading", Reading)
 def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
     # Means of 2,000 draws within five standard errors, under the one law and not under the other.
-    monkeypatch.setattr(draws_module, "_AT_ONCE", 900 * NETWORK.cell_count)
+    monkeypatch.setattr(files, "_AT_ONCE", 900 * NETWORK.cell_count)
     law = law_of(TOLD, reading)
     table = arrow_parquet.read_table(io.BytesIO(draws_parquet(law, 2000, stream(5))))
     values = np.stack([column.to_numpy() for column in table.columns], axis=-1)

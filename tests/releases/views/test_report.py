@@ -23,8 +23,7 @@ from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
-from dpbayes.releases.views.bif import released_bif
-from dpbayes.releases.views.draws import draws_parquet
+from dpbayes.releases.views.files import draws_parquet, released_bif
 from dpbayes.releases.views.reading import INTERVALS, law_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
