@@ -166,10 +166,7 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
-    if after:
-        ledger.spend_again(path, request.dataset, request.cost, request.question, draw, after=after)
-    else:
-        ledger.spend(path, request.dataset, request.cost, request.question, draw)
+    ledger.spend(path, request.dataset, request.cost, request.question, draw, after=after)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import SLACK, AuditReport
-from dpbayes.base.amounts import Rho, cost_in, measure_of, number_of
+from dpbayes.base.amounts import Rho, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.selection import confirmed_chooser
-from dpbayes.releases.document.canonical import decimal_text, digest
+from dpbayes.releases.document.canonical import digest
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
 from dpbayes.releases.document.graph import (
     StructureDocument,
@@ -114,7 +114,7 @@ def _graph_counted(document: ReleaseDocument) -> Check:
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
     if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
         return _fails("graph", "The budget spent earlier is less than the cost of learning its graph.")
-    return _holds("graph", f"The budget spent earlier includes the {decimal_text(cost)} for learning its graph.")
+    return _holds("graph", f"The budget spent earlier includes the {amount_text(cost)} for learning its graph.")
 
 
 # A learnt graph
@@ -132,7 +132,7 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     else:
         yield _fails("graph", "A node has parents that were not candidates in its round.")
     if told["rounds"] == rounds_told(request, document.joined):
-        epsilon = decimal_text(request.epsilon)
+        epsilon = amount_text(request.epsilon)
         yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
     else:
         yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
@@ -229,7 +229,7 @@ def _loss(document: ReleaseDocument) -> Check:
         return _fails(name, sentence)
     if loss < promised * (1 - _LITTLE):
         return _fails(name, f"The scale is larger than the stated {name} needs.")
-    sentence = f"Scale and sensitivity give exactly the stated {name} of {decimal_text(promised)}."
+    sentence = f"Scale and sensitivity give exactly the stated {name} of {amount_text(promised)}."
     return _holds(name, sentence)
 
 

@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbayes.base.amounts import rho_of
+from dpbayes.base.amounts import amount_text, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, decimal_text
+from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
 from dpbayes.releases.document.release import read_document, release_of, written
 from dpbayes.releases.document.request import DomainChoice, request_from
@@ -313,8 +313,8 @@ def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
     certificate, sentences = said(asked(), BEFORE_IN_RHO)
     together = Fraction(3, 10) + rho_of(Fraction(1, 2))
     assert certificate["epsilon"] == "1/2"
-    assert f"with this one it is {decimal_text(together)}, the exact sum, to which pure" in certificate["composed"]
-    assert f"have spent rho {decimal_text(together)}" in sentences[2]
+    assert f"with this one it is {amount_text(together)}, the exact sum, to which pure" in certificate["composed"]
+    assert f"have spent rho {amount_text(together)}" in sentences[2]
     assert "factor of at most 1.65." in sentences[1]
 
 

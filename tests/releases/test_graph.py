@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbayes.base.amounts import Rho, rho_of
+from dpbayes.base.amounts import Rho, amount_text, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
 from dpbayes.mechanisms.structure.dependence import DISTANCE
@@ -14,7 +14,7 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.document.canonical import canonical, decimal_text, digest
+from dpbayes.releases.document.canonical import canonical, digest
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
 from dpbayes.releases.document.release import read_document, written
@@ -116,9 +116,9 @@ def test_the_reservation_is_on_the_disk_before_the_graph_is_drawn(path, monkeypa
 def test_the_broken_twin_that_draws_before_it_pays_is_seen(path, monkeypatch):
     real = ledger.spend
 
-    def twin(path, dataset, epsilon, question, draw):
+    def twin(path, dataset, epsilon, question, draw, **more):
         outcome = draw()
-        return real(path, dataset, epsilon, question, lambda: outcome)
+        return real(path, dataset, epsilon, question, lambda: outcome, **more)
 
     monkeypatch.setattr(ledger, "spend", twin)
     with pytest.raises(InputError):  # without its own row, what was composed before is below nothing
@@ -350,7 +350,7 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     assert verify(published.document).holds
     graph = read_structure(published.document)
     assert (graph.told["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
-    assert f"have spent rho {decimal_text(rho_of(COST))}" in " ".join(graph.told["sentences"])
+    assert f"have spent rho {amount_text(rho_of(COST))}" in " ".join(graph.told["sentences"])
     gaussian = asked(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
     document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
     assert document.composed == Composed(1, Rho(rho_of(COST)))

@@ -45,22 +45,6 @@ def decimal(name: str, text: object) -> Fraction:
     return Fraction(match[0])
 
 
-def decimal_text(value: Fraction) -> str:
-    """Return a decimal in full, without zeros at its end; a fraction that is no decimal stays one."""
-    twos, rest = 0, value.denominator
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    fives = 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    if rest != 1:
-        return fraction_text(value)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    sign = "-" if value < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
-
-
 def fraction_text(value: Fraction) -> str:
     """Return a fraction in lowest terms, "1/10"."""
     return f"{value.numerator}/{value.denominator}"
@@ -92,8 +76,8 @@ def read_canonical(data: bytes) -> object:
         content = json.loads(
             data.decode(),
             object_pairs_hook=_object,
-            parse_constant=_no_constant,
-            parse_float=_no_float,
+            parse_constant=_not_whole,
+            parse_float=_not_whole,
             parse_int=_short_integer,
         )
         form = canonical(content)
@@ -119,11 +103,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return told
 
 
-def _no_constant(token: str) -> object:
-    raise InputError(f"The file holds {token}; its numbers must be whole.")
-
-
-def _no_float(token: str) -> object:
+def _not_whole(token: str) -> object:
     raise InputError(f"The file holds the number {brief(token)}; its numbers must be whole.")
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dpbayes.base.amounts import Amount
+from dpbayes.base.amounts import Amount, amount_text
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.structure.choice import (
@@ -24,7 +24,7 @@ from dpbayes.mechanisms.structure.choice import (
 from dpbayes.mechanisms.structure.dependence import DISTANCE
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, decimal_text, digest, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, candidates_text, odds, total_text
 from dpbayes.releases.document.promises import checked_epsilon, exact
 from dpbayes.releases.document.release import composed_from, composed_told, read_told, version_of
@@ -207,12 +207,12 @@ def structure_sentences(
         f"This file is a graph over {len(joined):,} columns of the dataset {request.dataset}, chosen privately from "
         f"{request.n:,} records, and holds no record and no count.",
         f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the graph, and "
-        f"whatever they know besides, {odds(request.epsilon)}, at an epsilon of {decimal_text(request.epsilon)}.",
+        f"whatever they know besides, {odds(request.epsilon)}, at an epsilon of {amount_text(request.epsilon)}.",
         f"{many(number, 'release')} of this dataset, this one included, have spent "
         f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         f"{candidates_text(candidates)}, with up to {request.choice.parents:,} parents and "
         f"{request.choice.most_cells:,} cells: by permute-and-flip on whole scores, how far from independent they are, "
-        f"at epsilon {decimal_text(share)} a round.",
+        f"at epsilon {amount_text(share)} a round.",
         f"OpenDP {drawn.opendp} drew it from the operating system's randomness, with dpbayes {drawn.dpbayes}, on "
         f"Python {drawn.python}; {drawn.time}.",
         f"Not covered: which columns were taken, that {request.first} is the first of them, and their states, declared "

@@ -51,12 +51,7 @@ def written(
         "noise": noise_told(request, calibration),
         "integers": list(integers),
         "composed": composed_told(composed),
-        "drawn": {
-            "time": drawn.time,
-            "dpbayes": drawn.dpbayes,
-            "opendp": drawn.opendp,
-            "python": drawn.python,
-        },
+        "drawn": vars(drawn),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
@@ -109,9 +104,11 @@ def read_document(data: bytes) -> ReleaseDocument:
     Errors: InputError for what is no release, is one of another version, or was written in any other form.
     """
     told = read_told(data, name="release", form=FORMAT, shapes=_SHAPES)
-    noise = told["noise"]
+    noise, request = told["noise"], request_from(told["request"])
+    if request.told != told["request"]:
+        raise InputError("The release states its request in another form than it is written in.")
     return ReleaseDocument(
-        _same_request(told["request"]),
+        request,
         Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
         tuple(told["integers"]),
         composed_from(told["composed"]),
@@ -141,13 +138,6 @@ def _double(name: str, text: str) -> Fraction:
     if not value or Fraction(float(value)) != value:
         raise InputError(f"{name} must be above 0 and just what a double holds; {brief(text)} is not.")
     return value
-
-
-def _same_request(told: Mapping[str, Any]) -> ReleaseRequest:
-    request = request_from(told)
-    if request.told != told:
-        raise InputError("The release states its request in another form than it is written in.")
-    return request
 
 
 _MOST_LETTERS = 2000

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, amount_text, number_of
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms import Releasable, releasable
 from dpbayes.mechanisms.exact_form import Sensitivity
@@ -19,7 +19,7 @@ from dpbayes.mechanisms.noise.prices import checked_prices
 from dpbayes.mechanisms.structure.choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.releases.document.canonical import canonical, decimal, decimal_text, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text
 from dpbayes.releases.document.promises import checked_epsilon, checked_rho, checked_stated, exact
 
 MOST_RECORDS = 10**12
@@ -162,10 +162,10 @@ class ReleaseRequest:
             "dataset": self.dataset,
             "network": [{"name": name, "states": list(s), "parents": list(p)} for name, s, p in nodes],
             "mechanism": self.mechanism,
-            "settings": {name: decimal_text(value) for name, value in self.settings.items()},
+            "settings": {name: amount_text(value) for name, value in self.settings.items()},
             self.entry.measure.value: fraction_text(number_of(self.cost)),
             **({"prices": list(self.prices)} if self.prices else {}),
-            **({} if self.stated is None else {"stated": _told_stated(self.stated)}),
+            **({} if self.stated is None else {"stated": {k: fraction_text(v) for k, v in vars(self.stated).items()}}),
             "n": self.n,
             "prior": list(self.prior),
             "graph": self.graph.value,
@@ -197,7 +197,7 @@ def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
         network=network,
         mechanism=told["mechanism"],
         **{name: fraction(name, told[name]) for name in ("epsilon", "rho") if name in told},
-        stated=_stated_from(told["stated"]) if "stated" in told else None,
+        stated=EpsilonDelta(**{k: fraction(k, v) for k, v in told["stated"].items()}) if "stated" in told else None,
         n=told["n"],
         prior=tuple(told["prior"]),
         settings=told["settings"],
@@ -207,14 +207,6 @@ def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
         graph_candidates=tuple(told["graph_candidates"]),
         domains=choice_called(DomainChoice, told["domains"]),
     )
-
-
-def _told_stated(stated: EpsilonDelta) -> dict[str, str]:
-    return {"epsilon": fraction_text(stated.epsilon), "delta": fraction_text(stated.delta)}
-
-
-def _stated_from(told: Mapping[str, str]) -> EpsilonDelta:
-    return EpsilonDelta(fraction("epsilon", told["epsilon"]), fraction("delta", told["delta"]))
 
 
 # Checks
@@ -257,7 +249,7 @@ def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
 def _prior_text(text: str) -> str:
     value = decimal("The prior", text)
     finite_number("The prior", float(value), low=LEAST_PRIOR, high=MOST_PRIOR)
-    return decimal_text(value)
+    return amount_text(value)
 
 
 def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping[str, Fraction]:
@@ -267,7 +259,7 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
     checked = {}
     for name, parameter in entry.settings.items():
         given = settings.get(name, str(parameter.typical))
-        value = decimal(name, decimal_text(given) if isinstance(given, Fraction) else given)
+        value = decimal(name, amount_text(given) if isinstance(given, Fraction) else given)
         parameter.checked(name, float(value))
         checked[name] = value
     return MappingProxyType(checked)

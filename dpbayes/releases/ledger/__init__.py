@@ -31,7 +31,7 @@ from dpbayes.releases.ledger.reading import (
     question,
     spendings,
 )
-from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend, spend_again
+from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
@@ -69,7 +69,6 @@ __all__ = [
     "raise_budget",
     "remember_table",
     "spend",
-    "spend_again",
     "spendings",
     "table_doubts",
 ]

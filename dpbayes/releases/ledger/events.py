@@ -142,7 +142,7 @@ class OverBudgetError(LedgerError):
 
 
 class AskedBeforeError(LedgerError):
-    """The same question has a reservation already; `row` is that of the newest, which `spend_again` asks for."""
+    """The same question has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
 
     def __init__(self, sentence: str, row: int) -> None:
         super().__init__(sentence)

@@ -79,26 +79,26 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         return add(connection, books, entry).events[-1]
 
 
-def spend(path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes]) -> Event:
+def spend(
+    path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int = 0
+) -> Event:
     """Reserve an epsilon or a rho, draw, write the outcome, and return its release; only then may it be shown.
 
     `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
-    Errors: OverBudgetError and AskedBeforeError (the same question has a reservation) before anything is drawn;
-    EpsilonLostError when the drawing or the writing failed: the cost stays spent. What is no `Exception`, such as an
-    interruption, passes through, and costs as much.
+    `after` is the row of the question's newest reservation, which the person has seen, 0 for a new question: two who
+    repeat a question at once, or a second click, do not pay twice. Errors: OverBudgetError and AskedBeforeError (the
+    same question has a reservation, or a newer one) before anything is drawn; EpsilonLostError when the drawing or the
+    writing failed: the cost stays spent. What is no `Exception`, such as an interruption, passes through, and costs as
+    much.
     """
-    return _spent(path, _reservation(dataset, cost, question), draw, after=0)
-
-
-def spend_again(
-    path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int
-) -> Event:
-    """Spend on a question that was asked before, as `spend` does for a new one.
-
-    `after` is the row of its newest reservation, which the person has seen: two who ask again at once, or a second
-    click, do not pay twice. Errors: those of `spend`; AskedBeforeError if there is a newer reservation.
-    """
-    return _spent(path, _reservation(dataset, cost, question), draw, after=after)
+    reservation = _reserve(path, _reservation(dataset, cost, question), after=after)
+    outcome = _drawn(path, reservation, draw)
+    if isinstance(outcome, EpsilonLostError):
+        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
+    try:
+        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
+    except LedgerError as error:
+        raise _lost(reservation, str(error).rstrip(".")) from error
 
 
 # A reservation and its end
@@ -113,17 +113,6 @@ def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
         delta=None if in_rho else Fraction(0),
         content=checked_bytes("A question", question),
     )
-
-
-def _spent(path: Path, entry: Entry, draw: Callable[[], bytes], *, after: int) -> Event:
-    reservation = _reserve(path, entry, after=after)
-    outcome = _drawn(path, reservation, draw)
-    if isinstance(outcome, EpsilonLostError):
-        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
-    try:
-        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
-    except LedgerError as error:
-        raise _lost(reservation, str(error).rstrip(".")) from error
 
 
 def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:

@@ -20,7 +20,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.views.reading import law_of, probabilities_and_warning, probabilities_of, reading_of, roughness_of
+from dpbayes.releases.views.reading import law_of, probabilities_and_warning, reading_of, roughness_of
 from dpbayes.sources.bif import KEYWORDS, write_bif
 
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read
@@ -79,7 +79,7 @@ def cpts_for(
     Errors: InputError for a draw from a release that holds an estimate, and no posterior.
     """
     if drawn_from is DrawnFrom.MEAN:
-        return probabilities_of(release, reading)
+        return probabilities_and_warning(release, reading)[0]
     return law_of(release, reading).sample(rng)
 
 

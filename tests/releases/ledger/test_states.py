@@ -88,10 +88,10 @@ class LedgerMachine(RuleBasedStateMachine):
         after = self.newest(name, question)
         if not self.may(name, epsilon):
             with pytest.raises(ledger.OverBudgetError):
-                ledger.spend_again(self.path, name, epsilon, question, draw, after=after)
+                ledger.spend(self.path, name, epsilon, question, draw, after=after)
             assert draw.calls == []
             return
-        ledger.spend_again(self.path, name, epsilon, question, draw, after=after)
+        ledger.spend(self.path, name, epsilon, question, draw, after=after)
         self.done(name, epsilon, question, draw.outcome)
 
     @precondition(lambda self: self.budgets)
