@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.amounts import Rho
+from dpbayes.base.amounts import PrivacyMeasure, Rho
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.noise.exact import ExactNoise
@@ -24,7 +24,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.promises import parsed_promise
-from dpbayes.releases.ledger import Account, PrivacyMeasure
+from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.files import released_bif
 from dpbayes.releases.views.reading import INTERVALS

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
@@ -242,7 +243,7 @@ def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism
     is_binary = mechanism in ("fourier", "weighted")
     network = leaking.BINARY if is_binary else NETWORK
     counts = leaking.binary_counts() if is_binary else counts_of(TRUE)
-    in_rho = RELEASABLE[mechanism].measure is ledger.PrivacyMeasure.RHO
+    in_rho = RELEASABLE[mechanism].measure is PrivacyMeasure.RHO
     path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
     loss = {"rho": Fraction(1, 2)} if in_rho else {}
     request = question(mechanism=mechanism, network=network, n=counts.n, **loss)

@@ -242,6 +242,24 @@ def test_a_version_that_is_not_that_of_the_measure_is_caught():
         assert failed(hashed(told_of(mechanism) | {"version": version})) == {"form"}
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "more"),
+    [
+        ("gaussian", {"epsilon": "1/2"}),
+        ("gaussian", {"epsilon": "0/1"}),
+        ("laplace", {"rho": "1/2"}),
+        ("laplace", {"rho": "0/1"}),
+        ("laplace", {"stated": {"epsilon": "1/2", "delta": "1/100000"}}),
+        ("laplace", {"prices": [1]}),
+    ],
+)
+def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, more):
+    told = told_of(mechanism) | {"version": VERSION_OF_RHO, "composed": {"releases": 2, "rho": "3/10"}}
+    assert failed(hashed(told | {"request": told["request"] | more})) == {"form"}
+    lacking = {name: value for name, value in told["request"].items() if name not in ("epsilon", "rho")}
+    assert failed(hashed(told | {"request": lacking})) == {"form"}
+
+
 def test_a_pure_release_of_a_budget_in_rho_is_verified():
     data = forged(composed=Composed(2, Rho(Fraction(3, 10))))
     assert read_document(data).told["version"] == VERSION_OF_RHO

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dpbayes.base.amounts import measure_of, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
 from dpbayes.base.command import HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
@@ -12,7 +12,7 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise
-from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text
+from dpbayes.releases.ledger import Account, Spending
 
 MOST_READ = 2**53
 """The largest number that is read; what is too large for a choice, the choice says itself."""

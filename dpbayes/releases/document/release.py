@@ -142,54 +142,42 @@ def _double(name: str, text: str) -> Fraction:
 
 _MOST_LETTERS = 2000
 
-_TEXT_OR_NONE = (str, type(None))
+_REQUEST: Mapping[str, Any] = {
+    "dataset": str,
+    "network": [{"name": str, "states": [str], "parents": [str]}],
+    "mechanism": str,
+    "settings": Mapping,
+    "prices?": [int],
+    "n": int,
+    "prior": [str],
+    "graph": str,
+    "graph_epsilon": (str, type(None)),
+    "graph_candidates": [int],
+    "domains": str,
+}
 
 _SHAPE: Mapping[str, Any] = {
     "format": str,
     "version": int,
-    "request": {
-        "dataset": str,
-        "network": [{"name": str, "states": [str], "parents": [str]}],
-        "mechanism": str,
-        "settings": Mapping,
-        "epsilon": str,
-        "n": int,
-        "prior": [str],
-        "graph": str,
-        "graph_epsilon": _TEXT_OR_NONE,
-        "graph_candidates": [int],
-        "domains": str,
-    },
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
     | {"sensitivity": int},
     "integers": [int],
-    "composed": {"releases": int, "epsilon": str},
     "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
     "certificate": Mapping,
     "sentences": [str],
     "hashes": dict.fromkeys(("request", "integers", "content"), str),
 }
-"""The types of what a document has; the schema says more."""
+"""The types of what a document has; fields with a question mark may be missing. The schema says more."""
 
-
-@dataclass(frozen=True)
-class OneOf:
-    """A shape that is one of several: the one with the fields that there are, else the first."""
-
-    shapes: tuple[Mapping[str, Any], ...]
-
-
-_IN_EPSILON: dict[str, Any] = _SHAPE["request"]
-_IN_RHO = {("rho" if name == "epsilon" else name): shape for name, shape in _IN_EPSILON.items()}
-_PRICES, _STATED = {"prices": [int]}, {"stated": {"epsilon": str, "delta": str}}
-_PURE = (_IN_EPSILON, _IN_EPSILON | _PRICES)
-_CONCENTRATED = (_IN_RHO, _IN_RHO | _PRICES, _IN_RHO | _STATED, _IN_RHO | _PRICES | _STATED)
-
-_SHAPES = {
-    VERSION: {**_SHAPE, "request": OneOf(_PURE)},
+_SHAPES: Mapping[int, Any] = {
+    VERSION: {
+        **_SHAPE,
+        "request": {**_REQUEST, "epsilon": str},
+        "composed": {"releases": int, "epsilon": str},
+    },
     VERSION_OF_RHO: {
         **_SHAPE,
-        "request": OneOf(_PURE + _CONCENTRATED),
+        "request": {**_REQUEST, "epsilon?": str, "rho?": str, "stated?": {"epsilon": str, "delta": str}},
         "composed": {"releases": int, "rho": str},
     },
 }
@@ -197,10 +185,9 @@ _SHAPES = {
 
 def require_shape(what: str, told: object, shape: Any) -> None:
     """Refuse what has not exactly these fields and types. Errors: InputError that names the place."""
-    if isinstance(shape, OneOf):
-        fields = set(told) if isinstance(told, dict) else set()
-        shape = next((each for each in shape.shapes if set(each) == fields), shape.shapes[0])
     if isinstance(shape, dict):
+        present = told if isinstance(told, dict) else {}
+        shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
         if not isinstance(told, dict) or set(told) != set(shape):
             raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
         for name, inner in shape.items():

@@ -5,7 +5,6 @@ anything is drawn, and stays spent whatever happens after. Rows are never change
 before.
 """
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.events import (
@@ -39,7 +38,6 @@ __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
-    "Amount",
     "AskedBeforeError",
     "BrokenLedgerError",
     "CheckedLedger",
@@ -48,13 +46,9 @@ __all__ = [
     "EventKind",
     "LedgerError",
     "OverBudgetError",
-    "PrivacyMeasure",
-    "Rho",
     "Spending",
     "account_of",
     "accounts",
-    "amount_text",
-    "amount_told",
     "asked",
     "check",
     "composed",

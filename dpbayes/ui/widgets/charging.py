@@ -4,10 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpbayes.base.amounts import measure_of
+from dpbayes.base.amounts import Amount, amount_text, amount_told, measure_of
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import DomainChoice
-from dpbayes.releases.ledger import Amount, amount_text, amount_told
 from dpbayes.releases.publishing import require_declared
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED

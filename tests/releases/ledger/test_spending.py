@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
@@ -234,4 +235,4 @@ def test_what_is_not_there_is_named(path: Path) -> None:
     [("1/10", "0.1"), ("3", "3"), ("1/3", "1/3"), ("3/2", "1.5"), ("1/200", "0.005"), ("1000", "1000"), ("0", "0")],
 )
 def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
-    assert ledger.amount_text(Fraction(amount)) == text
+    assert amount_text(Fraction(amount)) == text

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import PrivacyMeasure
+from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_told
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
@@ -16,7 +16,6 @@ from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.ledger import amount_text, amount_told
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget

@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.validation import InputError
@@ -21,7 +22,6 @@ from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.promises import parsed_epsilon
-from dpbayes.releases.ledger import amount_text
 from dpbayes.releases.publishing import Published, publish_structure, shown_again
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
