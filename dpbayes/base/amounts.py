@@ -121,6 +121,6 @@ def amount_text(value: Fraction) -> str:
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
-def amount_told(amount: Amount) -> str:
+def amount_with_symbol(amount: Amount) -> str:
     """Return an amount with the letter of what it is in: "ε = 0.1", "ρ = 0.02"."""
     return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"

@@ -158,7 +158,7 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
         "graph_candidates": request.graph_candidates,
     }
     documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
-    if not any(same_graph(each.network, request.network) and each.stated == stated for each in documents):
+    if not any(same_graph(graph.network, request.network) and graph.stated == stated for graph in documents):
         raise InputError(
             f"The ledger has no released choice of this very graph, at this epsilon, for {brief(request.dataset)}; "
             "learn the graph first, or take the one that was learnt."
@@ -211,10 +211,10 @@ def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
         raise InputError("The counts and the request have different networks. Count the table again.")
     if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
         raise InputError("A release is of one table's counts, which are whole numbers.")
-    cells = [
+    tables = [
         counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
     ]
-    if counts.n != request.n or any(each.sum() != request.n or each.min() < 0 for each in cells):
+    if counts.n != request.n or any(table.sum() != request.n or table.min() < 0 for table in tables):
         raise InputError("The table has not the number of records that the request states; count the table again.")
 
 

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from dpbayes.base.amounts import amount_text
 from dpbayes.base.validation import InputError
 from dpbayes.releases.document import canonical as module
-from dpbayes.releases.document.canonical import (
-    canonical,
-    decimal,
-    fraction,
-    fraction_text,
-    read_canonical,
-)
+from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text, read_canonical
 
 
 @given(st.integers(0, 10**15), st.integers(0, 12))

@@ -50,7 +50,7 @@ def test_a_document_is_read_as_it_was_written(mechanism):
     assert len(document.integers) == request.entry.length(request)
     assert document.composed == before(request)
     assert document.drawn.time == "2026-03-31T12:00:00Z"
-    assert document.told["integers"] == list(document.integers)
+    assert document.content["integers"] == list(document.integers)
 
 
 # What a recipient makes of it
@@ -67,7 +67,7 @@ def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_array_equal(release_of(document).posterior.alpha, 0.5 + counts.values)
-    spoiled = canonical(dict(document.told) | {"integers": [-5, 10**6, *document.integers[2:]]})
+    spoiled = canonical(dict(document.content) | {"integers": [-5, 10**6, *document.integers[2:]]})
     np.testing.assert_array_equal(release_of(read_document(spoiled)).posterior.alpha[:2], [0.5, 0.5 + N])
 
 
@@ -88,7 +88,7 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
     integers = [-5, *document.integers[1:]]
-    outcome = release_of(read_document(canonical(dict(document.told) | {"integers": integers}))).outcome
+    outcome = release_of(read_document(canonical(dict(document.content) | {"integers": integers}))).outcome
     assert outcome.noisy.tolist() == integers
     np.testing.assert_allclose(ASIA.residuals.consistent(outcome.updates, float(N)), outcome.updates, atol=1e-9)
     assert outcome.updates[0] > -5
@@ -105,7 +105,7 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
 
 
 def test_too_few_integers_make_no_release():
-    document = read_document(canonical(dict(read_document(drawn(asked())).told) | {"integers": [1]}))
+    document = read_document(canonical(dict(read_document(drawn(asked())).content) | {"integers": [1]}))
     with pytest.raises(InputError, match="has 1 whole numbers; its network needs 36"):
         release_of(document)
 
@@ -126,9 +126,9 @@ def test_steps_yield_shares_alone():
 
 def test_two_draws_differ_in_their_integers_alone():
     first, second = (read_document(drawn(asked(epsilon=Fraction(1, 100)))) for _ in range(2))
-    differing = {name for name in first.told if first.told[name] != second.told[name]}
+    differing = {name for name in first.content if first.content[name] != second.content[name]}
     assert differing == {"integers", "hashes"}
-    assert first.told["hashes"]["request"] == second.told["hashes"]["request"]
+    assert first.content["hashes"]["request"] == second.content["hashes"]["request"]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_a_time_has_its_zone():
 
 
 def spoiled(**changes):
-    return canonical(dict(read_document(drawn(asked())).told) | changes)
+    return canonical(dict(read_document(drawn(asked())).content) | changes)
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_fields_of_another_type_are_refused(changes, said):
     ],
 )
 def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
-    request = dict(read_document(drawn(asked())).told["request"]) | changes
+    request = dict(read_document(drawn(asked())).content["request"]) | changes
     with pytest.raises(InputError, match=said) as refusal:
         read_document(spoiled(request=request))
     assert len(str(refusal.value)) < 300
@@ -423,14 +423,14 @@ def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
 def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
     monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
     nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
-    told = asked().told | {"network": nodes}
+    told = asked().content | {"network": nodes}
     with pytest.raises(InputError, match="2,001 nodes"):
         request_from(told)
 
 
 @pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])
 def test_a_scale_is_a_double_above_nothing(scale):
-    changed = dict(read_document(drawn(asked())).told["noise"]) | {"scale": scale}
+    changed = dict(read_document(drawn(asked())).content["noise"]) | {"scale": scale}
     with pytest.raises(InputError, match="scale"):
         read_document(spoiled(noise=changed))
 

@@ -187,7 +187,7 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
     assert verify(published.document).holds
     assert (document.composed.releases, document.composed.spent) == (1, COST)
     assert ledger.account_of(path, "garden").spent == COST + wanted.epsilon
-    told = document.told
+    told = document.content
     candidates = ", ".join(map(str, learnt.document.candidates[:-1])) + f" and {learnt.document.candidates[-1]}"
     assert "with this one it is 0.75, the exact sum. The graph was chosen privately" in told["certificate"]["composed"]
     assert "release of its own of epsilon 0.25" in told["certificate"]["composed"]
@@ -268,16 +268,16 @@ def test_a_release_of_counts_is_no_learnt_graph(path, learnt):
 
 
 def told_of(learnt: publishing.LearntGraph) -> dict:
-    return copy.deepcopy(dict(learnt.document.told))
+    return copy.deepcopy(dict(learnt.document.content))
 
 
 def test_the_rounds_are_those_of_what_is_public(learnt):
     document = learnt.document
     places = [document.network.position[name] for name in document.joined]
-    for k, told in enumerate(document.told["rounds"], start=1):
+    for k, told in enumerate(document.content["rounds"], start=1):
         each = round_after(document.request.choice, (2, 2, 3, 2), DATA.n, places[:k])
         assert told == {"candidates": each.candidates, "epsilon": "1/12", "sensitivity": each.sensitivity}
-    assert sum(Fraction(told["epsilon"]) for told in document.told["rounds"]) == COST
+    assert sum(Fraction(told["epsilon"]) for told in document.content["rounds"]) == COST
 
 
 def test_no_byte_of_a_learnt_graph_can_be_changed(path, learnt):
@@ -349,8 +349,8 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     assert ledger.account_of(path, "garden").spent == rho_of(COST)
     assert verify(published.document).holds
     graph = read_structure(published.document)
-    assert (graph.told["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
-    assert f"have spent rho {amount_text(rho_of(COST))}" in " ".join(graph.told["sentences"])
+    assert (graph.content["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
+    assert f"have spent rho {amount_text(rho_of(COST))}" in " ".join(graph.content["sentences"])
     gaussian = asked(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
     document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
     assert document.composed == Composed(1, Rho(rho_of(COST)))

@@ -151,7 +151,7 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(charged, "told_share", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
+    patch.setattr(charged, "share_line", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def failed(data: bytes) -> set[str]:
 
 
 def told_of(mechanism: str = "laplace") -> dict:
-    return copy.deepcopy(dict(read_document(REAL[mechanism]).told))
+    return copy.deepcopy(dict(read_document(REAL[mechanism]).content))
 
 
 def hashed(told: dict) -> bytes:
@@ -108,7 +108,7 @@ def _is_noticed(data: bytes) -> bool:
         document = read_document(data)
     except InputError:
         return True
-    return dict(document.told["hashes"]) != hashes_of(document.told)
+    return dict(document.content["hashes"]) != hashes_of(document.content)
 
 
 @given(st.data())
@@ -229,7 +229,7 @@ def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
 def test_what_was_asked_for_as_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
     stated = EpsilonDelta(Fraction(1, 2), Fraction(1, 10**5))
     data = drawn(asked(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
-    told = copy.deepcopy(dict(read_document(data).told))
+    told = copy.deepcopy(dict(read_document(data).content))
     assert not failed(data)
     assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in told["certificate"]["promise"]
     assert failed(hashed(put(told, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
@@ -262,7 +262,7 @@ def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, m
 
 def test_a_pure_release_of_a_budget_in_rho_is_verified():
     data = forged(composed=Composed(2, Rho(Fraction(3, 10))))
-    assert read_document(data).told["version"] == VERSION_OF_RHO
+    assert read_document(data).content["version"] == VERSION_OF_RHO
     assert not failed(data)
 
 

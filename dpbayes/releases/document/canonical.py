@@ -25,8 +25,8 @@ _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
 
 def canonical(content: object) -> bytes:
     """Return the one form of a content. Errors: ValueError for a number that is not finite."""
-    told = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return told.encode()
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
 
 
 def digest(content: object) -> str:
@@ -95,12 +95,12 @@ def read_canonical(data: bytes) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    told = dict(pairs)
-    if len(told) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         keys = sorted(key for key, _ in pairs)
         twice = next(key for key, following in pairwise(keys) if key == following)
         raise InputError(f"The file says {brief(twice)} twice in one place; say it once.")
-    return told
+    return fields
 
 
 def _not_whole(token: str) -> object:

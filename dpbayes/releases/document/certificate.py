@@ -145,12 +145,12 @@ def _composed(request: ReleaseRequest, composed: Composed) -> str:
     measure, total = measure_of(composed.spent), composed.after(request.cost)
     kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
     before = many(composed.releases, "release")
-    told = (
+    content = (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
         f"{total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
         f"sum{kept}."
     )
-    return told if request.graph_epsilon is None else f"{told} {_graph(request, request.graph_epsilon)}"
+    return content if request.graph_epsilon is None else f"{content} {_graph(request, request.graph_epsilon)}"
 
 
 def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
@@ -168,10 +168,10 @@ def candidates_text(candidates: Sequence[int]) -> str:
     if len(candidates) == 1:
         return f"One round chose one of {many(candidates[0], 'pair')} of a node and its parents"
     if len(candidates) <= _FEW:
-        each = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
+        among = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
     else:
-        each = f"between {min(candidates):,} and {max(candidates):,}"
-    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {each} pairs in turn"
+        among = f"between {min(candidates):,} and {max(candidates):,}"
+    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {among} pairs in turn"
 
 
 def _not_covered(request: ReleaseRequest) -> list[str]:

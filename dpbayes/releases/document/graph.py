@@ -27,7 +27,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, candidates_text, odds, total_text
 from dpbayes.releases.document.promises import checked_epsilon, exact
-from dpbayes.releases.document.release import composed_from, composed_told, read_told, version_of
+from dpbayes.releases.document.release import composed_content, composed_from, read_content, version_of
 from dpbayes.releases.document.request import (
     MOST_RECORDS,
     DomainChoice,
@@ -94,7 +94,7 @@ class StructureRequest:
         return self.columns.names[0] if self.choice.first is None else self.choice.first
 
     @cached_property
-    def told(self) -> dict[str, object]:
+    def content(self) -> dict[str, object]:
         """The request as JSON has it."""
         columns = zip(self.columns.names, self.columns.states, strict=True)
         return {
@@ -111,7 +111,7 @@ class StructureRequest:
     @property
     def question(self) -> bytes:
         """The request in its one form: the same bytes ask for the same graph, and for no release of counts."""
-        return canonical({"format": FORMAT, "request": self.told})
+        return canonical({"format": FORMAT, "request": self.content})
 
     def rounds_of(self, joined: tuple[str, ...]) -> tuple[Round, ...]:
         """Return the rounds in which nodes were joined in this order."""
@@ -146,12 +146,12 @@ class StructureDocument:
     joined: tuple[str, ...]
     composed: Composed
     drawn: Provenance
-    told: Mapping[str, Any]
+    content: Mapping[str, Any]
 
     @property
     def candidates(self) -> tuple[int, ...]:
         """Among how many pairs of a node and its parents each round chose: public."""
-        return tuple(each["candidates"] for each in self.told["rounds"])
+        return tuple(step["candidates"] for step in self.content["rounds"])
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -170,29 +170,29 @@ def written_structure(
     request: StructureRequest, network: Network, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    told: dict[str, object] = {
+    content: dict[str, object] = {
         "format": FORMAT,
         "version": version_of(composed),
-        "request": request.told,
+        "request": request.content,
         "parents": [list(parents) for parents in network.parents],
         "joined": list(joined),
-        "rounds": rounds_told(request, joined),
-        "composed": composed_told(composed),
+        "rounds": rounds_content(request, joined),
+        "composed": composed_content(composed),
         "drawn": vars(drawn),
         "sentences": structure_sentences(request, joined, composed, drawn),
     }
-    return canonical(told | {"hash": digest(told)})
+    return canonical(content | {"hash": digest(content)})
 
 
-def rounds_told(request: StructureRequest, joined: tuple[str, ...]) -> list[dict[str, object]]:
+def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[dict[str, object]]:
     """Return what a document says of the rounds; all of it follows from what is public and the order of the nodes."""
     return [
         {
-            "candidates": each.candidates,
-            "epsilon": fraction_text(each.epsilon),
-            "sensitivity": int(each.sensitivity),
+            "candidates": step.candidates,
+            "epsilon": fraction_text(step.epsilon),
+            "sensitivity": int(step.sensitivity),
         }
-        for each in request.rounds_of(joined)
+        for step in request.rounds_of(joined)
     ]
 
 
@@ -201,7 +201,7 @@ def structure_sentences(
 ) -> list[str]:
     """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
-    candidates = tuple(each.candidates for each in request.rounds_of(joined))
+    candidates = tuple(step.candidates for step in request.rounds_of(joined))
     share = request.epsilon / len(candidates)
     return [
         f"This file is a graph over {len(joined):,} columns of the dataset {request.dataset}, chosen privately from "
@@ -236,37 +236,37 @@ def read_structure(data: bytes) -> StructureDocument:
 
     Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
     """
-    told = read_told(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
-    request, joined = _request_from(told["request"]), tuple(told["joined"])
-    if sorted(joined) != sorted(request.columns.names) or len(told["parents"]) != len(joined):
+    content = read_content(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
+    request, joined = _request_from(content["request"]), tuple(content["joined"])
+    if sorted(joined) != sorted(request.columns.names) or len(content["parents"]) != len(joined):
         raise InputError("The graph must have parents for every column, and join each of them once.")
     return StructureDocument(
         request,
-        Network(request.columns.names, request.columns.states, tuple(map(tuple, told["parents"]))),
+        Network(request.columns.names, request.columns.states, tuple(map(tuple, content["parents"]))),
         joined,
-        composed_from(told["composed"]),
-        Provenance(**told["drawn"]),
-        told,
+        composed_from(content["composed"]),
+        Provenance(**content["drawn"]),
+        content,
     )
 
 
-def _request_from(told: Mapping[str, Any]) -> StructureRequest:
-    columns = told["columns"]
+def _request_from(content: Mapping[str, Any]) -> StructureRequest:
+    columns = content["columns"]
     require_few(columns)  # before anything is worked out of them
     names = tuple(column["name"] for column in columns)
     request = StructureRequest(
-        dataset=told["dataset"],
+        dataset=content["dataset"],
         columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
         choice=StructureChoice(
-            epsilon=fraction("epsilon", told["epsilon"]),
-            parents=told["parents"],
-            most_cells=told["most_cells"],
-            first=told["first"],
+            epsilon=fraction("epsilon", content["epsilon"]),
+            parents=content["parents"],
+            most_cells=content["most_cells"],
+            first=content["first"],
         ),
-        n=told["n"],
-        domains=choice_called(DomainChoice, told["domains"]),
+        n=content["n"],
+        domains=choice_called(DomainChoice, content["domains"]),
     )
-    if request.told != told:
+    if request.content != content:
         raise InputError("The graph states its request in another form than it is written in.")
     return request
 
@@ -304,5 +304,5 @@ def same_graph(network: Network, other: Network) -> bool:
 
 
 def _families(network: Network) -> dict[str, tuple[tuple[str, ...], frozenset[str]]]:
-    each = zip(network.names, network.states, network.parents, strict=True)
-    return {name: (states, frozenset(parents)) for name, states, parents in each}
+    nodes = zip(network.names, network.states, network.parents, strict=True)
+    return {name: (states, frozenset(parents)) for name, states, parents in nodes}

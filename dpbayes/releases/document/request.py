@@ -154,7 +154,7 @@ class ReleaseRequest:
         return self.entry.sensitivity(self)
 
     @cached_property
-    def told(self) -> dict[str, object]:
+    def content(self) -> dict[str, object]:
         """The request as JSON has it."""
         network = self.network
         nodes = zip(network.names, network.states, network.parents, strict=True)
@@ -177,35 +177,35 @@ class ReleaseRequest:
     @property
     def question(self) -> bytes:
         """The request in its one form: the same bytes ask for the same release."""
-        return canonical(self.told)
+        return canonical(self.content)
 
 
-def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
+def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
-    nodes = told["network"]
+    nodes = content["network"]
     require_few(nodes)  # before anything is worked out of them
     network = Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
         tuple(tuple(node["parents"]) for node in nodes),
     )
-    if releasable(told["mechanism"]).priced is not None and not told.get("prices"):
+    if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("A release whose numbers have scales of their own states their prices; this one has none.")
-    own = told["graph_epsilon"]
+    own, stated = content["graph_epsilon"], content.get("stated")
     return ReleaseRequest(
-        dataset=told["dataset"],
+        dataset=content["dataset"],
         network=network,
-        mechanism=told["mechanism"],
-        **{name: fraction(name, told[name]) for name in ("epsilon", "rho") if name in told},
-        stated=EpsilonDelta(**{k: fraction(k, v) for k, v in told["stated"].items()}) if "stated" in told else None,
-        n=told["n"],
-        prior=tuple(told["prior"]),
-        settings=told["settings"],
-        prices=tuple(told.get("prices", ())),
-        graph=choice_called(GraphChoice, told["graph"]),
+        mechanism=content["mechanism"],
+        **{name: fraction(name, content[name]) for name in ("epsilon", "rho") if name in content},
+        stated=EpsilonDelta(**{k: fraction(k, v) for k, v in stated.items()}) if stated else None,
+        n=content["n"],
+        prior=tuple(content["prior"]),
+        settings=content["settings"],
+        prices=tuple(content.get("prices", ())),
+        graph=choice_called(GraphChoice, content["graph"]),
         graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
-        graph_candidates=tuple(told["graph_candidates"]),
-        domains=choice_called(DomainChoice, told["domains"]),
+        graph_candidates=tuple(content["graph_candidates"]),
+        domains=choice_called(DomainChoice, content["domains"]),
     )
 
 

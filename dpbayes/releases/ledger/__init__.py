@@ -20,15 +20,15 @@ from dpbayes.releases.ledger.reading import (
     CheckedLedger,
     account_of,
     accounts,
-    asked,
     check,
     cost_of,
-    cost_told,
+    cost_text,
     events,
     find,
     outcome,
     question,
     spendings,
+    spendings_on,
 )
 from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
 from dpbayes.releases.ledger.store import ledger_path
@@ -49,11 +49,10 @@ __all__ = [
     "Spending",
     "account_of",
     "accounts",
-    "asked",
     "check",
     "composed",
     "cost_of",
-    "cost_told",
+    "cost_text",
     "events",
     "find",
     "ledger_path",
@@ -64,5 +63,6 @@ __all__ = [
     "remember_table",
     "spend",
     "spendings",
+    "spendings_on",
     "table_doubts",
 ]

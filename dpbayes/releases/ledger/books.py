@@ -83,7 +83,7 @@ class Books:
         """Return the spendings of one dataset."""
         return tuple(spending for spending in self.spendings.values() if spending.reservation.dataset == dataset)
 
-    def asked(self, dataset: str, question: str) -> tuple[Spending, ...]:
+    def spendings_on(self, dataset: str, question: str) -> tuple[Spending, ...]:
         """Return the spendings of one dataset for the question with this hash."""
         return tuple(spending for spending in self.of(dataset) if spending.reservation.content_hash == question)
 

@@ -126,8 +126,8 @@ def event_of(values: dict[str, str | int | None]) -> Event:
 
 def values_of(event: Event) -> dict[str, str | int | None]:
     """Return a row's values as they are written."""
-    told = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
-    return {**vars(event), **told}
+    texts = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
+    return {**vars(event), **texts}
 
 
 # What is refused

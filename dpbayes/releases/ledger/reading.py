@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.amounts import Amount, amount_in, amount_told, cost_in, measure_of
+from dpbayes.base.amounts import Amount, amount_in, amount_with_symbol, cost_in, measure_of
 from dpbayes.base.validation import brief
 from dpbayes.releases.ledger.books import Account, Books, Spending, clock_notes
 from dpbayes.releases.ledger.events import BrokenLedgerError, Event, LedgerError, checked_dataset, content_hash
@@ -37,15 +37,15 @@ def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
         return books.of(account_in(books, checked_dataset(dataset)).dataset)
 
 
-def asked(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
+def spendings_on(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
     """Return the spendings on this very question, in the order of the rows."""
     with reading(path) as (_, books):
-        return books.asked(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
+        return books.spendings_on(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
 
 
 def find(path: Path, dataset: str, question: bytes) -> Spending | None:
     """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
-    released = [spending for spending in asked(path, dataset, question) if spending.release]
+    released = [spending for spending in spendings_on(path, dataset, question) if spending.release]
     return released[-1] if released else None
 
 
@@ -63,10 +63,10 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
     return cost
 
 
-def cost_told(account: Account, amount: Amount) -> str:
+def cost_text(account: Account, amount: Amount) -> str:
     """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
-    told = amount_told(amount_in(account.measure, cost_of(account, amount)))
-    return told if measure_of(amount) is account.measure else f"the {told} that {amount_told(amount)} costs"
+    text = amount_with_symbol(amount_in(account.measure, cost_of(account, amount)))
+    return text if measure_of(amount) is account.measure else f"the {text} that {amount_with_symbol(amount)} costs"
 
 
 def events(path: Path) -> tuple[Event, ...]:

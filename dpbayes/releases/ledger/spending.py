@@ -5,7 +5,16 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, amount_told, measure_of, number_of
+from dpbayes.base.amounts import (
+    Amount,
+    PrivacyMeasure,
+    Rho,
+    amount_in,
+    amount_text,
+    amount_with_symbol,
+    measure_of,
+    number_of,
+)
 from dpbayes.base.validation import brief, whole_number
 from dpbayes.releases.ledger.books import Spending
 from dpbayes.releases.ledger.events import (
@@ -22,7 +31,7 @@ from dpbayes.releases.ledger.events import (
     checked_reason,
     content_hash,
 )
-from dpbayes.releases.ledger.reading import account_in, cost_of, cost_told
+from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
 from dpbayes.releases.ledger.store import add, begin, writing
 
 MOST_RECORDS = 10**15
@@ -133,11 +142,11 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
             entry.amount or Fraction(0),
         )
-        _check_asked(books.asked(entry.dataset, content_hash(entry.content or b"")), after=after)
+        _check_asked(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
         if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {cost_told(account, amount)}; ask for less, or raise it."
+                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}; ask for less, or raise it."
             )
         return add(connection, books, entry).events[-1]
 
@@ -178,6 +187,6 @@ def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
-    cost = amount_told(reservation.spent)
+    cost = amount_with_symbol(reservation.spent)
     sentence = f"{why}; nothing is shown, and the {cost} reserved in row {reservation.row} stays spent."
     return EpsilonLostError(sentence, reservation.row)

@@ -20,7 +20,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.views.reading import law_of, probabilities_and_warning, reading_of, roughness_of
+from dpbayes.releases.views.reading import posterior_of, probabilities_and_warning, reading_of, roughness_of
 from dpbayes.sources.bif import KEYWORDS, write_bif
 
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read
@@ -80,7 +80,7 @@ def cpts_for(
     """
     if drawn_from is DrawnFrom.MEAN:
         return probabilities_and_warning(release, reading)[0]
-    return law_of(release, reading).sample(rng)
+    return posterior_of(release, reading).sample(rng)
 
 
 def records_frame(records: Dataset) -> pd.DataFrame:
@@ -134,8 +134,8 @@ def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np
     names = [f"P({network.cell_label(cell)})" for cell in range(network.cell_count)]
     out = io.BytesIO()
     remark = roughness_of(posterior)
-    told = {"remark": remark} if remark else None
-    arrow_parquet.write_table(pa.table([pa.array(column) for column in values.T], names=names, metadata=told), out)
+    metadata = {"remark": remark} if remark else None
+    arrow_parquet.write_table(pa.table([pa.array(column) for column in values.T], names=names, metadata=metadata), out)
     return out.getvalue()
 
 
@@ -152,7 +152,7 @@ def python_script(document: ReleaseDocument, file: str = "release.json", reading
     """Return the script; it reads `file`. Errors: those of `release_of`."""
     network, release = document.request.network, release_of(document)
     is_posterior = isinstance(release.outcome, ReleasedPosterior)
-    asked = [_POSTERIORS[reading_of(release, reading)], f"print(posterior.query({network.names[-1]!r}))"]
+    query = [_POSTERIORS[reading_of(release, reading)], f"print(posterior.query({network.names[-1]!r}))"]
     return "\n".join(
         [
             '"""Verify a release and query it. Needs: pip install dpbayes."""',
@@ -166,7 +166,7 @@ def python_script(document: ReleaseDocument, file: str = "release.json", reading
             '    print("holds" if check.holds else "FAILS", check.sentence)',
             "release = release_of(read_document(data))",
             "print(release.guarantee)",
-            *(asked if is_posterior else ["print(release.outcome.probabilities)"]),
+            *(query if is_posterior else ["print(release.outcome.probabilities)"]),
             "",
         ]
     )

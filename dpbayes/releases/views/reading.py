@@ -19,7 +19,7 @@ def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
     return reading if release.tells_noise else Reading.AS_REAL
 
 
-def law_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
+def posterior_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
     """Return the posterior that the recipient forms from one release.
 
     Errors: InputError for a release that holds an estimate, and no posterior, and for too large a network.

@@ -30,7 +30,7 @@ from dpbayes.releases.views.files import (
     released_bif,
     unread_elsewhere,
 )
-from dpbayes.releases.views.reading import INTERVALS, law_of
+from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
@@ -61,21 +61,21 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
         _learnt_graph(read_structure(data), data, key=key)
         return
     document = read_document(data)
-    for sentence in document.told["sentences"]:
+    for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     release = release_of(document)
     reading = _reading(release, key=key)
     _rows(document, release, reading, key=key)
     _views(document, release, reading, data, key=key, suspicion=suspicion)
     with st.expander("Certificate"):
-        for name, text in document.told["certificate"].items():
+        for name, text in document.content["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
 
 
 def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None:
     """Show a learnt graph: its sentences, its arrows, and its files."""
-    for sentence in document.told["sentences"]:
+    for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     arrow_list(document.network)
     with st.container(horizontal=True):
@@ -199,7 +199,7 @@ def _views(
             offer(
                 f"{DRAWS:,} posterior samples (Parquet)",
                 "draws.parquet",
-                lambda: draws_parquet(law_of(release, reading), DRAWS, _generator()),
+                lambda: draws_parquet(posterior_of(release, reading), DRAWS, _generator()),
                 "application/vnd.apache.parquet",
             )
     if remark := unread_elsewhere(document.request.network):

@@ -101,7 +101,7 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is no reservation for this question"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []
-    assert [spending.row for spending in ledger.asked(path, "votes", b"q")] == [3, 5]
+    assert [spending.row for spending in ledger.spendings_on(path, "votes", b"q")] == [3, 5]
     entry = ledger.find(path, "votes", b"q")
     assert entry is not None
     assert ledger.outcome(path, entry.row) == b"second"

@@ -41,7 +41,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return name in self.budgets and self.spent(name) + epsilon <= self.budgets[name]
 
     def newest(self, name: str, question: bytes) -> int:
-        spendings = ledger.asked(self.path, name, question)
+        spendings = ledger.spendings_on(self.path, name, question)
         return spendings[-1].row if spendings else 0
 
     @rule(name=names, budget=amounts)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_told
+from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_with_symbol
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
@@ -69,7 +69,7 @@ def _make(chosen: Chosen) -> None:
         for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
             st.warning(escaped(doubt))
     is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
-    if st.button(f"Make it and spend {amount_told(request.cost)}", disabled=not is_unseen, type="primary"):
+    if st.button(f"Make it and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
         if not chosen.is_connected:
             ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts), chosen)
