@@ -27,7 +27,7 @@ from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
 from tests.releases.asking import replace_draw
 from tests.releases.leaking import COLUMNS, NETWORK, OTHER, TRUE, as_text, betrayed, counts_of, frame_of
-from tests.releases.made import asked, opened_in_rho
+from tests.releases.made import asked, opened, opened_in_rho
 
 N = sum(TRUE.values())
 
@@ -42,12 +42,6 @@ class Flow(NamedTuple):
 
 def question(**other: object):
     return asked(**({"network": NETWORK, "n": N} | other))
-
-
-def opened(folder: Path, budget: str = "2") -> Path:
-    path = folder / "ledger.sqlite"
-    ledger.open_dataset(path, "garden", Fraction(budget), reason="for a test")
-    return path
 
 
 def written(folder: Path, table: dict) -> list[str]:
