@@ -122,7 +122,9 @@ def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, a
     require_drawable(request, data)
 
     def draw() -> bytes:
-        return draw_structure_document(request, data, _composed_before(path, request), datetime.now(UTC))
+        composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
+        chosen = draw_structure(request.choice, data)
+        return written_structure(request, chosen.network, chosen.joined, composed, drawn)
 
     return _charged(path, request, draw, after=after)
 
@@ -233,13 +235,3 @@ def require_drawable(request: StructureRequest, data: Dataset) -> None:
     if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
         raise InputError("The table has not the columns and the number of records that the request states.")
     opendp()
-
-
-def draw_structure_document(request: StructureRequest, data: Dataset, composed: Composed, time: datetime) -> bytes:
-    """Draw a graph from the operating system's randomness and return its document: to be called once it is paid for.
-
-    Errors: InputError, as of `require_drawable` and `draw_structure`.
-    """
-    require_drawable(request, data)
-    chosen = draw_structure(request.choice, data)
-    return written_structure(request, chosen.network, chosen.joined, composed, provenance_at(time))

@@ -25,6 +25,7 @@ from dpbayes.releases.commands.tables import (
     add_data_or_source,
     add_domains,
     add_network,
+    add_out,
     counts_of,
     declared_columns,
     files_read,
@@ -88,9 +89,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the graph was learnt by `learn` and its cost is in the ledger; one of the two options is required",
     )
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help="the file for the release, such as release.json"
-    )
+    add_out(parser, "the file for the release, such as release.json")
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
@@ -108,9 +107,8 @@ def release(args: argparse.Namespace) -> int:
     """Make a release and write its document. Errors: InputError, OSError."""
     if args.graph_unseen == args.graph_learnt:
         raise InputError(
-            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if "
-            "no record was "
-            "used, or --graph-learnt if the ledger contains the private learning step."
+            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if no record "
+            "was used, or --graph-learnt if the ledger contains the private learning step."
         )
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *files_read(args)])
@@ -152,9 +150,8 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
     """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
     if (args.epsilon is None) == (args.rho is None) or (args.epsilon is None and args.delta is not None):
         raise InputError(
-            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta "
-            "for Gaussian "
-            "noise."
+            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for "
+            "Gaussian noise."
         )
     if args.delta is not None:
         return {"stated": parsed_promise(args.epsilon, args.delta)}
@@ -230,9 +227,7 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the first node, chosen without looking at the records (default: the first column)",
     )
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {' or '.join(ARROWS)}"
-    )
+    add_out(parser, f"a file name that ends in {' or '.join(ARROWS)}")
 
 
 def learn(args: argparse.Namespace) -> int:
@@ -240,8 +235,7 @@ def learn(args: argparse.Namespace) -> int:
     if args.out.suffix.lower() not in ARROWS:
         raise InputError(
             "A learnt graph is a list of arrows without probabilities. Its file name must end in "
-            f"{' or '.join(ARROWS)}; "
-            f"{brief(args.out.name)} does not."
+            f"{' or '.join(ARROWS)}; {brief(args.out.name)} does not."
         )
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *files_read(args)])

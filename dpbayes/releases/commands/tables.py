@@ -64,6 +64,11 @@ def add_network(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_out(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add the word that names the output."""
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=about)
+
+
 def files_read(args: argparse.Namespace) -> list[Path]:
     """Return the files and folders that the words name to be read, of those that this command has.
 

@@ -15,6 +15,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
+from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
@@ -36,9 +37,7 @@ from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Add the words of `view`."""
     parser.add_argument("file", type=Path, help="a release.json")
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {', '.join(VIEWS)}"
-    )
+    add_out(parser, f"a file name that ends in {', '.join(VIEWS)}")
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
     )
