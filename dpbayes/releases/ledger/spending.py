@@ -142,7 +142,7 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
             entry.amount or Fraction(0),
         )
-        _check_asked(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
+        _check_newest(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
         if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
@@ -151,7 +151,7 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
         return add(connection, books, entry).events[-1]
 
 
-def _check_asked(before: tuple[Spending, ...], *, after: int) -> None:
+def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     newest = before[-1] if before else None
     if newest is None and after:
         raise LedgerError(f"Row {after} of the ledger is no reservation for this question; ask it as a new one.")
