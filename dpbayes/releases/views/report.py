@@ -127,7 +127,7 @@ def _raised(total: Amount, suspicion: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Estimate:
+class _ReleasedNetwork:
     """The CPTs that stand for a release (K,), and draws of them (draws, K), none where there is no law around them.
 
     `remark` is about rows that rest on few points.
@@ -139,7 +139,7 @@ class _Estimate:
     remark: str
 
     @classmethod
-    def of(cls, document: ReleaseDocument, reading: Reading) -> "_Estimate":
+    def of(cls, document: ReleaseDocument, reading: Reading) -> "_ReleasedNetwork":
         network, release = document.request.network, release_of(document)
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
             mean, remark = probabilities_and_warning(release, reading)
@@ -167,7 +167,7 @@ class _Estimate:
 
 def _bars(document: ReleaseDocument, reading: Reading) -> str:
     """One bar for each node: how likely its telling state is in the released network, and its interval."""
-    estimate = _Estimate.of(document, reading)
+    estimate = _ReleasedNetwork.of(document, reading)
     bars = "".join(islice(_bars_of(estimate), MOST_BARS))
     more = len(estimate.network.names) - MOST_BARS
     rest = f"<p>The file has {more:,} more.</p>" if more > 0 else ""
@@ -181,7 +181,7 @@ def _bars(document: ReleaseDocument, reading: Reading) -> str:
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 
 
-def _bars_of(estimate: _Estimate) -> Iterator[str]:
+def _bars_of(estimate: _ReleasedNetwork) -> Iterator[str]:
     network = estimate.network
     for node, name in enumerate(network.names):
         share = estimate.share(node)
