@@ -11,12 +11,12 @@ import numpy as np
 from benchmarks.core import counted
 from benchmarks.record import Record, median_ms
 from dpbayes.base.steps import finished
+from dpbayes.mechanisms.noise.exact import with_noise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.noise import laplace_scale, with_laplace
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.verify import verify
 from dpbayes.sources.named_networks import load_named
 
@@ -65,7 +65,7 @@ def published(request: ReleaseRequest, counts: Counts) -> bytes:
 
 def drawn(request: ReleaseRequest, counts: Counts) -> None:
     """Do what a release cannot do without: ask OpenDP's map, and draw."""
-    finished(with_laplace(counts.values, laplace_scale(request.sensitivity.value, request.epsilon)))
+    finished(with_noise(request.entry.noise, counts.values, request.calibrated.scale))
 
 
 def named(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 5) -> list[Record]:

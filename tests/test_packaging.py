@@ -89,7 +89,7 @@ report = dp.audit_report(mechanism, n=100, epsilons=[2])
 print(answer.shape, answer.sum().round(9), report.exact, dp.recalibrated(mechanism, n=100, target=1).epsilon)
 """,
     "late": """
-import sys, dpbayes.releases.make, dpbayes.releases.verify
+import sys, dpbayes.releases.publishing, dpbayes.releases.verify
 print({'opendp', 'jsonschema', 'dp_accounting', 'platformdirs'} & set(sys.modules))
 """,
     "schema": """

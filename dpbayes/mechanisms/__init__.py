@@ -1,17 +1,22 @@
-"""The mechanisms; the tuple MECHANISMS is the only registry."""
+"""The mechanisms: the tuple MECHANISMS is the only registry, and RELEASABLE are those with an exact form."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.base import Mechanism, NetworkMechanism
-from dpbayes.mechanisms.consistent import ConsistentLaplace
+from dpbayes.mechanisms.consistent import CONSISTENT, ConsistentLaplace
 from dpbayes.mechanisms.exact import Exact
-from dpbayes.mechanisms.fourier import LaplaceFourier
-from dpbayes.mechanisms.gaussian import GaussianUpdates
-from dpbayes.mechanisms.laplace import LaplaceUpdates
-from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential
+from dpbayes.mechanisms.exact_form import Releasable
+from dpbayes.mechanisms.fourier import FOURIER, LaplaceFourier
+from dpbayes.mechanisms.gaussian import GAUSSIAN, GaussianUpdates
+from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
+from dpbayes.mechanisms.map.exponential import MAP, MapEstimate, MapExponential
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, SampledCpts
-from dpbayes.mechanisms.residual import GaussianResiduals
+from dpbayes.mechanisms.residual import RESIDUALS, GaussianResiduals
 from dpbayes.mechanisms.sampler import PosteriorSampler
-from dpbayes.mechanisms.weighted import WeightedFourier
+from dpbayes.mechanisms.weighted import WEIGHTED, WeightedFourier
 
 MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     Exact,
@@ -28,9 +33,34 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
 """All but the baseline: what may be released."""
 
+RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
+    {
+        "laplace": LAPLACE,
+        "consistent": CONSISTENT,
+        "fourier": FOURIER,
+        "map": MAP,
+        "gaussian": GAUSSIAN,
+        "weighted": WEIGHTED,
+        "residuals": RESIDUALS,
+    }
+)
+"""What can really be released, by the name that a request has for it."""
+
+
+def releasable(mechanism: object) -> Releasable:
+    """Return an exact form by its name. Errors: InputError for a mechanism of which no exact draw is known."""
+    if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
+        raise InputError(
+            f"No exact way to draw from the mechanism {brief(mechanism)} is known here, so it cannot be really "
+            f"released; {', '.join(RELEASABLE)} can."
+        )
+    return RELEASABLE[mechanism]
+
+
 __all__ = [
     "MECHANISMS",
     "PRIVATE",
+    "RELEASABLE",
     "Calibration",
     "ConsistentLaplace",
     "Exact",
@@ -45,8 +75,10 @@ __all__ = [
     "Noise",
     "Outcome",
     "PosteriorSampler",
+    "Releasable",
     "Release",
     "ReleasedPosterior",
     "SampledCpts",
     "WeightedFourier",
+    "releasable",
 ]

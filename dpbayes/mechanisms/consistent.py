@@ -1,6 +1,6 @@
 """Laplace noise on every count, then least squares: the consistent tables nearest to the noisy ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -8,9 +8,11 @@ import numpy as np
 from dpbayes.base.looks import ROSE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex
+from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import ReleaseSpec, laplace_within
+from dpbayes.mechanisms.laplace import LAPLACE
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -98,9 +100,35 @@ class ConsistentLaplace:
     ) -> Release[ReleasedPosterior]:
         """Draw noisy cells and fit updates to them (*size, ..., K), which may be negative."""
         require_own_counts(self.prior, statistic)
-        network = self.prior.network
         noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        updates = network.residuals.consistent(noisy, float(statistic.n))
         public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
-        outcome = ReleasedPosterior(self.prior, updates, self.noise_model, noisy)
-        return Release(outcome, self.certified, self.label, public)
+        return Release(self.outcome_of(noisy, statistic.n), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy counts (..., K): tables that are fitted to them."""
+        updates = self.prior.network.residuals.consistent(noisy, float(n))
+        return ReleasedPosterior(self.prior, updates, self.noise_model, noisy)
+
+
+# The exact form
+
+
+def _simulated(spec: ReleaseSpec) -> ConsistentLaplace:
+    return ConsistentLaplace(prior=spec.dirichlets, epsilon=float(spec.epsilon), noise=Noise.WHOLE)
+
+
+CONSISTENT = replace(
+    LAPLACE,
+    label=ConsistentLaplace.label,
+    integers=(
+        "a noisy count of every cell, in the order of the network's cells; whoever reads them fits tables of n records "
+        "that agree on the nodes they share"
+    ),
+    require=lambda network: network.closure,  # refuses families that are too large to be fitted
+    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64), spec.n),
+    simulated=_simulated,
+    accuracy=lambda spec, scale: (
+        f"Nine of ten of the noisy counts are within {numeral(laplace_within(scale))} records of the true ones, and of "
+        "those fitted to them the typical error is less; small groups cannot be told from the noise."
+    ),
+)

@@ -15,6 +15,8 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within
+from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
@@ -151,10 +153,14 @@ class LaplaceFourier:
         exact = coefficients(network, statistic.values)
         size = (*size, *exact.shape[:-1])
         noisy = exact + coefficient_noise(network, self.calibration, rng, size, law=self.noise_law)
-        noisy[..., 0] += self.lift
         public = public_facts(self, statistic, "epsilon", "t", "noise", "noise_scale")
-        outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
-        return Release(outcome, self.certified, self.label, public)
+        return Release(self.outcome_of(noisy), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy integer coefficients (..., |N_I|): tables with the lift."""
+        lifted = noisy.copy()
+        lifted[..., 0] += self.lift
+        return ReleasedPosterior(self.prior, marginals(self.prior.network, lifted), self.noise_model)
 
 
 def coefficient_noise(
@@ -210,3 +216,41 @@ def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3
     if rank >= draws:
         raise InputError(f"A probability of {numeral(target, 12)} needs more than {draws:,} simulated samples.")
     return float(np.partition(needed, rank)[rank])
+
+
+# The exact form
+
+
+def _walsh_sensitivity(spec: ReleaseSpec) -> Sensitivity:
+    exact = spec.network.closure.odd_overlap.exact
+    return Sensitivity(
+        walsh_sensitivity(spec.network),
+        "all Walsh coefficients together, in L1",
+        "Zhang, Rubinstein and Dimitrakakis 2016, Corollary 2, sharpened: a replaced record changes "
+        f"{'at most' if exact else 'no more than'} O coefficients, each by two, where O is "
+        f"{'the largest number' if exact else 'a proved upper bound of the number'} of coefficients that two records "
+        "give opposite signs",
+    )
+
+
+def _simulated(spec: ReleaseSpec) -> LaplaceFourier:
+    t = float(spec.settings["t"])
+    return LaplaceFourier(prior=spec.dirichlets, epsilon=float(spec.epsilon), t=t, noise=Noise.WHOLE)
+
+
+FOURIER = Releasable(
+    label=LaplaceFourier.label,
+    integers="a noisy Walsh coefficient of every subset of a family but the empty one, whose coefficient is n",
+    noise=DISCRETE_LAPLACE,
+    settings={"t": INCREMENT},
+    require=require_binary,
+    sensitivity=_walsh_sensitivity,
+    statistic=lambda network, counts: coefficients(network, counts)[1:],
+    length=lambda spec: len(spec.network.closure) - 1,
+    outcome=lambda spec, integers: _simulated(spec).outcome_of(np.array((spec.n, *integers), dtype=np.float64)),
+    simulated=_simulated,
+    accuracy=lambda spec, scale: (
+        f"Nine of ten of the coefficients are within {numeral(laplace_within(scale))} of the true ones, so small "
+        "groups cannot be told from the noise."
+    ),
+)

@@ -11,7 +11,10 @@ from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, SHOWN_DELTA, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
+from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
@@ -110,6 +113,38 @@ class GaussianUpdates:
     ) -> Release[ReleasedPosterior]:
         """Draw noisy updates (*size, ..., K); they may be negative, and above n."""
         require_own_counts(self.prior, statistic)
-        updates = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
+        noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         public = public_facts(self, statistic, "epsilon", "delta", "noise", "noise_scale")
-        return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)
+        return Release(self.outcome_of(noisy), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy counts (..., K)."""
+        return ReleasedPosterior(self.prior, noisy, self.noise_model)
+
+
+# The exact form
+
+
+def _squared_sensitivity(spec: ReleaseSpec) -> Sensitivity:
+    return Sensitivity(
+        squared_count_sensitivity(spec.network),
+        "the square of all counts together, in L2",
+        "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one, "
+        "so that their squares add up to as many",
+    )
+
+
+def _simulated(spec: ReleaseSpec) -> GaussianUpdates:
+    epsilon = zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA)
+    return GaussianUpdates(prior=spec.dirichlets, epsilon=epsilon, delta=SHOWN_DELTA, noise=Noise.WHOLE)
+
+
+GAUSSIAN = Releasable(
+    label=GaussianUpdates.label,
+    integers="a noisy count of every cell, in the order of the network's cells",
+    noise=DISCRETE_GAUSSIAN,
+    sensitivity=_squared_sensitivity,
+    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64)),
+    simulated=_simulated,
+    accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN * float(scale)),
+)

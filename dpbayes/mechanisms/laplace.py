@@ -11,6 +11,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
+from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -101,6 +103,36 @@ class LaplaceUpdates:
         """Draw noisy updates (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
         noise = self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
         public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
-        return Release(ReleasedPosterior(self.prior, updates, self.noise_model), self.certified, self.label, public)
+        return Release(self.outcome_of(statistic.values + noise, statistic.n), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy counts (..., K)."""
+        return ReleasedPosterior(self.prior, np.clip(noisy, 0.0, float(n)), self.noise_model)
+
+
+# The exact form
+
+
+def moved_counts(spec: ReleaseSpec) -> Sensitivity:
+    """Return how far one record moves all counts."""
+    return Sensitivity(
+        count_sensitivity(spec.network),
+        "all counts together, in L1",
+        "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one",
+    )
+
+
+def _simulated(spec: ReleaseSpec) -> LaplaceUpdates:
+    return LaplaceUpdates(prior=spec.dirichlets, epsilon=float(spec.epsilon), noise=Noise.WHOLE)
+
+
+LAPLACE = Releasable(
+    label=LaplaceUpdates.label,
+    integers="a noisy count of every cell, in the order of the network's cells",
+    noise=DISCRETE_LAPLACE,
+    sensitivity=moved_counts,
+    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64), spec.n),
+    simulated=_simulated,
+    accuracy=lambda spec, scale: nine_of_ten("counts", laplace_within(scale)),
+)

@@ -1,6 +1,8 @@
 """Gaussian noise on the residuals of the tables, each set of nodes with the variance that serves the cells best."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -10,13 +12,26 @@ from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
-from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of
+from dpbayes.mechanisms.exact_form import (
+    NINE_OF_TEN,
+    SHOWN_DELTA,
+    Releasable,
+    ReleaseSpec,
+    Sensitivity,
+    nine_of_ten,
+    reach,
+)
+from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
+from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
+from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -131,8 +146,11 @@ class GaussianResiduals:
         residuals = self.prior.network.residuals
         noisy = self.noisy_residuals(residuals.of_tables(statistic.values.astype(np.float64)), rng, size)
         public = public_facts(self, statistic, "epsilon", "delta", "noise")
-        outcome = ReleasedPosterior(self.prior, residuals.tables(noisy), self.noise_model)
-        return Release(outcome, self.certified, self.label, public)
+        return Release(self.outcome_of(noisy), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy residuals (..., R)."""
+        return ReleasedPosterior(self.prior, self.prior.network.residuals.tables(noisy), self.noise_model)
 
     def noisy_residuals(self, exact: FloatArray, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
         """Draw noise for residuals (..., R) and add it: (*size, ..., R); none to the empty set's, which is n.
@@ -147,3 +165,77 @@ class GaussianResiduals:
         lengths = residuals.lengths
         whole = np.round(exact * lengths)
         return np.asarray((whole + gaussian_noise(self.noise, scales * lengths, rng, (*size, *exact.shape))) / lengths)
+
+
+# The exact form: on residuals in the units in which they are whole
+
+
+def _priced(network: Network, weights: FloatArray) -> tuple[int, ...]:
+    design = finished(network.gaussian_design_steps(weights.tolist()))
+    return whole_prices(inverse(design.scales * network.residuals.cells)[1:])
+
+
+def _charged(spec: ReleaseSpec) -> Sensitivity:
+    charge = most_charged(spec.network, spec.prices)
+    return Sensitivity(
+        2 * charge.value,
+        "the squares of all residuals together, in L2, each times its price and the cells of its set",
+        "Xiao, He, Zhang and Kifer 2023, of a replaced record: it moves the residual of a set by 2 (N - N(d)) over the "
+        "set's cells in squares, N the set's free cells, and N(d) the same with -1 for each node in which it differs; "
+        f"the largest sum of 2 (N - N(d)) times the price is {'found' if charge.exact else 'bounded'} in whole numbers",
+    )
+
+
+def _number_prices(spec: ReleaseSpec) -> Sequence[Fraction]:
+    """What the square of every whole number costs: p_A prod_{i in A} r_i over its squared length.
+
+    A network has a million cells at most, so that both are whole numbers below 10^12, and are rounded to themselves.
+    """
+    residuals = spec.network.residuals
+    cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
+    prices = (0, *spec.prices)
+    sets = residuals.set_of_number[1:].tolist()
+    return [Fraction(prices[a] * int(cells[a]), square) for a, square in zip(sets, squares[1:].tolist(), strict=True)]
+
+
+def _span(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
+    """A record adds the product of some k to a number, at most that of all states but one, the set's free cells."""
+    low, high = reach(spec, Fraction(max(RESIDUALS.own_scales(spec, scale))))
+    most = spec.n * (int(spec.network.residuals.sizes.max()) - 1)
+    return low - most, high + most
+
+
+def _rebuilt(spec: ReleaseSpec, integers: IntArray) -> ReleasedPosterior:
+    lengths = spec.network.residuals.lengths
+    return _simulated(spec).outcome_of(np.concatenate(([spec.n], integers / lengths[1:])))
+
+
+def _simulated(spec: ReleaseSpec) -> GaussianResiduals:
+    epsilon = zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA)
+    return GaussianResiduals(
+        prior=spec.dirichlets, epsilon=epsilon, delta=SHOWN_DELTA, noise=Noise.WHOLE, prices=spec.prices
+    )
+
+
+RESIDUALS = Releasable(
+    label=GaussianResiduals.label,
+    integers=(
+        "the noisy residuals of every set of nodes within a family but the empty one, whose residual is n: sums over "
+        "the records of products of contrasts, state k against those before it being (1, .., 1, -k, 0, .., 0), whose "
+        "squared length is a product of k (k + 1)"
+    ),
+    noise=DISCRETE_GAUSSIAN,
+    require=lambda network: network.closure,  # refuses families that are too large
+    sensitivity=_charged,
+    statistic=lambda network, counts: network.residuals.whole(counts)[1:],
+    length=lambda spec: int(spec.network.residuals.sizes[1:].sum()),
+    span=_span,
+    own_scale="the scale over the root of its price times the cells of its set over its squared length",
+    prices=_number_prices,
+    priced=_priced,
+    outcome=_rebuilt,
+    simulated=_simulated,
+    accuracy=lambda spec, scale: nine_of_ten(
+        "counts that are rebuilt", NINE_OF_TEN * float(_simulated(spec).node_noise_sd.max())
+    ),
+)

@@ -1,6 +1,7 @@
 """Laplace noise on Walsh coefficients, each with the scale that serves the cells best; for binary networks."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -12,12 +13,16 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
+from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import laplace_noise, laplace_sds
+from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
 from dpbayes.mechanisms.noise.shares import gap_text, require_shares
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients, marginals, require_binary
+from dpbayes.model.network import Network
 from dpbayes.model.residual_design import NoiseDesign, coefficients_at
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -128,5 +133,50 @@ class WeightedFourier:
         exact = coefficients(network, statistic.values)
         noisy = exact + laplace_noise(self.noise, self.scales, rng, (*size, *exact.shape))
         public = public_facts(self, statistic, "epsilon", "noise")
-        outcome = ReleasedPosterior(self.prior, marginals(network, noisy), self.noise_model)
-        return Release(outcome, self.certified, self.label, public)
+        return Release(self.outcome_of(noisy), self.certified, self.label, public)
+
+    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
+        """Return what a recipient makes of noisy integer coefficients (..., M)."""
+        return ReleasedPosterior(self.prior, marginals(self.prior.network, noisy), self.noise_model)
+
+
+# The exact form
+
+
+def _priced(network: Network, weights: FloatArray) -> tuple[int, ...]:
+    design = finished(network.coefficient_design_steps(weights.tolist()))
+    return whole_prices(1 / design.scales[1:])
+
+
+def _charged(spec: ReleaseSpec) -> Sensitivity:
+    charge = most_charged(spec.network, spec.prices)
+    return Sensitivity(
+        charge.value,
+        "all Walsh coefficients together, each times its price, in L1",
+        "Zhang, Rubinstein and Dimitrakakis 2016, Corollary 2, with a price for each coefficient: a replaced record "
+        "changes by two those that have an odd number of the nodes in which it differs; the largest sum of their "
+        f"prices is {'found' if charge.exact else 'bounded'} in whole numbers",
+    )
+
+
+def _simulated(spec: ReleaseSpec) -> WeightedFourier:
+    return WeightedFourier(prior=spec.dirichlets, epsilon=float(spec.epsilon), noise=Noise.WHOLE, prices=spec.prices)
+
+
+WEIGHTED = Releasable(
+    label=WeightedFourier.label,
+    integers="a noisy Walsh coefficient of every subset of a family but the empty one, whose coefficient is n",
+    noise=DISCRETE_LAPLACE,
+    require=require_binary,
+    sensitivity=_charged,
+    statistic=lambda network, counts: coefficients(network, counts)[1:],
+    length=lambda spec: len(spec.network.closure) - 1,
+    own_scale="the scale over its price",
+    prices=lambda spec: list(map(Fraction, spec.prices)),
+    priced=_priced,
+    outcome=lambda spec, integers: _simulated(spec).outcome_of(np.array((spec.n, *integers), dtype=np.float64)),
+    simulated=_simulated,
+    accuracy=lambda spec, scale: nine_of_ten(
+        "counts that are rebuilt", NINE_OF_TEN * float(_simulated(spec).node_noise_sd.max())
+    ),
+)

@@ -1,24 +1,36 @@
-"""Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown."""
+"""Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown.
 
+`drawing` is the only function here that sees a table's counts, and all that it hands on are integers.
+"""
+
+import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
-from dpbayes.base.steps import finished
+from dpbayes.base.amounts import Amount, amount_in
+from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.structure.choice import draw_structure
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import Amount, amount_in
-from dpbayes.releases.certificate import Composed
-from dpbayes.releases.make import drawing, require_counts_of
-from dpbayes.releases.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure, same_graph
-from dpbayes.releases.structure.make import draw_structure_document, require_drawable
-from dpbayes.releases.structure.request import StructureRequest
+from dpbayes.releases.document.certificate import Composed, Provenance, time_text
+from dpbayes.releases.document.graph import (
+    StructureDocument,
+    StructureRequest,
+    is_structure,
+    read_structure,
+    same_graph,
+    written_structure,
+)
+from dpbayes.releases.document.release import written
+from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -110,7 +122,9 @@ def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, a
     require_drawable(request, data)
 
     def draw() -> bytes:
-        return draw_structure_document(request, data, _composed_before(path, request), datetime.now(UTC))
+        composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
+        chosen = draw_structure(request.choice, data)
+        return written_structure(request, chosen.network, chosen.joined, composed, drawn)
 
     return _charged(path, request, draw, after=after)
 
@@ -146,7 +160,7 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
         "graph_candidates": request.graph_candidates,
     }
     documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
-    if not any(same_graph(each.network, request.network) and each.stated == stated for each in documents):
+    if not any(same_graph(graph.network, request.network) and graph.stated == stated for graph in documents):
         raise InputError(
             f"The ledger has no released choice of this very graph, at this epsilon, for {brief(request.dataset)}; "
             "learn the graph first, or take the one that was learnt."
@@ -154,10 +168,7 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
-    if after:
-        ledger.spend_again(path, request.dataset, request.cost, request.question, draw, after=after)
-    else:
-        ledger.spend(path, request.dataset, request.cost, request.question, draw)
+    ledger.spend(path, request.dataset, request.cost, request.question, draw, after=after)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published
@@ -171,3 +182,56 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
     account, spendings = ledger.account_of(path, request.dataset), ledger.spendings(path, request.dataset)
     before = sum(spending.cost for spending in spendings) - ledger.cost_of(account, request.cost)
     return Composed(len(spendings) - 1, amount_in(account.measure, before))
+
+
+# Drawing
+
+
+def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> Work[bytes]:
+    """Draw a release in steps and return its document, the bytes of `release.json`. Each time it is one of its own.
+
+    It yields the shares that are done, never a part of what was drawn.
+    Errors: InputError, which says nothing of the counts, where they are not those of the request, OpenDP is not
+    installed, or it does not confirm the calibration; then nothing was drawn.
+    """
+    require_counts_of(request, counts)
+    drawn = provenance_at(time)
+    calibration = request.calibrated
+    integers = yield from part_of(request.entry.draw(request, counts.values, calibration.scale), 0, 1)
+    return written(request, calibration, integers, composed_so_far, drawn)
+
+
+def provenance_at(time: datetime) -> Provenance:
+    """Return when and with what is drawn. Errors: InputError for a time without a time zone."""
+    return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
+
+
+def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
+    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
+    network = request.network
+    if counts.network != network:
+        raise InputError("The counts and the request have different networks. Count the table again.")
+    if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
+        raise InputError("A release is of one table's counts, which are whole numbers.")
+    tables = [
+        counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
+    ]
+    if counts.n != request.n or any(table.sum() != request.n or table.min() < 0 for table in tables):
+        raise InputError("The table has not the number of records that the request states; count the table again.")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of a checkout"
+
+
+def require_drawable(request: StructureRequest, data: Dataset) -> None:
+    """Refuse, before anything is spent, a table that is not the request's, and a machine without OpenDP.
+
+    Errors: InputError, which says nothing of the records.
+    """
+    if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
+        raise InputError("The table has not the columns and the number of records that the request states.")
+    opendp()

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import SLACK, AuditReport
+from dpbayes.base.amounts import Rho, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.noise.confirmed import opendp
+from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.selection import confirmed_chooser
-from dpbayes.releases.amounts import Rho, cost_in, measure_of, number_of
-from dpbayes.releases.canonical import decimal_text, digest
-from dpbayes.releases.certificate import certificate_of, sentences_of
-from dpbayes.releases.document import ReleaseDocument, hashes_of, loss_of, noise_told, read_document
-from dpbayes.releases.request import GraphChoice
-from dpbayes.releases.structure.document import (
+from dpbayes.releases.document.canonical import digest
+from dpbayes.releases.document.certificate import certificate_of, sentences_of
+from dpbayes.releases.document.graph import (
     StructureDocument,
     is_structure,
     read_structure,
-    rounds_told,
+    rounds_content,
     structure_sentences,
 )
+from dpbayes.releases.document.release import ReleaseDocument, hashes_of, loss_of, noise_content, read_document
+from dpbayes.releases.document.request import GraphChoice
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -114,16 +114,16 @@ def _graph_counted(document: ReleaseDocument) -> Check:
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
     if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
         return _fails("graph", "The budget spent earlier is less than the cost of learning its graph.")
-    return _holds("graph", f"The budget spent earlier includes the {decimal_text(cost)} for learning its graph.")
+    return _holds("graph", f"The budget spent earlier includes the {amount_text(cost)} for learning its graph.")
 
 
 # A learnt graph
 
 
 def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
-    request, told = document.request, document.told
-    content = {name: value for name, value in told.items() if name != "hash"}
-    if told["hash"] == digest(content):
+    request, content = document.request, document.content
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    if content["hash"] == digest(rest):
         yield _holds("hash", "The hash matches the content.")
     else:
         yield _fails("hash", "The hash does not match the content.")
@@ -131,13 +131,13 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
         yield _holds("graph", "Each node was joined with parents that were candidates in its round.")
     else:
         yield _fails("graph", "A node has parents that were not candidates in its round.")
-    if told["rounds"] == rounds_told(request, document.joined):
-        epsilon = decimal_text(request.epsilon)
+    if content["rounds"] == rounds_content(request, document.joined):
+        epsilon = amount_text(request.epsilon)
         yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
     else:
         yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
     yield _confirmed(document)
-    if told["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
+    if content["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
         yield _holds("sentences", "The sentences match the numbers.")
     else:
         yield _fails("sentences", "The sentences do not match the numbers.")
@@ -148,7 +148,7 @@ def _confirmed(document: StructureDocument) -> Check | str:
         opendp()
     except InputError:
         return NO_OPENDP
-    rounds = {(int(each.sensitivity), each.epsilon) for each in document.request.rounds_of(document.joined)}
+    rounds = {(int(step.sensitivity), step.epsilon) for step in document.request.rounds_of(document.joined)}
     try:
         for sensitivity, epsilon in rounds:
             confirmed_chooser(sensitivity, epsilon)
@@ -170,7 +170,7 @@ def _fails(name: str, sentence: str) -> Check:
 
 def _schema(document: ReleaseDocument) -> Check | str:
     try:
-        error = schema_error(document.told)
+        error = schema_error(document.content)
     except ImportError:
         return f"The schema was not checked: jsonschema {NOT_INSTALLED}"
     if error is None:
@@ -179,7 +179,7 @@ def _schema(document: ReleaseDocument) -> Check | str:
     return _fails("schema", f"The file does not follow its schema at {brief(place)}.")
 
 
-def schema_error(told: Mapping[str, Any]) -> "ValidationError | None":
+def schema_error(content: Mapping[str, Any]) -> "ValidationError | None":
     """Return the first error that the schema has of a content, None without one.
 
     jsonschema takes 20 us for each value: of the two arrays with a value for each cell, all values are looked at here,
@@ -189,31 +189,33 @@ def schema_error(told: Mapping[str, Any]) -> "ValidationError | None":
 
     rules = schema()
     is_decimal = re.compile(rules["$defs"]["decimal"]["pattern"]).search
-    walked = _shortened(told, "integers", lambda value: type(value) is int)
-    if isinstance(told.get("request"), dict):
-        prior = _shortened(told["request"], "prior", lambda value: isinstance(value, str) and bool(is_decimal(value)))
+    walked = _shortened(content, "integers", lambda value: type(value) is int)
+    if isinstance(content.get("request"), dict):
+        prior = _shortened(
+            content["request"], "prior", lambda value: isinstance(value, str) and bool(is_decimal(value))
+        )
         walked |= {"request": prior}
     return next(Draft202012Validator(rules).iter_errors(walked), None)
 
 
-def _shortened(told: Mapping[str, Any], name: str, is_fit: Callable[[object], bool]) -> dict[str, Any]:
+def _shortened(content: Mapping[str, Any], name: str, is_fit: Callable[[object], bool]) -> dict[str, Any]:
     """Return a content with a list of its own cut to one value if all values are fit, and else as it is."""
-    values = told.get(name)
+    values = content.get(name)
     if not isinstance(values, list) or not all(map(is_fit, values)):
-        return dict(told)
-    return {**told, name: values[:1]}
+        return dict(content)
+    return {**content, name: values[:1]}
 
 
 def _hashes(document: ReleaseDocument) -> Check:
-    told, recomputed = document.told["hashes"], hashes_of(document.told)
-    wrong = [name for name in recomputed if told[name] != recomputed[name]]
+    content, recomputed = document.content["hashes"], hashes_of(document.content)
+    wrong = [name for name in recomputed if content[name] != recomputed[name]]
     if wrong:
         return _fails("hashes", f"The hash of the {wrong[0]} does not match the content.")
     return _holds("hashes", "All three hashes match the content.")
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:
-    said = document.told["noise"]["sensitivity"]
+    said = document.content["noise"]["sensitivity"]
     proved = document.request.sensitivity
     if said != proved.value:
         return _fails("sensitivity", f"The stated sensitivity is {said:,}; that of the network is {proved.value:,}.")
@@ -229,7 +231,7 @@ def _loss(document: ReleaseDocument) -> Check:
         return _fails(name, sentence)
     if loss < promised * (1 - _LITTLE):
         return _fails(name, f"The scale is larger than the stated {name} needs.")
-    sentence = f"Scale and sensitivity give exactly the stated {name} of {decimal_text(promised)}."
+    sentence = f"Scale and sensitivity give exactly the stated {name} of {amount_text(promised)}."
     return _holds(name, sentence)
 
 
@@ -248,7 +250,7 @@ def _integers(document: ReleaseDocument) -> Check:
 
 def _map(document: ReleaseDocument) -> Check | str:
     request, said = document.request, document.calibration
-    allowed, name = request.entry.allowed(number_of(request.cost)), measure_of(request.cost).value
+    allowed, name = request.entry.noise.allowed(number_of(request.cost)), measure_of(request.cost).value
     if said.answer > allowed:
         return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is more than the stated {name}.")
     try:
@@ -291,13 +293,13 @@ def _audited_at_delta(report: AuditReport) -> Check:
 
 
 def _certificate(document: ReleaseDocument) -> Check:
-    request, noise, told = document.request, document.calibration, document.told
+    request, noise, content = document.request, document.calibration, document.content
     again = {
-        "noise": noise_told(request, noise),
+        "noise": noise_content(request, noise),
         "certificate": certificate_of(request, noise, document.composed, document.drawn),
         "sentences": list(sentences_of(request, noise, document.composed)),
     }
-    wrong = [name for name, value in again.items() if told[name] != value]
+    wrong = [name for name, value in again.items() if content[name] != value]
     if wrong:
         return _fails("certificate", f"The field {wrong[0]} does not match the numbers.")
     return _holds("certificate", "The certificate and its four sentences match the numbers.")

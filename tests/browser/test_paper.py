@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
+from dpbayes.base.amounts import Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.model.network import Network
-from dpbayes.releases.amounts import Rho
-from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document
+from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.named_networks import load_named

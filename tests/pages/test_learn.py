@@ -11,9 +11,9 @@ from dpbayes.base.randomness import stream
 from dpbayes.mechanisms.structure.choice import StructureChoice, simulate_structure
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
+from dpbayes.releases.document.graph import same_graph
+from dpbayes.releases.document.request import GraphChoice
 from dpbayes.releases.publishing import learnt_graphs
-from dpbayes.releases.request import GraphChoice
-from dpbayes.releases.structure.document import same_graph
 from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.explore.make import PRIOR_UNSEEN, UNSEEN
 from dpbayes.ui.session.chosen import Chosen

@@ -13,19 +13,20 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.amounts import PrivacyMeasure, Rho
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.mechanisms.noise.exact import ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases import ledger, noise
-from dpbayes.releases.amounts import Rho
+from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.ledger import Account, PrivacyMeasure
-from dpbayes.releases.promises import parsed_promise
+from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.views.bif import released_bif
+from dpbayes.releases.views.files import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
@@ -210,7 +211,8 @@ def large_release(folder: Path) -> bytes:
     values = np.zeros(network.cell_count, dtype=np.int64)
     values[network.cell_offsets[:-1]] = 60
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise, "_laplace", lambda scale, real=noise._laplace: Noiseless(real(scale)))
+        real = ExactNoise.measurement
+        patch.setattr(ExactNoise, "measurement", lambda law, scale: Noiseless(real(law, scale)))
         return publish(opened(folder), asked(network=network), Counts(network, values, 60)).document
 
 
@@ -395,7 +397,7 @@ def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_a_long_draw_shows_how_far_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(tmp_path, budget="3")
-    monkeypatch.setattr(noise, "BLOCK", 9)
+    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
     shares = told_shares(monkeypatch)
     at = confirmed(make_open(open_page("pages/explore.py", epsilon="0.5")))
     assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
@@ -407,7 +409,7 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(tmp_path, budget="3")
-    monkeypatch.setattr(noise, "BLOCK", 9)
+    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
     shown: list[float] = []
 
     def interrupted(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:

@@ -1,7 +1,5 @@
 """Requests and documents that tests start from."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -10,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbayes.base.steps import finished
+from dpbayes.base.amounts import PrivacyMeasure, Rho
+from dpbayes.base.steps import Work, finished
+from dpbayes.base.types import IntArray
+from dpbayes.mechanisms import RELEASABLE, exact_form
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
-from dpbayes.releases import releasable
-from dpbayes.releases.amounts import PrivacyMeasure, Rho
-from dpbayes.releases.certificate import Composed
-from dpbayes.releases.make import drawing
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.publishing import drawing
 from dpbayes.sources.synthetic import sample_dataset
 from tests.strategies import ASIA
 
@@ -75,13 +73,13 @@ def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:
     return draw_document(request, counts or counted(request.network, n=request.n), before(request), TIME)
 
 
-def replace_draw(patch: pytest.MonkeyPatch, name: str, draw: Callable[..., Any]) -> None:
-    """Put another function in place of one that draws, such as "with_laplace", in every entry that uses it."""
-    entries = [
-        importlib.import_module(f"{releasable.__name__}.{each.name}")
-        for each in pkgutil.iter_modules(releasable.__path__)
-    ]
-    users = [entry for entry in entries if hasattr(entry, name)]
-    assert users
-    for entry in users:
-        patch.setattr(entry, name, draw)
+def replace_draw(patch: pytest.MonkeyPatch, draw: Callable[..., Any], own: Callable[..., Any] | None = None) -> None:
+    """Put draw(values, scale) in place of what adds noise, and own(values, scales) where each has its own scale."""
+    patch.setattr(exact_form, "with_noise", lambda noise, values, scale: draw(values, scale))
+    patch.setattr(exact_form, "with_own_noise", lambda noise, values, scales: (own or draw)(values, scales))
+
+
+def no_noise(values: IntArray, scale: object) -> Work[tuple[int, ...]]:
+    """Draw noise that is none, to see what becomes of the integers."""
+    yield 1.0
+    return tuple(values.tolist())

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpbayes.mechanisms.noise import exact
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases import noise
-from dpbayes.releases.noise import Calibrated
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.edgelist import network
@@ -102,11 +101,11 @@ def without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     same = tuple((counts_of(TRUE).values + FIXED).tolist())
 
-    def drawn(values: Any, calibration: Calibrated) -> Iterator[float]:
+    def drawn(values: Any, scale: object) -> Iterator[float]:
         yield 1.0
         return same  # type: ignore[return-value]
 
-    replace_draw(monkeypatch, "with_laplace", drawn)
+    replace_draw(monkeypatch, drawn)
 
 
 class Failing:
@@ -127,9 +126,9 @@ class Failing:
 
 def failing_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let OpenDP fail in its second block of two counts, with the counts in its message."""
-    real = noise._laplace
-    monkeypatch.setattr(noise, "_laplace", lambda scale: Failing(real(scale)))
-    monkeypatch.setattr(noise, "BLOCK", 2)
+    real = exact.ExactNoise.measurement
+    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale)))
+    monkeypatch.setattr(exact, "BLOCK", 2)
 
 
 @contextmanager

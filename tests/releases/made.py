@@ -3,10 +3,11 @@
 from fractions import Fraction
 from pathlib import Path
 
+from dpbayes.base.amounts import Rho
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import Published, publish
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.edgelist import network
@@ -63,7 +64,7 @@ def opened(folder: Path, budget: str = "2") -> Path:
 def opened_in_rho(folder: Path, budget: str = "2") -> Path:
     """Begin a ledger with a budget of the table's that is kept in rho."""
     path = folder / "ledger.sqlite"
-    ledger.open_dataset(path, "garden", ledger.Rho(Fraction(budget)), reason="for a test")
+    ledger.open_dataset(path, "garden", Rho(Fraction(budget)), reason="for a test")
     return path
 
 

@@ -7,22 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.validation import InputError
-from dpbayes.releases import canonical as module
-from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text, read_canonical
+from dpbayes.releases.document import canonical as module
+from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text, read_canonical
 
 
 @given(st.integers(0, 10**15), st.integers(0, 12))
 def test_a_decimal_is_read_exactly_and_written_again(digits, places):
     value = Fraction(digits, 10**places)
-    assert decimal("x", decimal_text(value)) == value
+    assert decimal("x", amount_text(value)) == value
 
 
 def test_decimals_are_exact():
     assert decimal("x", "0.1") == Fraction(1, 10) != Fraction(0.1)
-    assert decimal_text(Fraction(1, 8)) == "0.125"
-    assert decimal_text(Fraction(1200)) == "1200"
-    assert decimal_text(Fraction(1, 3)) == "1/3"
+    assert amount_text(Fraction(1, 8)) == "0.125"
+    assert amount_text(Fraction(1200)) == "1200"
+    assert amount_text(Fraction(1, 3)) == "1/3"
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "1.", ".5", "0,5", "nan", "inf", "１", "1" * 21, None, 0.5])

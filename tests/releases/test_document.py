@@ -12,19 +12,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import amount_text, rho_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.releases import noise
-from dpbayes.releases.amounts import rho_of
-from dpbayes.releases.canonical import canonical, decimal_text
-from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document import read_document, release_of, written
-from dpbayes.releases.make import drawing
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, request_from
+from dpbayes.releases.document.canonical import canonical
+from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
+from dpbayes.releases.document.release import read_document, release_of, written
+from dpbayes.releases.document.request import DomainChoice, request_from
+from dpbayes.releases.publishing import drawing
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,
@@ -36,6 +35,7 @@ from tests.releases.asking import (
     counted,
     draw_document,
     drawn,
+    no_noise,
     replace_draw,
     usual_loss,
 )
@@ -50,7 +50,7 @@ def test_a_document_is_read_as_it_was_written(mechanism):
     assert len(document.integers) == request.entry.length(request)
     assert document.composed == before(request)
     assert document.drawn.time == "2026-03-31T12:00:00Z"
-    assert document.told["integers"] == list(document.integers)
+    assert document.content["integers"] == list(document.integers)
 
 
 # What a recipient makes of it
@@ -58,13 +58,8 @@ def test_a_document_is_read_as_it_was_written(mechanism):
 
 @pytest.fixture
 def without_noise(monkeypatch):
-    """Laplace noise that is none, to see what becomes of the integers."""
-
-    def same(values, calibration):
-        yield 1.0
-        return tuple(values.tolist())
-
-    replace_draw(monkeypatch, "with_laplace", same)
+    """Noise that is none, to see what becomes of the integers."""
+    replace_draw(monkeypatch, no_noise)
 
 
 def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
@@ -72,7 +67,7 @@ def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_array_equal(release_of(document).posterior.alpha, 0.5 + counts.values)
-    spoiled = canonical(dict(document.told) | {"integers": [-5, 10**6, *document.integers[2:]]})
+    spoiled = canonical(dict(document.content) | {"integers": [-5, 10**6, *document.integers[2:]]})
     np.testing.assert_array_equal(release_of(read_document(spoiled)).posterior.alpha[:2], [0.5, 0.5 + N])
 
 
@@ -93,7 +88,7 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
     integers = [-5, *document.integers[1:]]
-    outcome = release_of(read_document(canonical(dict(document.told) | {"integers": integers}))).outcome
+    outcome = release_of(read_document(canonical(dict(document.content) | {"integers": integers}))).outcome
     assert outcome.noisy.tolist() == integers
     np.testing.assert_allclose(ASIA.residuals.consistent(outcome.updates, float(N)), outcome.updates, atol=1e-9)
     assert outcome.updates[0] > -5
@@ -110,7 +105,7 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
 
 
 def test_too_few_integers_make_no_release():
-    document = read_document(canonical(dict(read_document(drawn(asked())).told) | {"integers": [1]}))
+    document = read_document(canonical(dict(read_document(drawn(asked())).content) | {"integers": [1]}))
     with pytest.raises(InputError, match="has 1 whole numbers; its network needs 36"):
         release_of(document)
 
@@ -131,9 +126,9 @@ def test_steps_yield_shares_alone():
 
 def test_two_draws_differ_in_their_integers_alone():
     first, second = (read_document(drawn(asked(epsilon=Fraction(1, 100)))) for _ in range(2))
-    differing = {name for name in first.told if first.told[name] != second.told[name]}
+    differing = {name for name in first.content if first.content[name] != second.content[name]}
     assert differing == {"integers", "hashes"}
-    assert first.told["hashes"]["request"] == second.told["hashes"]["request"]
+    assert first.content["hashes"]["request"] == second.content["hashes"]["request"]
 
 
 @pytest.mark.parametrize(
@@ -148,14 +143,14 @@ def test_two_draws_differ_in_their_integers_alone():
     ],
 )
 def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
-    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match=said):
         draw_document(asked(), spoil(counted()), BEFORE, TIME)
 
 
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
-    monkeypatch.setattr(noise, "laplace_answer", lambda sensitivity, scale: 1.0)
-    replace_draw(monkeypatch, "with_laplace", lambda *_: pytest.fail("it was drawn"))
+    monkeypatch.setattr(ExactNoise, "answer", lambda law, sensitivity, scale: 1.0)
+    replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match="no noise was sampled"):
         drawn(asked())
 
@@ -208,7 +203,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
     """
     shifts = (7, -7, 3, 4, -5, -2)
 
-    def shifted(values, calibration):
+    def shifted(values, scale):
         yield 1.0
         return tuple(value + shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
 
@@ -217,11 +212,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
         yield 1.0
         return tuple(value + 40 * shift for value, shift in zip(values.tolist(), shifts[: len(values)], strict=True))
 
-    for name, draw in (
-        *dict.fromkeys(("with_laplace", "with_gaussian"), shifted).items(),
-        *dict.fromkeys(("with_own_laplace", "with_own_gaussian"), shifted_by_more).items(),
-    ):
-        replace_draw(monkeypatch, name, draw)
+    replace_draw(monkeypatch, shifted, own=shifted_by_more)
     network, counts = canary_table()
     data = drawn(asked(network, mechanism=mechanism, n=counts.n), counts)
     document = read_document(data)
@@ -322,8 +313,8 @@ def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
     certificate, sentences = said(asked(), BEFORE_IN_RHO)
     together = Fraction(3, 10) + rho_of(Fraction(1, 2))
     assert certificate["epsilon"] == "1/2"
-    assert f"with this one it is {decimal_text(together)}, the exact sum, to which pure" in certificate["composed"]
-    assert f"have spent rho {decimal_text(together)}" in sentences[2]
+    assert f"with this one it is {amount_text(together)}, the exact sum, to which pure" in certificate["composed"]
+    assert f"have spent rho {amount_text(together)}" in sentences[2]
     assert "factor of at most 1.65." in sentences[1]
 
 
@@ -367,7 +358,7 @@ def test_a_time_has_its_zone():
 
 
 def spoiled(**changes):
-    return canonical(dict(read_document(drawn(asked())).told) | changes)
+    return canonical(dict(read_document(drawn(asked())).content) | changes)
 
 
 @pytest.mark.parametrize(
@@ -423,23 +414,23 @@ def test_fields_of_another_type_are_refused(changes, said):
     ],
 )
 def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
-    request = dict(read_document(drawn(asked())).told["request"]) | changes
+    request = dict(read_document(drawn(asked())).content["request"]) | changes
     with pytest.raises(InputError, match=said) as refusal:
         read_document(spoiled(request=request))
     assert len(str(refusal.value)) < 300
 
 
 def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
-    monkeypatch.setattr("dpbayes.releases.request.Network", lambda *_: pytest.fail("a network was made"))
+    monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
     nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
-    told = asked().told | {"network": nodes}
+    told = asked().content | {"network": nodes}
     with pytest.raises(InputError, match="2,001 nodes"):
         request_from(told)
 
 
 @pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])
 def test_a_scale_is_a_double_above_nothing(scale):
-    changed = dict(read_document(drawn(asked())).told["noise"]) | {"scale": scale}
+    changed = dict(read_document(drawn(asked())).content["noise"]) | {"scale": scale}
     with pytest.raises(InputError, match="scale"):
         read_document(spoiled(noise=changed))
 

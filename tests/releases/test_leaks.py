@@ -11,23 +11,23 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.mechanisms.noise.confirmed import opendp
-from dpbayes.releases import ledger
-from dpbayes.releases import make as make_module
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.releases import ledger, publishing
 from dpbayes.releases.commands import charged, view
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.releasable import RELEASABLE
 from dpbayes.releases.views import report
 from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
 from tests.releases.asking import replace_draw
 from tests.releases.leaking import COLUMNS, NETWORK, OTHER, TRUE, as_text, betrayed, counts_of, frame_of
-from tests.releases.made import asked, opened_in_rho
+from tests.releases.made import asked, opened, opened_in_rho
 
 N = sum(TRUE.values())
 
@@ -42,12 +42,6 @@ class Flow(NamedTuple):
 
 def question(**other: object):
     return asked(**({"network": NETWORK, "n": N} | other))
-
-
-def opened(folder: Path, budget: str = "2") -> Path:
-    path = folder / "ledger.sqlite"
-    ledger.open_dataset(path, "garden", Fraction(budget), reason="for a test")
-    return path
 
 
 def written(folder: Path, table: dict) -> list[str]:
@@ -140,9 +134,9 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
 
 
 def _in_the_document(patch: pytest.MonkeyPatch) -> None:
-    real = make_module.written
+    real = publishing.written
     patch.setattr(
-        make_module,
+        publishing,
         "written",
         lambda request, calibration, integers, composed, drawn: real(
             request, calibration, integers, composed, drawn
@@ -151,7 +145,7 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(charged, "told_share", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
+    patch.setattr(charged, "share_line", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
@@ -243,7 +237,7 @@ def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism
     is_binary = mechanism in ("fourier", "weighted")
     network = leaking.BINARY if is_binary else NETWORK
     counts = leaking.binary_counts() if is_binary else counts_of(TRUE)
-    in_rho = RELEASABLE[mechanism].measure is ledger.PrivacyMeasure.RHO
+    in_rho = RELEASABLE[mechanism].measure is PrivacyMeasure.RHO
     path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
     loss = {"rho": Fraction(1, 2)} if in_rho else {}
     request = question(mechanism=mechanism, network=network, n=counts.n, **loss)
@@ -254,12 +248,12 @@ def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism
 
 
 def test_another_source_of_randomness_would_be_noticed(tmp_path, monkeypatch):
-    def drawn(values, calibration):
+    def drawn(values, scale):
         yield 1.0
         return tuple((values + np.random.default_rng(1).integers(0, 9, len(values))).tolist())
 
     path = opened(tmp_path)
-    replace_draw(monkeypatch, "with_laplace", drawn)
+    replace_draw(monkeypatch, drawn)
     with leaking.no_other_randomness(monkeypatch), pytest.raises(ledger.EpsilonLostError, match="AssertionError"):
         publish(path, question(), counts_of(TRUE))
 

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from dpbayes.base.amounts import EpsilonDelta, Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
+from dpbayes.mechanisms import RELEASABLE
 from dpbayes.model.network import Network
-from dpbayes.releases import request as module
-from dpbayes.releases.amounts import EpsilonDelta, Rho
-from dpbayes.releases.promises import parsed_epsilon
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import GraphChoice, request_from
+from dpbayes.releases.document import request as module
+from dpbayes.releases.document.promises import parsed_epsilon
+from dpbayes.releases.document.request import GraphChoice, request_from
 from tests.releases.asking import LEARNT, asked
 from tests.strategies import ASIA, V_STRUCTURE
 

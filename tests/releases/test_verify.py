@@ -4,24 +4,22 @@ import copy
 import dataclasses
 import sys
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from dpbayes.base.amounts import EpsilonDelta, Rho
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.network import Network
-from dpbayes.releases import noise
 from dpbayes.releases import verify as module
-from dpbayes.releases.amounts import EpsilonDelta, Rho
-from dpbayes.releases.canonical import canonical, fraction_text
-from dpbayes.releases.certificate import Composed, Provenance
-from dpbayes.releases.document import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.request import DomainChoice, GraphChoice
+from dpbayes.releases.document.canonical import canonical, fraction_text
+from dpbayes.releases.document.certificate import Composed, Provenance
+from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
+from dpbayes.releases.document.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
 from tests.releases.asking import asked, drawn, usual_loss
@@ -47,7 +45,7 @@ def failed(data: bytes) -> set[str]:
 
 
 def told_of(mechanism: str = "laplace") -> dict:
-    return copy.deepcopy(dict(read_document(REAL[mechanism]).told))
+    return copy.deepcopy(dict(read_document(REAL[mechanism]).content))
 
 
 def hashed(told: dict) -> bytes:
@@ -110,7 +108,7 @@ def _is_noticed(data: bytes) -> bool:
         document = read_document(data)
     except InputError:
         return True
-    return dict(document.told["hashes"]) != hashes_of(document.told)
+    return dict(document.content["hashes"]) != hashes_of(document.content)
 
 
 @given(st.data())
@@ -211,10 +209,24 @@ def forged(told: dict | None = None, **changes) -> bytes:
     return written(**(parts | changes))
 
 
-def test_too_little_noise_is_caught():
+@pytest.mark.parametrize(
+    ("scale", "answer", "caught"),
+    [
+        (Fraction(1, 2), Fraction(2), {"epsilon", "OpenDP"}),
+        (Fraction(1, 2), Fraction(1), {"epsilon", "OpenDP"}),
+        (Fraction(2), Fraction(1, 2), {"epsilon"}),
+        (Fraction(1), Fraction(1, 2), {"OpenDP"}),
+    ],
+)
+def test_too_little_or_too_much_noise_and_an_answer_that_opendp_did_not_give_are_caught(scale, answer, caught):
+    """Of the real scale and the real answer, so many times."""
     real = read_document(REAL["laplace"]).calibration
-    assert failed(forged(calibration=Calibrated(Fraction(6), Fraction(1)))) == {"epsilon", "OpenDP"}
-    assert failed(forged(calibration=Calibrated(Fraction(6), real.answer))) == {"epsilon", "OpenDP"}
+    assert failed(forged(calibration=Calibrated(real.scale * scale, real.answer * answer))) == caught
+
+
+def test_a_promise_that_is_too_small_is_caught():
+    request = asked(V_STRUCTURE, epsilon=Fraction(1, 4))
+    assert failed(forged(request=request)) == {"epsilon", "OpenDP"}
 
 
 def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
@@ -231,7 +243,7 @@ def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
 def test_what_was_asked_for_as_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
     stated = EpsilonDelta(Fraction(1, 2), Fraction(1, 10**5))
     data = drawn(asked(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
-    told = copy.deepcopy(dict(read_document(data).told))
+    told = copy.deepcopy(dict(read_document(data).content))
     assert not failed(data)
     assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in told["certificate"]["promise"]
     assert failed(hashed(put(told, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
@@ -244,9 +256,27 @@ def test_a_version_that_is_not_that_of_the_measure_is_caught():
         assert failed(hashed(told_of(mechanism) | {"version": version})) == {"form"}
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "more"),
+    [
+        ("gaussian", {"epsilon": "1/2"}),
+        ("gaussian", {"epsilon": "0/1"}),
+        ("laplace", {"rho": "1/2"}),
+        ("laplace", {"rho": "0/1"}),
+        ("laplace", {"stated": {"epsilon": "1/2", "delta": "1/100000"}}),
+        ("laplace", {"prices": [1]}),
+    ],
+)
+def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, more):
+    told = told_of(mechanism) | {"version": VERSION_OF_RHO, "composed": {"releases": 2, "rho": "3/10"}}
+    assert failed(hashed(told | {"request": told["request"] | more})) == {"form"}
+    lacking = {name: value for name, value in told["request"].items() if name not in ("epsilon", "rho")}
+    assert failed(hashed(told | {"request": lacking})) == {"form"}
+
+
 def test_a_pure_release_of_a_budget_in_rho_is_verified():
     data = forged(composed=Composed(2, Rho(Fraction(3, 10))))
-    assert read_document(data).told["version"] == VERSION_OF_RHO
+    assert read_document(data).content["version"] == VERSION_OF_RHO
     assert not failed(data)
 
 
@@ -254,16 +284,6 @@ def test_an_audit_that_finds_more_than_a_rho_gives_is_caught(monkeypatch):
     real = module.audit
     monkeypatch.setattr(module, "audit", lambda *a, **k: dataclasses.replace(real(*a, **k), needed=99.0))
     assert failed(REAL["gaussian"]) == {"audit"}
-
-
-def test_too_much_noise_is_caught():
-    real = read_document(REAL["laplace"]).calibration
-    assert failed(forged(calibration=Calibrated(2 * real.scale, real.answer / 2))) == {"epsilon"}
-
-
-def test_a_promise_that_is_too_small_is_caught():
-    request = asked(V_STRUCTURE, epsilon=Fraction(1, 4))
-    assert failed(forged(request=request)) == {"epsilon", "OpenDP"}
 
 
 def test_another_network_is_caught():
@@ -293,11 +313,6 @@ def test_another_number_of_integers_is_caught(number):
     assert "integers" in failed(forged(integers=integers))
 
 
-def test_an_answer_that_opendp_did_not_give_is_caught():
-    real = read_document(REAL["laplace"]).calibration
-    assert failed(forged(calibration=Calibrated(real.scale, real.answer / 2))) == {"OpenDP"}
-
-
 def test_an_answer_of_a_version_that_is_not_here_is_not_taken_on_trust():
     """99.0 is no version; its answer, which is smaller, could not be confirmed by anyone."""
     document = read_document(REAL["laplace"])
@@ -308,7 +323,7 @@ def test_an_answer_of_a_version_that_is_not_here_is_not_taken_on_trust():
 
 
 def test_a_map_that_says_more_is_caught(monkeypatch):
-    monkeypatch.setattr(noise, "_laplace", lambda scale: SimpleNamespace(map=lambda moved: 0.7))
+    monkeypatch.setattr(ExactNoise, "answer", lambda law, sensitivity, scale: 0.7)
     assert failed(REAL["laplace"]) == {"OpenDP"}
 
 

@@ -1,7 +1,9 @@
 """A private MAP estimate by the exponential mechanism, scored by mass. [Zhang16] Section 4.2, Algorithm 3."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -14,10 +16,12 @@ from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex
+from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity
 from dpbayes.mechanisms.map.scores import MOST_CELLS, cell_masses, node_sensitivities
+from dpbayes.mechanisms.noise.exact import GUMBEL_MAXIMUM, Scores, gumbel_choices, whole
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts
@@ -239,3 +243,74 @@ def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArr
     cumulative /= cumulative[:, -1:].copy()
     starts = np.concatenate((np.zeros((len(cumulative), 1)), cumulative[:, :-1]), axis=-1)
     return last_reached(starts, uniforms, laws)
+
+
+# The exact form
+
+UNIT = 2**30
+"""Scores are posterior masses in units of one part of so many, rounded to whole numbers."""
+
+_ROUNDING = 2
+"""How many units rounding may add to what a score moves by: a half at either end, and less than a quarter each for the
+error of a mass, which is taken to be below 1e-10."""
+
+_MARGIN = 1 + 2.0**-20
+
+
+def _score_sensitivity(spec: ReleaseSpec) -> Sensitivity:
+    # One record touches the decisions on the way to two states of every node.
+    touched = 2 * int(Decisions(spec.network).depths.sum())
+    moved = float(node_sensitivities(spec.dirichlets).sum())
+    return Sensitivity(
+        (math.ceil(moved * UNIT * _MARGIN) + _ROUNDING * touched) if moved else 0,
+        "the sum of all scores, posterior masses in units of 1/2^30",
+        "Zhang, Rubinstein and Dimitrakakis 2016, Algorithm 3, scored by mass: one more count moves a mass of a "
+        "Beta(a, b) by at most D(a) = a^a e^-a / Gamma(a + 1), one replaced by D(a) D(b) / D(a + b), and rounding by "
+        "two units; the masses are taken to be computed within 1e-10",
+    )
+
+
+def _cells(spec: ReleaseSpec) -> int:
+    return int(spec.settings["cells"])
+
+
+def _decisions(spec: ReleaseSpec) -> int:
+    return spec.network.cell_count - spec.network.row_count
+
+
+def cell_scores(spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Callable[[slice], Scores]:
+    """Return a function that gives some decisions' cells of positive prior mass, and the whole score of each.
+
+    A score is the posterior mass in units, and scale times ln prior mass, which is the same for every table: chosen by
+    P[g] ~ exp(score_g / scale), a cell has the probability of `MapExponential`, but for the rounding to units.
+    """
+    decisions, cells = Decisions(spec.network), _cells(spec)
+    prior = decisions.parameters(spec.dirichlets.alpha)
+    posterior = decisions.parameters(spec.dirichlets.updated(counts).alpha)
+
+    def scored(block: slice) -> Scores:
+        with np.errstate(divide="ignore"):
+            offsets = float(scale) * np.log(cell_masses(prior[0][block], prior[1][block], cells=cells))
+        masses = whole(UNIT * cell_masses(posterior[0][block], posterior[1][block], cells=cells))
+        allowed = [np.flatnonzero(np.isfinite(row)) for row in offsets]
+        return [(at, row[at] + whole(base[at])) for at, row, base in zip(allowed, masses, offsets, strict=True)]
+
+    return scored
+
+
+MAP = Releasable(
+    label=MapExponential.label,
+    integers="the cell chosen for every decision of every row of the tables, counted from 0",
+    noise=GUMBEL_MAXIMUM,
+    settings={"cells": CELLS},
+    sensitivity=_score_sensitivity,
+    length=_decisions,
+    span=lambda spec, scale: (0, _cells(spec) - 1),
+    choose=lambda spec, counts, scale: gumbel_choices(cell_scores(spec, counts, scale), _decisions(spec), scale),
+    outcome=lambda spec, integers: MapEstimate(spec.network, integers, _cells(spec)),
+    simulated=lambda spec: MapExponential(prior=spec.dirichlets, epsilon=float(spec.epsilon), cells=_cells(spec)),
+    accuracy=lambda spec, scale: (
+        f"Every probability was chosen by lot from steps of {numeral(1 / _cells(spec))}, the likelier the better it "
+        "fits; where there are many tables or few records it says little."
+    ),
+)

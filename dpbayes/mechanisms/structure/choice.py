@@ -19,7 +19,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.noise.confirmed import rounded_up
+from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.structure.dependence import distance_from_independence, distance_sensitivity
 from dpbayes.mechanisms.structure.selection import draw_flip, flip_scale, simulate_flip
 from dpbayes.model.dataset import Dataset

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import calibrated, opendp, rounded_up
+from dpbayes.mechanisms.noise.exact import calibrated, opendp, rounded_up
 
 
 def flip_scale(sensitivity: int, epsilon: Fraction) -> float:

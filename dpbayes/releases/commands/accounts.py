@@ -1,19 +1,42 @@
-"""`ledger`: budgets, what was spent of them, and every release."""
+"""`ledger`: budgets, what was spent of them, and every release; and what other commands say of a budget."""
 
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
 from dpbayes.base.command import HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import measure_of, number_of
-from dpbayes.releases.canonical import decimal
-from dpbayes.releases.commands.budget import MOST_READ, add_ledger, kept_in, left_of
-from dpbayes.releases.ledger import Amount, PrivacyMeasure, Rho, Spending, amount_text
-from dpbayes.releases.promises import parsed_promise
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.ledger import Account, Spending
+
+MOST_READ = 2**53
+"""The largest number that is read; what is too large for a choice, the choice says itself."""
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names the ledger."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
+    )
+
+
+def left_of(path: Path, dataset: str) -> str:
+    """Say what is left of a dataset's budget. Errors: InputError."""
+    account = ledger.account_of(path, dataset)
+    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}{kept_in(account)}."
+
+
+def kept_in(account: Account) -> str:
+    """Say that a budget is kept in rho; nothing of one in epsilon, as most are."""
+    return ", in rho" if account.measure is PrivacyMeasure.RHO else ""
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:
@@ -44,14 +67,14 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     sums.add_argument("--delta", default="1e-6")
 
 
-def keep_accounts(asked: argparse.Namespace) -> int:
+def keep_accounts(args: argparse.Namespace) -> int:
     """Do one action. Errors: InputError."""
-    path = ledger.ledger_path(asked.ledger)
-    print("\n".join(_ACTIONS[asked.action](path, asked)))
+    path = ledger.ledger_path(args.ledger)
+    print("\n".join(_ACTIONS[args.action](path, args)))
     return HOLDS
 
 
-def _listed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
+def _listed(path: Path, args: argparse.Namespace) -> Iterator[str]:
     for account in ledger.accounts(path):
         yield (
             f"{account.dataset}: budget {amount_text(account.budget)}{kept_in(account)}, "
@@ -65,50 +88,50 @@ def _listed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
 
 def _cost(spending: Spending) -> str:
     promised = measure_of(spending.amount)
-    told = f"{promised.value} {amount_text(number_of(spending.amount))}"
+    text = f"{promised.value} {amount_text(number_of(spending.amount))}"
     other = f", which costs {spending.measure.value} {amount_text(spending.cost)}"
-    return told if promised is spending.measure else told + other
+    return text if promised is spending.measure else text + other
 
 
-def _budget(asked: argparse.Namespace) -> Amount:
+def _budget(args: argparse.Namespace) -> Amount:
     """Return the budget that was typed. Errors: InputError unless it is one."""
-    if (asked.budget is None) == (asked.rho is None):
+    if (args.budget is None) == (args.rho is None):
         raise InputError("A budget is an epsilon or a rho. State either --budget or --rho.")
-    if asked.delta is not None:
-        if asked.budget is None:
+    if args.delta is not None:
+        if args.budget is None:
             raise InputError("A delta belongs to a total epsilon. State it with --budget.")
-        return Rho(parsed_promise(asked.budget, asked.delta).rho)
-    return Rho(decimal("The budget", asked.rho)) if asked.budget is None else decimal("The budget", asked.budget)
+        return Rho(parsed_promise(args.budget, args.delta).rho)
+    return Rho(decimal("The budget", args.rho)) if args.budget is None else decimal("The budget", args.budget)
 
 
-def _opened(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    ledger.open_dataset(path, asked.dataset, _budget(asked), reason=asked.reason)
-    yield f"{asked.dataset} is open in {path}. {left_of(path, asked.dataset)}"
+def _opened(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    ledger.open_dataset(path, args.dataset, _budget(args), reason=args.reason)
+    yield f"{args.dataset} is open in {path}. {left_of(path, args.dataset)}"
 
 
-def _raised(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    ledger.raise_budget(path, asked.dataset, _budget(asked), reason=asked.reason)
-    yield left_of(path, asked.dataset)
+def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    ledger.raise_budget(path, args.dataset, _budget(args), reason=args.reason)
+    yield left_of(path, args.dataset)
 
 
-def _exported(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    require_output(asked.out, [path])
-    write_output(asked.out, ledger.outcome(path, whole_number("The row", asked.row, low=1, high=MOST_READ)))
-    yield f"Written to {asked.out}"
+def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    require_output(args.out, [path])
+    write_output(args.out, ledger.outcome(path, whole_number("The row", args.row, low=1, high=MOST_READ)))
+    yield f"Written to {args.out}"
 
 
-def _checked(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    checked = ledger.check(path, seen=asked.seen)
+def _checked(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    checked = ledger.check(path, seen=args.seen)
     yield f"All {checked.rows:,} rows are unchanged. The hash of the last row is {checked.head}"
     yield from checked.notes
 
 
-def _composed(path: Path, asked: argparse.Namespace) -> Iterator[str]:
-    account, spendings = ledger.account_of(path, asked.dataset), ledger.spendings(path, asked.dataset)
+def _composed(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    account, spendings = ledger.account_of(path, args.dataset), ledger.spendings(path, args.dataset)
     amounts = [spending.amount for spending in spendings]
-    bound = ledger.composed(amounts, finite_number("delta", asked.delta, low=1e-10, high=1.0))
+    bound = ledger.composed(amounts, finite_number("delta", args.delta, low=1e-10, high=1.0))
     total = f"{account.measure.value} {amount_text(account.spent)}"
-    together = f"{numeral_above(bound, 4)} at delta {asked.delta}"
+    together = f"{numeral_above(bound, 4)} at delta {args.delta}"
     if account.measure is PrivacyMeasure.RHO:
         yield f"{len(amounts):,} releases: the exact sum is {total}; the composed loss is at most epsilon {together}."
     else:

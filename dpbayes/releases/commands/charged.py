@@ -12,28 +12,32 @@ from dpbayes.base.command import HOLDS
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.budget import MOST_READ, add_ledger, left_of
+from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.commands.tables import (
     ARROWS,
     add_data,
     add_data_or_source,
     add_domains,
     add_network,
+    add_out,
     counts_of,
     declared_columns,
     files_read,
     network_of,
+    share_line,
     table_of,
     table_of_file,
-    told_share,
 )
 from dpbayes.releases.document import read_document
-from dpbayes.releases.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.graph import StructureRequest, read_structure
+from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
     Chargeable,
     Published,
@@ -43,10 +47,6 @@ from dpbayes.releases.publishing import (
     require_declared,
     shown_again,
 )
-from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import DomainChoice, GraphChoice, ReleaseRequest
-from dpbayes.releases.structure.document import read_structure
-from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges
@@ -89,9 +89,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the graph was learnt by `learn` and its cost is in the ledger; one of the two options is required",
     )
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help="the file for the release, such as release.json"
-    )
+    add_out(parser, "the file for the release, such as release.json")
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
@@ -105,75 +103,73 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="sample and pay again for an earlier release")
 
 
-def release(asked: argparse.Namespace) -> int:
+def release(args: argparse.Namespace) -> int:
     """Make a release and write its document. Errors: InputError, OSError."""
-    if asked.graph_unseen == asked.graph_learnt:
+    if args.graph_unseen == args.graph_learnt:
         raise InputError(
-            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if "
-            "no record was "
-            "used, or --graph-learnt if the ledger contains the private learning step."
+            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if no record "
+            "was used, or --graph-learnt if the ledger contains the private learning step."
         )
-    path = ledger.ledger_path(asked.ledger)
-    require_output(asked.out, [path, *files_read(asked)])
-    ledger.account_of(path, asked.dataset)  # before what may take long
-    data = table_of(asked, _declared(asked.domains))
-    drawn = network_of(asked.network, data)
+    path = ledger.ledger_path(args.ledger)
+    require_output(args.out, [path, *files_read(args)])
+    ledger.account_of(path, args.dataset)  # before what may take long
+    data = table_of(args, _declared(args.domains))
+    drawn = network_of(args.network, data)
     counts = counts_of(drawn, data)
     request = ReleaseRequest(
-        dataset=asked.dataset,
+        dataset=args.dataset,
         network=drawn,
-        mechanism=asked.mechanism,
-        **_loss(asked),
+        mechanism=args.mechanism,
+        **_loss(args),
         n=counts.n,
-        prior=(asked.prior,),
-        settings={name: getattr(asked, name) for name in _settings() if getattr(asked, name) is not None},
-        prices=_prices(asked, drawn),
-        domains=_domain_choice(asked),
-        **(_stated(path, asked.dataset, drawn) if asked.graph_learnt else {"graph": GraphChoice.UNSEEN}),
+        prior=(args.prior,),
+        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
+        prices=_prices(args, drawn),
+        domains=_domain_choice(args),
+        **(_stated(path, args.dataset, drawn) if args.graph_learnt else {"graph": GraphChoice.UNSEEN}),
     )
     if isinstance(data, Dataset):
-        _remember(path, asked.dataset, data)
+        _remember(path, args.dataset, data)
     else:
         print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
 
     def make(after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=told_share("Drawing"))
+        published = publish(path, request, counts, after=after, progress=share_line("Drawing"))
         print(file=sys.stderr)
         return published
 
-    require_output(asked.out, [path], room=ROOM + LONGEST_VALUE * drawn.cell_count)
-    published = _charged(path, request, make, again=asked.again)
-    _write(asked.out, published.document, path, published.row)
-    print("\n".join(read_document(published.document).told["sentences"]))
-    print(f"Written to {asked.out}; row {published.row} of the ledger. {left_of(path, asked.dataset)}")
+    require_output(args.out, [path], room=ROOM + LONGEST_VALUE * drawn.cell_count)
+    published = _charged(path, request, make, again=args.again)
+    _write(args.out, published.document, path, published.row)
+    print("\n".join(read_document(published.document).content["sentences"]))
+    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
     return HOLDS
 
 
-def _loss(asked: argparse.Namespace) -> dict[str, Any]:
+def _loss(args: argparse.Namespace) -> dict[str, Any]:
     """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
-    if (asked.epsilon is None) == (asked.rho is None) or (asked.epsilon is None and asked.delta is not None):
+    if (args.epsilon is None) == (args.rho is None) or (args.epsilon is None and args.delta is not None):
         raise InputError(
-            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta "
-            "for Gaussian "
-            "noise."
+            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for "
+            "Gaussian noise."
         )
-    if asked.delta is not None:
-        return {"stated": parsed_promise(asked.epsilon, asked.delta)}
-    return {"epsilon": parsed_epsilon(asked.epsilon)} if asked.rho is None else {"rho": parsed_rho(asked.rho)}
+    if args.delta is not None:
+        return {"stated": parsed_promise(args.epsilon, args.delta)}
+    return {"epsilon": parsed_epsilon(args.epsilon)} if args.rho is None else {"rho": parsed_rho(args.rho)}
 
 
-def _prices(asked: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
+def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
     """Return the prices that suit the weights of the tables, none where all count alike. Errors: InputError."""
-    if not asked.matters:
+    if not args.matters:
         return ()
-    priced = releasable(asked.mechanism).priced
+    priced = releasable(args.mechanism).priced
     if priced is None:
         raise InputError(
-            f"The mechanism {asked.mechanism} has the same noise in all tables; only {_who_shares()} can distribute it."
+            f"The mechanism {args.mechanism} has the same noise in all tables; only {_who_shares()} can distribute it."
         )
-    weight = finite_number("The weight", asked.weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
+    weight = finite_number("The weight", args.weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
     weights = np.ones(len(drawn.names))
-    weights[[drawn.index(name) for name in asked.matters]] = weight
+    weights[[drawn.index(name) for name in args.matters]] = weight
     return priced(drawn, weights)
 
 
@@ -188,8 +184,8 @@ def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
     return learnt.document.stated
 
 
-def _domain_choice(asked: argparse.Namespace) -> DomainChoice:
-    return DomainChoice.PUBLISHED if asked.domains_published else DomainChoice.CURATOR
+def _domain_choice(args: argparse.Namespace) -> DomainChoice:
+    return DomainChoice.PUBLISHED if args.domains_published else DomainChoice.CURATOR
 
 
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
@@ -231,38 +227,35 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the first node, chosen without looking at the records (default: the first column)",
     )
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {' or '.join(ARROWS)}"
-    )
+    add_out(parser, f"a file name that ends in {' or '.join(ARROWS)}")
 
 
-def learn(asked: argparse.Namespace) -> int:
+def learn(args: argparse.Namespace) -> int:
     """Learn a graph and write its arrows. Errors: InputError, OSError."""
-    if asked.out.suffix.lower() not in ARROWS:
+    if args.out.suffix.lower() not in ARROWS:
         raise InputError(
             "A learnt graph is a list of arrows without probabilities. Its file name must end in "
-            f"{' or '.join(ARROWS)}; "
-            f"{brief(asked.out.name)} does not."
+            f"{' or '.join(ARROWS)}; {brief(args.out.name)} does not."
         )
-    path = ledger.ledger_path(asked.ledger)
-    require_output(asked.out, [path, *files_read(asked)])
-    ledger.account_of(path, asked.dataset)  # before the print is kept
-    data = table_of_file(asked.data, _declared(asked.domains))
+    path = ledger.ledger_path(args.ledger)
+    require_output(args.out, [path, *files_read(args)])
+    ledger.account_of(path, args.dataset)  # before the print is kept
+    data = table_of_file(args.data, _declared(args.domains))
     choice = StructureChoice(
-        epsilon=parsed_epsilon(asked.epsilon),
-        parents=whole_number("The number of parents", asked.parents, low=1, high=MOST_READ),
-        most_cells=whole_number("The number of cells", asked.cells, low=1, high=MOST_READ),
-        first=asked.first,
+        epsilon=parsed_epsilon(args.epsilon),
+        parents=whole_number("The number of parents", args.parents, low=1, high=MOST_READ),
+        most_cells=whole_number("The number of cells", args.cells, low=1, high=MOST_READ),
+        first=args.first,
     )
-    request = StructureRequest.of(asked.dataset, data, choice, _domain_choice(asked))
-    _remember(path, asked.dataset, data)
+    request = StructureRequest.of(args.dataset, data, choice, _domain_choice(args))
+    _remember(path, args.dataset, data)
     published = _charged(
-        path, request, lambda after: publish_structure(path, request, data, after=after), again=asked.again
+        path, request, lambda after: publish_structure(path, request, data, after=after), again=args.again
     )
     document = read_structure(published.document)
-    _write(asked.out, write_edges(document.network).encode(), path, published.row)
-    print("\n".join(document.told["sentences"]))
-    print(f"Written to {asked.out}; row {published.row} of the ledger. {left_of(path, asked.dataset)}")
+    _write(args.out, write_edges(document.network).encode(), path, published.row)
+    print("\n".join(document.content["sentences"]))
+    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
     return HOLDS
 
 
@@ -275,7 +268,7 @@ def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], 
     if before is not None and not again:
         print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
         return before
-    past = ledger.asked(path, request.dataset, request.question) if again else ()
+    past = ledger.spendings_on(path, request.dataset, request.question) if again else ()
     return make(past[-1].row if past else 0)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dpbayes.base.command import Command, run_command
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import add_learn, add_release, learn, release
-from dpbayes.releases.commands.check import add_check, check_release
-from dpbayes.releases.commands.counted import add_count, count_table
-from dpbayes.releases.commands.view import add_view, make_view
+from dpbayes.releases.commands.tables import add_count, count_table
+from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
 
 COMMANDS = {
     "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),

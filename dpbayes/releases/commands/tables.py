@@ -1,4 +1,4 @@
-"""The table that a command looks at: a file that is read, or a table that an engine counts where it lies."""
+"""The table that a command looks at, in a file or an engine; and `count`: its exact counts."""
 
 import argparse
 import sys
@@ -6,6 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
+from dpbayes.base.command import HOLDS
+from dpbayes.base.output import require_output, write_output
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import finished
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError, brief, utf8_text
@@ -22,7 +27,7 @@ from dpbayes.sources.files import read_table
 ARROWS = (".txt", ".edges")
 """How the file of a list of arrows ends."""
 
-TOLD = 32
+LINE = 32
 """Letters of the line that tells how far work is: a shorter one leaves nothing of the one before."""
 
 
@@ -59,12 +64,17 @@ def add_network(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def files_read(asked: argparse.Namespace) -> list[Path]:
+def add_out(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add the word that names the output."""
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=about)
+
+
+def files_read(args: argparse.Namespace) -> list[Path]:
     """Return the files and folders that the words name to be read, of those that this command has.
 
     Errors: InputError for an address that is none.
     """
-    words = vars(asked)
+    words = vars(args)
     paths = [words[name] for name in ("data", "domains", "file") if words.get(name) is not None]
     text, source = words.get("network"), words.get("source")
     if text is not None and _is_file(text):
@@ -90,13 +100,13 @@ def table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
     return encode(read_table(path.name, path.read_bytes()).frame, columns)
 
 
-def table_of(asked: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
+def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
     """Return the table that was named, a file or an address. Errors: InputError, OSError."""
-    if asked.source is None:
-        return table_of_file(asked.data, columns)
+    if args.source is None:
+        return table_of_file(args.data, columns)
     from dpbayes.sources.engines.address import open_table
 
-    return DeclaredTable(open_table(asked.source), columns)
+    return DeclaredTable(open_table(args.source), columns)
 
 
 def network_of(text: str, table: Dataset | Source) -> Network:
@@ -130,7 +140,7 @@ def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
     work = counting(drawn, table)
     if isinstance(table, Dataset):
         return finished(work)
-    tell, shares = told_share("Counting"), list[float]()
+    tell, shares = share_line("Counting"), list[float]()
 
     def show(share: float) -> None:
         shares.append(share)
@@ -146,12 +156,62 @@ def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
             print(file=sys.stderr)
 
 
-def told_share(doing: str) -> Callable[[float], None]:
+def share_line(doing: str) -> Callable[[float], None]:
     """Return what tells on the error stream how far work is, in one line: seconds while no share is known."""
     begun = time.perf_counter()
 
     def tell(share: float) -> None:
         said = done(share) if share else f"{time.perf_counter() - begun:.0f} seconds"
-        print(f"\r{f'{doing} … {said}':<{TOLD}}", end="", file=sys.stderr, flush=True)
+        print(f"\r{f'{doing} … {said}':<{LINE}}", end="", file=sys.stderr, flush=True)
 
     return tell
+
+
+# count
+
+
+NOT_PRIVATE = (
+    "These counts are exact and not private. Only the curator may see them. Use `release` to make a private release."
+)
+
+
+def add_count(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `count`."""
+    add_data_or_source(parser)
+    add_domains(parser)
+    add_network(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: the screen)")
+
+
+def count_table(args: argparse.Namespace) -> int:
+    """Count a table, and print or write how many records are in each cell. Errors: InputError, OSError."""
+    if args.out is not None:
+        require_output(args.out, files_read(args))
+    table = table_of(args, declared_columns(args.domains))
+    counts = counts_of(network_of(args.network, table), table)
+    table_as_csv = safe_csv(_cells(counts))
+    if args.out is None:
+        print(table_as_csv.decode(), end="")
+    else:
+        write_output(args.out, table_as_csv)
+    where = "" if args.out is None else f" Written to {args.out}."
+    cells = f"Counted {counts.n:,} records in {counts.network.cell_count:,} cells."
+    print(f"{cells}{where} {NOT_PRIVATE}", file=sys.stderr)
+    return HOLDS
+
+
+def _cells(counts: Counts) -> pd.DataFrame:
+    network, labels = counts.network, counts.network.row_labels()
+    rows = network.row_of_cell.tolist()
+    return pd.DataFrame(
+        {
+            "row": [labels[row] for row in rows],
+            "state": [state for node in range(len(network.names)) for state in _states(counts, node)],
+            "records": counts.values,
+        }
+    )
+
+
+def _states(counts: Counts, node: int) -> tuple[str, ...]:
+    """Return the state of each of a node's cells."""
+    return counts.network.states[node] * int(counts.network.rows_per_node[node])

@@ -1,4 +1,4 @@
-"""`view`: a network, records, draws, a report or a script of a release."""
+"""`view` and `verify`: files that are made of a release, and whether it is what it says, without its data."""
 
 import argparse
 import secrets
@@ -9,29 +9,35 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import FAILS, HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases import ledger
+from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.structure.document import is_structure
+from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.bif import released_bif, unread_elsewhere
-from dpbayes.releases.views.draws import draws_parquet
-from dpbayes.releases.views.reading import law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
+from dpbayes.releases.views.files import (
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    python_script,
+    records_csv,
+    records_parquet,
+    released_bif,
+    unread_elsewhere,
+)
+from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
-from dpbayes.releases.views.script import python_script
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Add the words of `view`."""
     parser.add_argument("file", type=Path, help="a release.json")
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help=f"a file name that ends in {', '.join(VIEWS)}"
-    )
+    add_out(parser, f"a file name that ends in {', '.join(VIEWS)}")
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
     )
@@ -57,58 +63,96 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
 
 
-def make_view(asked: argparse.Namespace) -> int:
+def make_view(args: argparse.Namespace) -> int:
     """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
-    if asked.out.suffix not in VIEWS:
-        raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(asked.out.name)} does not.")
-    require_output(asked.out, [asked.file])
-    data = asked.file.read_bytes()
+    if args.out.suffix not in VIEWS:
+        raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
+    require_output(args.out, [args.file])
+    data = args.file.read_bytes()
     if is_structure(data):
         raise InputError(
-            f"{brief(asked.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
+            f"{brief(args.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
         )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
     document = read_document(data)
-    write_output(asked.out, VIEWS[asked.out.suffix](document, asked))
-    if asked.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
+    write_output(args.out, VIEWS[args.out.suffix](document, args))
+    if args.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
-    print(f"Written to {asked.out}")
+    print(f"Written to {args.out}")
     return HOLDS
 
 
-def _records(document: ReleaseDocument, asked: argparse.Namespace) -> Dataset:
-    n = whole_number("The number of records", asked.records, low=0, high=MAX_RECORDS)
-    drawn_from = DrawnFrom.ONE_DRAW if asked.one_draw else DrawnFrom.MEAN
-    rng = _generator(asked)
+def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
+    n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
+    drawn_from = DrawnFrom.ONE_DRAW if args.one_draw else DrawnFrom.MEAN
+    rng = _generator(args)
     return sample_dataset(
-        document.request.network, cpts_for(release_of(document), drawn_from, rng, asked.reading), n, rng
+        document.request.network, cpts_for(release_of(document), drawn_from, rng, args.reading), n, rng
     )
 
 
-def _parquet(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
-    if asked.draws is None:
-        return records_parquet(_records(document, asked))
-    draws = whole_number("The number of samples", asked.draws, low=1, high=10_000_000)
-    return draws_parquet(law_of(release_of(document), asked.reading), draws, _generator(asked))
+def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
+    if args.draws is None:
+        return records_parquet(_records(document, args))
+    draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
+    return draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
 
 
-def _report(document: ReleaseDocument, asked: argparse.Namespace) -> bytes:
-    suspicion = finite_number("--suspicion", asked.suspicion, low=1e-9, high=1 - 1e-9)
-    return html_report(document, asked.reading, suspicion=suspicion).encode()
+def _report(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
+    suspicion = finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
+    return html_report(document, args.reading, suspicion=suspicion).encode()
 
 
-def _generator(asked: argparse.Namespace) -> np.random.Generator:
-    seed = secrets.randbits(128) if asked.seed is None else whole_number("The seed", asked.seed, low=0, high=2**128)
+def _generator(args: argparse.Namespace) -> np.random.Generator:
+    seed = secrets.randbits(128) if args.seed is None else whole_number("The seed", args.seed, low=0, high=2**128)
     return np.random.default_rng(seed)
 
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
-    ".bif": lambda document, asked: released_bif(document, asked.reading).encode(),
+    ".bif": lambda document, args: released_bif(document, args.reading).encode(),
     ".html": _report,
-    ".csv": lambda document, asked: records_csv(_records(document, asked)),
+    ".csv": lambda document, args: records_csv(_records(document, args)),
     ".parquet": _parquet,
-    ".py": lambda document, asked: python_script(document, asked.file.name, asked.reading).encode(),
+    ".py": lambda document, args: python_script(document, args.file.name, args.reading).encode(),
 }
 """What can be made of a release, by the ending of the file."""
+
+
+# verify
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `verify`."""
+    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
+    parser.add_argument(
+        "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
+    )
+
+
+def check_release(args: argparse.Namespace) -> int:
+    """Print what was checked; FAILS unless all of it holds. Errors: InputError, OSError."""
+    data = args.file.read_bytes()
+    verification = verify(data)
+    for check in verification.checks:
+        print(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
+    for sentence in verification.left_out:
+        print(f"  -    {sentence}")
+    in_ledger = args.ledger is None or _is_in_ledger(args.ledger, data)
+    return HOLDS if verification.holds and in_ledger else FAILS
+
+
+def _is_in_ledger(path: Path, data: bytes) -> bool:
+    ledger.check(path)
+    rows = [
+        spending.row
+        for account in ledger.accounts(path)
+        for spending in ledger.spendings(path, account.dataset)
+        if spending.release and ledger.outcome(path, spending.row) == data
+    ]
+    if rows:
+        print(f"holds  The ledger is unchanged and contains this release in row {rows[0]}.")
+    else:
+        print("FAILS  The ledger does not contain this release.")
+    return bool(rows)

@@ -5,31 +5,32 @@ anything is drawn, and stays spent whatever happens after. Rows are never change
 before.
 """
 
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_text, amount_told
 from dpbayes.releases.ledger.books import Account, Spending
-from dpbayes.releases.ledger.checking import CheckedLedger, check, events, outcome, question
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
-from dpbayes.releases.ledger.errors import (
+from dpbayes.releases.ledger.events import (
     AskedBeforeError,
     BrokenLedgerError,
     EpsilonLostError,
+    Event,
+    EventKind,
     LedgerError,
     OverBudgetError,
 )
-from dpbayes.releases.ledger.events import Event, EventKind
-from dpbayes.releases.ledger.spending import (
+from dpbayes.releases.ledger.reading import (
+    CheckedLedger,
     account_of,
     accounts,
-    asked,
+    check,
     cost_of,
-    cost_told,
+    cost_text,
+    events,
     find,
-    open_dataset,
-    raise_budget,
-    spend,
-    spend_again,
+    outcome,
+    question,
     spendings,
+    spendings_on,
 )
+from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
@@ -37,7 +38,6 @@ __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
-    "Amount",
     "AskedBeforeError",
     "BrokenLedgerError",
     "CheckedLedger",
@@ -46,18 +46,13 @@ __all__ = [
     "EventKind",
     "LedgerError",
     "OverBudgetError",
-    "PrivacyMeasure",
-    "Rho",
     "Spending",
     "account_of",
     "accounts",
-    "amount_text",
-    "amount_told",
-    "asked",
     "check",
     "composed",
     "cost_of",
-    "cost_told",
+    "cost_text",
     "events",
     "find",
     "ledger_path",
@@ -67,7 +62,7 @@ __all__ = [
     "raise_budget",
     "remember_table",
     "spend",
-    "spend_again",
     "spendings",
+    "spendings_on",
     "table_doubts",
 ]

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, cost_in
-from dpbayes.releases.ledger.errors import BrokenLedgerError
-from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, Event, EventKind, seal, values_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, cost_in
+from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, BrokenLedgerError, Event, EventKind, seal, values_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +83,7 @@ class Books:
         """Return the spendings of one dataset."""
         return tuple(spending for spending in self.spendings.values() if spending.reservation.dataset == dataset)
 
-    def asked(self, dataset: str, question: str) -> tuple[Spending, ...]:
+    def spendings_on(self, dataset: str, question: str) -> tuple[Spending, ...]:
         """Return the spendings of one dataset for the question with this hash."""
         return tuple(spending for spending in self.of(dataset) if spending.reservation.content_hash == question)
 

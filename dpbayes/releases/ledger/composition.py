@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.extras import extra
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
-from dpbayes.releases.amounts import Amount, Rho
 from dpbayes.releases.ledger.events import checked_cost
 
 LEAST_DELTA = 1e-10

@@ -7,9 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbayes.base.validation import brief, is_writable
-from dpbayes.releases.amounts import Amount, Rho, number_of
-from dpbayes.releases.ledger.errors import LedgerError
+from dpbayes.base.amounts import Amount, Rho, number_of
+from dpbayes.base.validation import InputError, brief, is_writable
 
 NO_HASH = "0" * 64
 """What the first row carries as the hash of the one before."""
@@ -127,8 +126,39 @@ def event_of(values: dict[str, str | int | None]) -> Event:
 
 def values_of(event: Event) -> dict[str, str | int | None]:
     """Return a row's values as they are written."""
-    told = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
-    return {**vars(event), **told}
+    texts = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
+    return {**vars(event), **texts}
+
+
+# What is refused
+
+
+class LedgerError(InputError):
+    """A refusal of the ledger: nothing was written and nothing was drawn."""
+
+
+class OverBudgetError(LedgerError):
+    """What is asked for is more than what is left of the budget."""
+
+
+class AskedBeforeError(LedgerError):
+    """The same question has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
+
+    def __init__(self, sentence: str, row: int) -> None:
+        super().__init__(sentence)
+        self.row = row
+
+
+class EpsilonLostError(LedgerError):
+    """The reservation in `row` stays spent, and there is no outcome to show for it."""
+
+    def __init__(self, sentence: str, row: int) -> None:
+        super().__init__(sentence)
+        self.row = row
+
+
+class BrokenLedgerError(LedgerError):
+    """The file was edited, damaged, or is no ledger that this program reads."""
 
 
 # What a person gives

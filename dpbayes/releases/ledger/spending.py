@@ -5,31 +5,34 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.amounts import (
+from dpbayes.base.amounts import (
     Amount,
     PrivacyMeasure,
     Rho,
     amount_in,
     amount_text,
-    amount_told,
-    cost_in,
+    amount_with_symbol,
     measure_of,
     number_of,
 )
-from dpbayes.releases.ledger.books import Account, Books, Spending
-from dpbayes.releases.ledger.errors import AskedBeforeError, EpsilonLostError, LedgerError, OverBudgetError
+from dpbayes.base.validation import brief, whole_number
+from dpbayes.releases.ledger.books import Spending
 from dpbayes.releases.ledger.events import (
+    AskedBeforeError,
     Entry,
+    EpsilonLostError,
     Event,
     EventKind,
+    LedgerError,
+    OverBudgetError,
     checked_bytes,
     checked_cost,
     checked_dataset,
     checked_reason,
     content_hash,
 )
-from dpbayes.releases.ledger.store import add, begin, reading, writing
+from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
+from dpbayes.releases.ledger.store import add, begin, writing
 
 MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
@@ -85,86 +88,26 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         return add(connection, books, entry).events[-1]
 
 
-def spend(path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes]) -> Event:
+def spend(
+    path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int = 0
+) -> Event:
     """Reserve an epsilon or a rho, draw, write the outcome, and return its release; only then may it be shown.
 
     `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
-    Errors: OverBudgetError and AskedBeforeError (the same question has a reservation) before anything is drawn;
-    EpsilonLostError when the drawing or the writing failed: the cost stays spent. What is no `Exception`, such as an
-    interruption, passes through, and costs as much.
+    `after` is the row of the question's newest reservation, which the person has seen, 0 for a new question: two who
+    repeat a question at once, or a second click, do not pay twice. Errors: OverBudgetError and AskedBeforeError (the
+    same question has a reservation, or a newer one) before anything is drawn; EpsilonLostError when the drawing or the
+    writing failed: the cost stays spent. What is no `Exception`, such as an interruption, passes through, and costs as
+    much.
     """
-    return _spent(path, _reservation(dataset, cost, question), draw, after=0)
-
-
-def spend_again(
-    path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int
-) -> Event:
-    """Spend on a question that was asked before, as `spend` does for a new one.
-
-    `after` is the row of its newest reservation, which the person has seen: two who ask again at once, or a second
-    click, do not pay twice. Errors: those of `spend`; AskedBeforeError if there is a newer reservation.
-    """
-    return _spent(path, _reservation(dataset, cost, question), draw, after=after)
-
-
-# Reading
-
-
-def accounts(path: Path) -> tuple[Account, ...]:
-    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
-    with reading(path) as (_, books):
-        return tuple(books.accounts.values())
-
-
-def account_of(path: Path, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    with reading(path) as (_, books):
-        return account_in(books, checked_dataset(dataset))
-
-
-def account_in(books: Books, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    if dataset not in books.accounts:
-        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
-    return books.accounts[dataset]
-
-
-def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
-    """Return all that was reserved of a dataset, released or never shown, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.of(account_in(books, checked_dataset(dataset)).dataset)
-
-
-def asked(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
-    """Return the spendings on this very question, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.asked(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
-
-
-def find(path: Path, dataset: str, question: bytes) -> Spending | None:
-    """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
-    released = [spending for spending in asked(path, dataset, question) if spending.release]
-    return released[-1] if released else None
-
-
-def cost_of(account: Account, amount: Amount) -> Fraction:
-    """Return what an amount takes of a budget, in what that is kept in.
-
-    Errors: LedgerError for a rho and a budget of pure epsilon, which no rho keeps to.
-    """
-    cost = cost_in(account.measure, amount)
-    if cost is None:
-        raise LedgerError(
-            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
-            "of Laplace's law, or a dataset whose budget was opened in ρ."
-        )
-    return cost
-
-
-def cost_told(account: Account, amount: Amount) -> str:
-    """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
-    told = amount_told(amount_in(account.measure, cost_of(account, amount)))
-    return told if measure_of(amount) is account.measure else f"the {told} that {amount_told(amount)} costs"
+    reservation = _reserve(path, _reservation(dataset, cost, question), after=after)
+    outcome = _drawn(path, reservation, draw)
+    if isinstance(outcome, EpsilonLostError):
+        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
+    try:
+        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
+    except LedgerError as error:
+        raise _lost(reservation, str(error).rstrip(".")) from error
 
 
 # A reservation and its end
@@ -179,17 +122,6 @@ def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
         delta=None if in_rho else Fraction(0),
         content=checked_bytes("A question", question),
     )
-
-
-def _spent(path: Path, entry: Entry, draw: Callable[[], bytes], *, after: int) -> Event:
-    reservation = _reserve(path, entry, after=after)
-    outcome = _drawn(path, reservation, draw)
-    if isinstance(outcome, EpsilonLostError):
-        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
-    try:
-        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
-    except LedgerError as error:
-        raise _lost(reservation, str(error).rstrip(".")) from error
 
 
 def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
@@ -210,16 +142,16 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
             entry.amount or Fraction(0),
         )
-        _check_asked(books.asked(entry.dataset, content_hash(entry.content or b"")), after=after)
+        _check_newest(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
         if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {cost_told(account, amount)}; ask for less, or raise it."
+                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}; ask for less, or raise it."
             )
         return add(connection, books, entry).events[-1]
 
 
-def _check_asked(before: tuple[Spending, ...], *, after: int) -> None:
+def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     newest = before[-1] if before else None
     if newest is None and after:
         raise LedgerError(f"Row {after} of the ledger is no reservation for this question; ask it as a new one.")
@@ -255,6 +187,6 @@ def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
-    cost = amount_told(reservation.spent)
+    cost = amount_with_symbol(reservation.spent)
     sentence = f"{why}; nothing is shown, and the {cost} reserved in row {reservation.row} stays spent."
     return EpsilonLostError(sentence, reservation.row)

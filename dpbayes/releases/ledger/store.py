@@ -1,8 +1,11 @@
 """The file: one SQLite table of events to which rows are added, and which no program changes or deletes."""
 
+import errno
 import os
+import re
 import secrets
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -10,13 +13,13 @@ from pathlib import Path
 
 from dpbayes.base.extras import extra
 from dpbayes.releases.ledger.books import Books, books_of, broken
-from dpbayes.releases.ledger.drive import network_drive
-from dpbayes.releases.ledger.errors import BrokenLedgerError, LedgerError, told
 from dpbayes.releases.ledger.events import (
     IN_RHO,
+    BrokenLedgerError,
     Entry,
     Event,
     EventKind,
+    LedgerError,
     content_hash,
     event_of,
     sealed,
@@ -81,7 +84,7 @@ def reading(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
     """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
-    with told(path), closing(_reader(path)) as connection:
+    with refusing(path), closing(_reader(path)) as connection:
         connection.execute("BEGIN")
         yield connection, _checked(connection, path)
 
@@ -94,7 +97,7 @@ def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
     """
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
-    with told(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
+    with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
         yield connection, _checked(connection, path)
 
 
@@ -103,7 +106,7 @@ def begin(path: Path) -> None:
 
     Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's file, which stays as it is.
     """
-    with told(path):
+    with refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
         # SQLite itself creates it: to close a file that another thread has open there would take away its locks.
@@ -253,3 +256,90 @@ def _events(connection: sqlite3.Connection) -> Iterator[Event]:
             yield event_of(dict(zip(_COLUMNS, row, strict=True)))
         except (ValueError, TypeError, ZeroDivisionError):
             raise broken(place, "it holds what is never written there") from None
+
+
+# What SQLite and the system say
+
+_SENTENCES = {
+    sqlite3.SQLITE_BUSY: "Another program is writing to the ledger {path}; try again when it is done.",
+    sqlite3.SQLITE_LOCKED: "Another program is writing to the ledger {path}; try again when it is done.",
+    sqlite3.SQLITE_READONLY: "The ledger {path} cannot be written; allow writing to the file and its folder.",
+    sqlite3.SQLITE_PERM: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
+    sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
+    sqlite3.SQLITE_FULL: "The disk that holds the ledger {path} is full; make room and try again.",
+    sqlite3.SQLITE_IOERR: "The disk that holds the ledger {path} does not answer as it should; check it and try again.",
+    sqlite3.SQLITE_TOOBIG: "What is to be written is larger than the ledger {path} can hold; ask for less at a time.",
+}
+_BROKEN = {
+    sqlite3.SQLITE_NOTADB: "The file {path} is no ledger, since it is not a SQLite file; name another one.",
+    sqlite3.SQLITE_CORRUPT: "The ledger {path} is damaged, and SQLite cannot read it; bring back a copy.",
+}
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say of the file into one sentence. Errors: LedgerError."""
+    try:
+        yield
+    except (sqlite3.Error, OverflowError) as error:
+        code = (
+            getattr(error, "sqlite_errorcode", sqlite3.SQLITE_TOOBIG if isinstance(error, OverflowError) else 0) & 255
+        )
+        if code in _BROKEN:
+            raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
+        if code == sqlite3.SQLITE_BUSY and not has_locks(path.parent):
+            raise LedgerError(
+                f"The drive that holds {path} has no file locks; keep the ledger on another disk."
+            ) from error
+        sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")
+        raise LedgerError(sentence.format(path=path, error=str(error).rstrip("."))) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it cannot read
+        raise BrokenLedgerError(_BROKEN[sqlite3.SQLITE_CORRUPT].format(path=path)) from error
+    except OSError as error:
+        raise LedgerError(f"The ledger {path} cannot be opened: {error.strerror}.") from error
+
+
+# The drive: one over the network, or without locks, cannot hold a ledger that several programs charge at once
+
+MOUNTS = Path("/proc/self/mountinfo")
+"""Where Linux lists what is mounted; elsewhere nothing is known of drives."""
+
+NETWORK = frozenset(
+    {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afs", "ceph", "glusterfs", "fuse.glusterfs"}
+    | {"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.davfs", "davfs", "lustre", "gfs2", "ocfs2"}
+)
+"""Types of file systems that lie on another computer, as Linux names them."""
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+def network_drive(path: Path) -> str:
+    """Return the type of the network drive that a path lies on; empty for a disk of this computer, or where unknown."""
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    place, kind = Path("/"), ""
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        mounted = Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), before.split()[4]))
+        if path.resolve().is_relative_to(mounted) and len(mounted.parts) >= len(place.parts):
+            place, kind = mounted, after.split()[0]
+    return kind if kind in NETWORK else ""
+
+
+def has_locks(folder: Path) -> bool:
+    """Whether files in this folder can be locked. SQLite says "busy" both of a lock that is taken and of none at all.
+
+    A file of its own is tried: to close the ledger here would take away the locks that this process has on it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # a system with other locks
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+    return True

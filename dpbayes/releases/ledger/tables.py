@@ -11,7 +11,7 @@ from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
-from dpbayes.releases.ledger.spending import account_in
+from dpbayes.releases.ledger.reading import account_in
 from dpbayes.releases.ledger.store import add, content_of, reading, writing
 
 RECORDS_ELSEWHERE = (

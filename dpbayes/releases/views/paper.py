@@ -56,10 +56,10 @@ def bar(label: str, share: float, ends: tuple[float, float] | None = None) -> st
     return f'<div><span title="{name}">{name}</span>{drawn}<em>{escape(numeral(share, 2))}</em>{small}</div>'
 
 
-def nested(shares: Sequence[tuple[str, float]], told: str) -> str:
+def nested(shares: Sequence[tuple[str, float]], description: str) -> str:
     """Return at most three growing shares in [0, 1] as one small drawing: bars on each other, with their names below.
 
-    `told` says the same to whoever cannot see it. The unit is a millimetre of a sheet's width.
+    `description` says the same in words. The unit is a millimetre of a sheet's width.
     """
     width, names = 186, "".join(_name(place, label) for place, (label, _) in enumerate(shares))
     bars = "".join(
@@ -67,7 +67,7 @@ def nested(shares: Sequence[tuple[str, float]], told: str) -> str:
         for colour, (_, share) in reversed([*zip(_SHADES, shares, strict=False)])
     )
     return (
-        f'<svg viewBox="0 0 {width} 6.2" role="img" aria-label="{escape(told)}">'
+        f'<svg viewBox="0 0 {width} 6.2" role="img" aria-label="{escape(description)}">'
         f'<rect width="{width}" height="2.4" fill="#e4e7eb"/>{bars}{names}</svg>'
     )
 

@@ -19,7 +19,7 @@ def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
     return reading if release.tells_noise else Reading.AS_REAL
 
 
-def law_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
+def posterior_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
     """Return the posterior that the recipient forms from one release.
 
     Errors: InputError for a release that holds an estimate, and no posterior, and for too large a network.
@@ -28,13 +28,11 @@ def law_of(release: Release[Outcome], reading: Reading) -> Dirichlets | Dirichle
     return release.noise_aware() if is_aware else release.posterior
 
 
-def probabilities_of(release: Release[Outcome], reading: Reading) -> FloatArray:
-    """Return the CPTs (K,) that stand for one release: its posterior's mean, or the estimate that was released."""
-    return probabilities_and_warning(release, reading)[0]
-
-
 def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:
-    """Return `probabilities_of` a release, and the sentence about rows that rest on few points, "" without one."""
+    """Return the CPTs (K,) that stand for a release, and a sentence about rows that rest on few points, "" without one.
+
+    They are the posterior's mean, or the estimate that was released.
+    """
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.outcome.probabilities, ""
     law = release.noise_aware()

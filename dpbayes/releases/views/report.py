@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
+from dpbayes.base.amounts import Amount, Rho, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
@@ -18,11 +19,10 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import Amount, Rho, measure_of, number_of
-from dpbayes.releases.certificate import likely_loss
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.document.certificate import likely_loss
 from dpbayes.releases.views.paper import bar, items, nested, paper
-from dpbayes.releases.views.reading import INTERVALS, law_of, probabilities_and_warning, reading_of, roughness_of
+from dpbayes.releases.views.reading import INTERVALS, posterior_of, probabilities_and_warning, reading_of, roughness_of
 
 MOST_BARS = 24
 """Nodes whose probabilities have room on the page."""
@@ -52,12 +52,12 @@ def html_report(
     `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
-    request, told = document.request, document.told
-    certificate = told["certificate"]
+    request, content = document.request, document.content
+    certificate = content["certificate"]
     terms = "".join(f"<dt>{name}</dt><dd>{escape(str(certificate[key]))}</dd>" for key, name in _TERMS.items())
     return paper(
         f"Release of {request.dataset}",
-        f"<ol>{items(told['sentences'])}</ol>\n"
+        f"<ol>{items(content['sentences'])}</ol>\n"
         f"<h2>Results</h2>\n{_bars(document, reading)}\n"
         f"<h2>Privacy guarantee</h2>\n<dl>{terms}</dl>\n"
         f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
@@ -65,7 +65,7 @@ def html_report(
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
-        f"SHA-256 of the content: <code>{escape(str(told['hashes']['content']))}</code></p>\n",
+        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code></p>\n",
     )
 
 
@@ -77,15 +77,15 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
     request, composed = document.request, document.composed
     level = level_above(suspicion)
     try:
-        known = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level)
-        told = f"{sentences([known])} {LINKED}"
+        own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level)
+        text = f"{sentences([own])} {LINKED}"
     except InputError as error:
-        told = f"{error} {LINKED}"
+        text = f"{error} {LINKED}"
     if not composed.releases:
-        return told
+        return text
     total = composed.after(request.cost)
     return (
-        f"{told} Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
+        f"{text} Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
         f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
         f"{percent(suspicion)} belief about one person {_raised(total, suspicion)}."
     )
@@ -127,7 +127,7 @@ def _raised(total: Amount, suspicion: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _ReleasedNetwork:
     """The CPTs that stand for a release (K,), and draws of them (draws, K), none where there is no law around them.
 
     `remark` is about rows that rest on few points.
@@ -139,13 +139,13 @@ class _Told:
     remark: str
 
     @classmethod
-    def of(cls, document: ReleaseDocument, reading: Reading) -> "_Told":
+    def of(cls, document: ReleaseDocument, reading: Reading) -> "_ReleasedNetwork":
         network, release = document.request.network, release_of(document)
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
             mean, remark = probabilities_and_warning(release, reading)
             return cls(network, mean, None, remark)
-        law = law_of(release, reading)
-        rng = np.random.default_rng(int(document.told["hashes"]["integers"], 16))
+        law = posterior_of(release, reading)
+        rng = np.random.default_rng(int(document.content["hashes"]["integers"], 16))
         return cls(network, law.mean, law.sample(rng, (DRAWS,)), roughness_of(law))
 
     def share(self, node: int) -> float | None:
@@ -167,24 +167,26 @@ class _Told:
 
 def _bars(document: ReleaseDocument, reading: Reading) -> str:
     """One bar for each node: how likely its telling state is in the released network, and its interval."""
-    told = _Told.of(document, reading)
-    bars = "".join(islice(_bars_of(told), MOST_BARS))
-    more = len(told.network.names) - MOST_BARS
+    estimate = _ReleasedNetwork.of(document, reading)
+    bars = "".join(islice(_bars_of(estimate), MOST_BARS))
+    more = len(estimate.network.names) - MOST_BARS
     rest = f"<p>The file has {more:,} more.</p>" if more > 0 else ""
     worth = INTERVALS[reading_of(release_of(document), reading)]
     said = (
-        f"<p>Marks and small numbers show {LEVEL:.0%} intervals. {escape(worth)}</p>" if told.draws is not None else ""
+        f"<p>Marks and small numbers show {LEVEL:.0%} intervals. {escape(worth)}</p>"
+        if estimate.draws is not None
+        else ""
     )
-    remark = f"<p>{escape(told.remark)}</p>" if told.remark else ""
+    remark = f"<p>{escape(estimate.remark)}</p>" if estimate.remark else ""
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 
 
-def _bars_of(told: _Told) -> Iterator[str]:
-    network = told.network
+def _bars_of(estimate: _ReleasedNetwork) -> Iterator[str]:
+    network = estimate.network
     for node, name in enumerate(network.names):
-        share = told.share(node)
+        share = estimate.share(node)
         if share is None:
             continue
-        ends = told.interval(node)
+        ends = estimate.interval(node)
         label = f"P({assignment(name, network.states[node][network.telling_state(node)])})"
         yield bar(label, share, None if ends is None else (float(ends[0]), float(ends[1])))

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpbayes.base.amounts import Amount, amount_text, amount_with_symbol, measure_of
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import measure_of
-from dpbayes.releases.ledger import Amount, amount_text, amount_told
+from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import require_declared
-from dpbayes.releases.request import DomainChoice
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
@@ -39,7 +38,9 @@ def charge(path: Path, dataset: str, amount: Amount) -> None:
     middle.metric(f"Cost ({symbol})", amount_text(cost))
     right.metric("Left after the release", amount_text(after) if after >= 0 else "not enough")
     if measure_of(amount) is not account.measure:
-        st.caption(f"The budget is tracked in {symbol}: {amount_told(amount)} costs {symbol} = {amount_text(cost)}.")
+        st.caption(
+            f"The budget is tracked in {symbol}: {amount_with_symbol(amount)} costs {symbol} = {amount_text(cost)}."
+        )
 
 
 def ledger_link() -> None:

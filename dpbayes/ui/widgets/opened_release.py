@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.risk import SUSPICION
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
@@ -15,17 +16,22 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import amount_text
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.request import ReleaseRequest
-from dpbayes.releases.structure.document import StructureDocument, is_structure, read_structure
+from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.bif import released_bif, unread_elsewhere
-from dpbayes.releases.views.draws import draws_parquet
-from dpbayes.releases.views.reading import INTERVALS, law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_parquet
+from dpbayes.releases.views.files import (
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    python_script,
+    records_csv,
+    records_parquet,
+    released_bif,
+    unread_elsewhere,
+)
+from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import html_report
-from dpbayes.releases.views.script import python_script
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.kept import kept
@@ -55,21 +61,21 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
         _learnt_graph(read_structure(data), data, key=key)
         return
     document = read_document(data)
-    for sentence in document.told["sentences"]:
+    for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     release = release_of(document)
     reading = _reading(release, key=key)
     _rows(document, release, reading, key=key)
     _views(document, release, reading, data, key=key, suspicion=suspicion)
     with st.expander("Certificate"):
-        for name, text in document.told["certificate"].items():
+        for name, text in document.content["certificate"].items():
             told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
 
 
 def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None:
     """Show a learnt graph: its sentences, its arrows, and its files."""
-    for sentence in document.told["sentences"]:
+    for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     arrow_list(document.network)
     with st.container(horizontal=True):
@@ -193,7 +199,7 @@ def _views(
             offer(
                 f"{DRAWS:,} posterior samples (Parquet)",
                 "draws.parquet",
-                lambda: draws_parquet(law_of(release, reading), DRAWS, _generator()),
+                lambda: draws_parquet(posterior_of(release, reading), DRAWS, _generator()),
                 "application/vnd.apache.parquet",
             )
     if remark := unread_elsewhere(document.request.network):

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import rounded_up
+from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.structure.selection import draw_flip, flip_scale, simulate_flip
 from tests.mechanisms.structure.flip_law import flip_log_pmf
 

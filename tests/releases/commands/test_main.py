@@ -17,9 +17,10 @@ import pytest
 
 from dpbayes import __main__
 from dpbayes.base.command import FAILS, HOLDS, REFUSED
+from dpbayes.mechanisms.noise import exact
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.releases import ledger, noise
+from dpbayes.releases import ledger
 from dpbayes.releases.commands import charged, tables
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.releases.commands.view import VIEWS
@@ -82,7 +83,7 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
 
 
 def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
-    monkeypatch.setattr(noise, "BLOCK", 3)
+    monkeypatch.setattr(exact, "BLOCK", 3)
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
     told = [line.strip() for line in said.split("\r") if line.strip()]

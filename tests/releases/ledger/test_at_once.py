@@ -19,17 +19,14 @@ from tests.test_docs import ROOT
 THREADS = 20
 
 
-def at_once(path: Path, questions: list[bytes], *, after: int | None = None) -> tuple[Counter[str], int]:
+def at_once(path: Path, questions: list[bytes], *, after: int = 0) -> tuple[Counter[str], int]:
     """Spend a tenth on each question, all from threads that start together: how it ended, and how often was drawn."""
     draw, barrier = Drawing(), Barrier(len(questions))
 
     def ask(question: bytes) -> str:
         barrier.wait()
         try:
-            if after is None:
-                ledger.spend(path, "votes", Fraction(1, 10), question, draw)
-            else:
-                ledger.spend_again(path, "votes", Fraction(1, 10), question, draw, after=after)
+            ledger.spend(path, "votes", Fraction(1, 10), question, draw, after=after)
         except ledger.LedgerError as refusal:
             return type(refusal).__name__
         return "released"

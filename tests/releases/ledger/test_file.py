@@ -10,14 +10,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import drive, store
-from dpbayes.releases.ledger.errors import told
+from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger.store import refusing
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
 
@@ -71,6 +72,9 @@ def test_it_is_for_its_owner_and_survives_a_power_cut(path: Path) -> None:
 def test_a_folder_or_a_file_as_its_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused(tmp_path, "PATH is a folder; name a file in it for the ledger.")
+    for do in (ledger.check, lambda path: ledger.open_dataset(path, "votes", Fraction(1), reason="None.")):
+        with pytest.raises(ledger.LedgerError, match="is a folder"):
+            do(tmp_path)
     with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened"):
         ledger.open_dataset(tmp_path / "file" / "ledger", "votes", Fraction(1), reason="None.")
 
@@ -90,31 +94,13 @@ def test_a_file_that_is_not_sqlites_is_named_and_left_alone(tmp_path: Path, cont
     assert path.read_bytes() == content
 
 
-def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "other"
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE event (row INTEGER PRIMARY KEY)")
-    other.close()
-    sentence = "The file PATH is a database of another program, not a ledger; name another file."
-    refused(path, sentence)
-    with pytest.raises(ledger.BrokenLedgerError, match="of another program"):
-        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
-
-
-def test_a_folder_is_told_as_one(tmp_path: Path) -> None:
-    refused(tmp_path, "PATH is a folder; name a file in it for the ledger.")
-    for do in (ledger.check, lambda path: ledger.open_dataset(path, "votes", Fraction(1), reason="None.")):
-        with pytest.raises(ledger.LedgerError, match="is a folder"):
-            do(tmp_path)
-
-
 def test_another_programs_database_keeps_its_permissions_and_its_bytes(tmp_path: Path) -> None:
     path = tmp_path / "other"
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE event (row INTEGER PRIMARY KEY)")
-    other.close()
     path.chmod(0o644)
     before = path.read_bytes()
+    refused(path, "The file PATH is a database of another program, not a ledger; name another file.")
     with pytest.raises(ledger.BrokenLedgerError, match="of another program"):
         ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
     assert path.read_bytes() == before, "neither its journal mode is another"
@@ -181,7 +167,7 @@ def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pyt
     lines = ["1 0 8:1 / / rw - ext4 /dev/vda rw", f"2 1 0:40 / {place} rw,relatime shared:3 - {kind} server:/home rw"]
     mounts = tmp_path / "mountinfo"
     mounts.write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(drive, "MOUNTS", mounts)
+    monkeypatch.setattr(store, "MOUNTS", mounts)
     refused(
         path,
         f"PATH is on a network drive ({kind}), where several programs would damage a ledger; keep it on a disk of this "
@@ -296,7 +282,6 @@ import os, sys
 from fractions import Fraction
 from pathlib import Path
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import checking
 
 if os.getuid() == 0:
     os.setgid(65534)
@@ -378,5 +363,5 @@ def test_any_error_is_one_sentence(
 
 
 def test_what_sqlite_quotes_and_is_no_text_is_a_damaged_ledger(tmp_path: Path) -> None:
-    with pytest.raises(ledger.BrokenLedgerError, match="is damaged"), told(tmp_path):
+    with pytest.raises(ledger.BrokenLedgerError, match="is damaged"), refusing(tmp_path):
         b"\xff".decode()

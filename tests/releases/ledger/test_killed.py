@@ -69,7 +69,7 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
             assert draw.calls == []
         if not before or not before[0].release:
             row = ledger.spendings(path, "votes")[0].row
-            ledger.spend_again(path, "votes", TENTH, b"q", draw, after=row)
+            ledger.spend(path, "votes", TENTH, b"q", draw, after=row)
         entry = ledger.find(path, "votes", b"q")
         assert entry is not None
         assert ledger.outcome(path, entry.row) == (b"outcome" if before and before[0].release else b"second")

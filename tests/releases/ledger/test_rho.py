@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.amounts import PrivacyMeasure, Rho, cost_in, rho_of
 from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import PrivacyMeasure, Rho, cost_in, rho_of
 from dpbayes.releases.ledger import composed, store
 from dpbayes.releases.ledger.events import Entry, EventKind
 from tests.releases.ledger.drawing import Drawing

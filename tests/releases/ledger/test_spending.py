@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
@@ -47,7 +48,7 @@ def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     assert ledger.account_of(path, "votes").left == 0
     draw = Drawing()
     with pytest.raises(
-        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 1/10{20}; ask'
+        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1; ask'
     ):
         ledger.spend(path, "votes", Fraction(1, 10**20), b"more", draw)
     assert draw.calls == []
@@ -93,14 +94,14 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
 
 def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
-    ledger.spend_again(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
+    ledger.spend(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
     draw = Drawing()
     with pytest.raises(ledger.AskedBeforeError, match="in row 5"):  # a second click
-        ledger.spend_again(path, "votes", TENTH, b"q", draw, after=3)
+        ledger.spend(path, "votes", TENTH, b"q", draw, after=3)
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is no reservation for this question"):
-        ledger.spend_again(path, "votes", TENTH, b"never asked", draw, after=3)
+        ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []
-    assert [spending.row for spending in ledger.asked(path, "votes", b"q")] == [3, 5]
+    assert [spending.row for spending in ledger.spendings_on(path, "votes", b"q")] == [3, 5]
     entry = ledger.find(path, "votes", b"q")
     assert entry is not None
     assert ledger.outcome(path, entry.row) == b"second"
@@ -234,4 +235,4 @@ def test_what_is_not_there_is_named(path: Path) -> None:
     [("1/10", "0.1"), ("3", "3"), ("1/3", "1/3"), ("3/2", "1.5"), ("1/200", "0.005"), ("1000", "1000"), ("0", "0")],
 )
 def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
-    assert ledger.amount_text(Fraction(amount)) == text
+    assert amount_text(Fraction(amount)) == text

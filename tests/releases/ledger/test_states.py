@@ -41,7 +41,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return name in self.budgets and self.spent(name) + epsilon <= self.budgets[name]
 
     def newest(self, name: str, question: bytes) -> int:
-        spendings = ledger.asked(self.path, name, question)
+        spendings = ledger.spendings_on(self.path, name, question)
         return spendings[-1].row if spendings else 0
 
     @rule(name=names, budget=amounts)
@@ -88,10 +88,10 @@ class LedgerMachine(RuleBasedStateMachine):
         after = self.newest(name, question)
         if not self.may(name, epsilon):
             with pytest.raises(ledger.OverBudgetError):
-                ledger.spend_again(self.path, name, epsilon, question, draw, after=after)
+                ledger.spend(self.path, name, epsilon, question, draw, after=after)
             assert draw.calls == []
             return
-        ledger.spend_again(self.path, name, epsilon, question, draw, after=after)
+        ledger.spend(self.path, name, epsilon, question, draw, after=after)
         self.done(name, epsilon, question, draw.outcome)
 
     @precondition(lambda self: self.budgets)

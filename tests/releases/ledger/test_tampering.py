@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
@@ -42,8 +43,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr("dpbayes.releases.ledger.spending._note_failure", lambda *_: None)
         ledger.spend(path, "votes", TENTH, b"third", raising(KeyboardInterrupt()))
     ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
-    ledger.open_dataset(path, "clinic", ledger.Rho(TENTH), reason="A budget in rho.")
-    ledger.spend(path, "clinic", ledger.Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
+    ledger.open_dataset(path, "clinic", Rho(TENTH), reason="A budget in rho.")
+    ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
     assert ledger.check(path).rows == 14
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0

@@ -17,10 +17,17 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views import draws as draws_module
-from dpbayes.releases.views.draws import MOST_NUMBERS, draws_parquet
-from dpbayes.releases.views.reading import law_of
-from dpbayes.releases.views.records import DrawnFrom, cpts_for, records_csv, records_frame, records_parquet
+from dpbayes.releases.views import files
+from dpbayes.releases.views.files import (
+    MOST_NUMBERS,
+    DrawnFrom,
+    cpts_for,
+    draws_parquet,
+    records_csv,
+    records_frame,
+    records_parquet,
+)
+from dpbayes.releases.views.reading import posterior_of
 from dpbayes.sources.synthetic import sample_dataset
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
@@ -106,29 +113,29 @@ def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> No
 # With the noise in mind
 
 
-TOLD = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
+LINE = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
     Counts(NETWORK, np.array([7, 3, 5, 1, 1, 0, 1, 2]), 10), stream(4)
 )
 
 
 def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken_as_real() -> None:
-    aware, real = cpts_for(TOLD, DrawnFrom.MEAN, stream(1)), cpts_for(TOLD, DrawnFrom.MEAN, stream(1), Reading.AS_REAL)
-    np.testing.assert_array_equal(aware, TOLD.noise_aware().mean)
-    np.testing.assert_array_equal(real, TOLD.posterior.mean)
+    aware, real = cpts_for(LINE, DrawnFrom.MEAN, stream(1)), cpts_for(LINE, DrawnFrom.MEAN, stream(1), Reading.AS_REAL)
+    np.testing.assert_array_equal(aware, LINE.noise_aware().mean)
+    np.testing.assert_array_equal(real, LINE.posterior.mean)
     assert np.abs(aware - real).max() > 0.02
 
 
 @pytest.mark.parametrize("reading", Reading)
 def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
     # Means of 2,000 draws within five standard errors, under the one law and not under the other.
-    monkeypatch.setattr(draws_module, "_AT_ONCE", 900 * NETWORK.cell_count)
-    law = law_of(TOLD, reading)
+    monkeypatch.setattr(files, "_AT_ONCE", 900 * NETWORK.cell_count)
+    law = posterior_of(LINE, reading)
     table = arrow_parquet.read_table(io.BytesIO(draws_parquet(law, 2000, stream(5))))
     values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
     fits = {
-        each: (np.abs(values.mean(axis=0) - law_of(TOLD, each).mean) < 5 * law.sd / np.sqrt(2000)).all()
+        each: (np.abs(values.mean(axis=0) - posterior_of(LINE, each).mean) < 5 * law.sd / np.sqrt(2000)).all()
         for each in Reading
     }
     assert fits == {each: each is reading for each in Reading}
-    one = cpts_for(TOLD, DrawnFrom.ONE_DRAW, stream(6), reading)
+    one = cpts_for(LINE, DrawnFrom.ONE_DRAW, stream(6), reading)
     np.testing.assert_allclose(NETWORK.row_sums(one), 1)

@@ -12,20 +12,19 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.audit.risk import LINKED, risk, sentences
+from dpbayes.base.amounts import Rho, number_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.amounts import Rho, number_of
-from dpbayes.releases.certificate import Composed
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
-from dpbayes.releases.views.bif import released_bif
-from dpbayes.releases.views.draws import draws_parquet
-from dpbayes.releases.views.reading import INTERVALS, law_of
+from dpbayes.releases.views.files import draws_parquet, released_bif
+from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
 from tests.releases.made import NETWORK, asked, counts, opened, opened_in_rho, released
@@ -56,9 +55,9 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
     document = read_document(released(tmp_path).document)
     report = html_report(document)
     page = seen(report)
-    for sentence in [*document.told["sentences"], *document.told["certificate"]["not_covered"]]:
+    for sentence in [*document.content["sentences"], *document.content["certificate"]["not_covered"]]:
         assert sentence in page.text
-    assert document.told["hashes"]["content"] in page.text
+    assert document.content["hashes"]["content"] in page.text
     assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "a", "form"}
     assert not [name for _, attrs in page.tags for name in attrs if name in ("src", "href") or name.startswith("on")]
     assert "url(" not in report
@@ -238,7 +237,7 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
     release = release_of(document)
 
     def files(reading: Reading) -> list[str]:
-        draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(law_of(release, reading), 2, stream(1))))
+        draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(posterior_of(release, reading), 2, stream(1))))
         told = (draws.metadata or {}).get(b"remark", b"").decode()
         return [seen(html_report(document, reading)).text, released_bif(document, reading), told]
 

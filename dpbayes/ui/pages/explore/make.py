@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_with_symbol
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import PrivacyMeasure
-from dpbayes.releases.ledger import amount_text, amount_told
-from dpbayes.releases.promises import parsed_epsilon, parsed_promise
+from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
+from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
-from dpbayes.releases.releasable import RELEASABLE, releasable
-from dpbayes.releases.request import GraphChoice, ReleaseRequest
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import opened_release
@@ -70,7 +69,7 @@ def _make(chosen: Chosen) -> None:
         for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
             st.warning(escaped(doubt))
     is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
-    if st.button(f"Make it and spend {amount_told(request.cost)}", disabled=not is_unseen, type="primary"):
+    if st.button(f"Make it and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
         if not chosen.is_connected:
             ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts), chosen)

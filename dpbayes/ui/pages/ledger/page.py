@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.text import escaped, numeral, numeral_above, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.figures.ledger import budget_figure
 from dpbayes.releases import ledger
-from dpbayes.releases.amounts import cost_in, measure_of, number_of
-from dpbayes.releases.canonical import decimal
-from dpbayes.releases.ledger import Account, Amount, PrivacyMeasure, Rho, Spending, amount_text
-from dpbayes.releases.promises import parsed_promise
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.ledger import Account, Spending
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart

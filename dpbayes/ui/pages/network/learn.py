@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.validation import InputError
@@ -19,11 +20,9 @@ from dpbayes.mechanisms.structure.choice import (
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import amount_text
-from dpbayes.releases.promises import parsed_epsilon
+from dpbayes.releases.document.graph import StructureRequest, read_structure
+from dpbayes.releases.document.promises import parsed_epsilon
 from dpbayes.releases.publishing import Published, publish_structure, shown_again
-from dpbayes.releases.structure.document import read_structure
-from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable

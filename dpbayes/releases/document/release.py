@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.noise.confirmed import Calibrated
-from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
-from dpbayes.releases.canonical import canonical, digest, fraction, fraction_text, read_canonical
-from dpbayes.releases.certificate import Composed, Provenance, certificate_of, sentences_of
-from dpbayes.releases.request import ReleaseRequest, request_from
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text, read_canonical
+from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
+from dpbayes.releases.document.request import ReleaseRequest, request_from
 
 FORMAT = "dpbayes release"
 VERSION, VERSION_OF_RHO = 1, 2
@@ -34,7 +34,7 @@ class ReleaseDocument:
     integers: tuple[int, ...]
     composed: Composed
     drawn: Provenance
-    told: Mapping[str, Any]
+    content: Mapping[str, Any]
 
 
 # Writing
@@ -44,23 +44,18 @@ def written(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    told: dict[str, object] = {
+    content: dict[str, object] = {
         "format": FORMAT,
         "version": version_of(composed),
-        "request": request.told,
-        "noise": noise_told(request, calibration),
+        "request": request.content,
+        "noise": noise_content(request, calibration),
         "integers": list(integers),
-        "composed": composed_told(composed),
-        "drawn": {
-            "time": drawn.time,
-            "dpbayes": drawn.dpbayes,
-            "opendp": drawn.opendp,
-            "python": drawn.python,
-        },
+        "composed": composed_content(composed),
+        "drawn": vars(drawn),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
-    return canonical(told | {"hashes": hashes_of(told)})
+    return canonical(content | {"hashes": hashes_of(content)})
 
 
 def version_of(composed: Composed) -> int:
@@ -68,19 +63,21 @@ def version_of(composed: Composed) -> int:
     return VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION
 
 
-def composed_told(composed: Composed) -> dict[str, object]:
+def composed_content(composed: Composed) -> dict[str, object]:
     """Return what was released before as JSON has it."""
     spent = fraction_text(number_of(composed.spent))
     return {"releases": composed.releases, measure_of(composed.spent).value: spent}
 
 
-def composed_from(told: Mapping[str, Any]) -> Composed:
+def composed_from(content: Mapping[str, Any]) -> Composed:
     """Return what was released before, of JSON of its shape. Errors: InputError."""
-    measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in told else PrivacyMeasure.EPSILON
-    return Composed(told["releases"], amount_in(measure, fraction(f"The {measure.value} so far", told[measure.value])))
+    measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in content else PrivacyMeasure.EPSILON
+    return Composed(
+        content["releases"], amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
+    )
 
 
-def noise_told(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
+def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
     """Return what a document says of the noise."""
     return {
         "law": request.entry.law,
@@ -94,10 +91,10 @@ def noise_told(request: ReleaseRequest, calibration: Calibrated) -> dict[str, ob
     }
 
 
-def hashes_of(told: Mapping[str, object]) -> dict[str, str]:
+def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
     """Return the SHA-256 of what was asked, of the integers, and of the whole content but the hashes."""
-    content = {name: value for name, value in told.items() if name != "hashes"}
-    return {"request": digest(told["request"]), "integers": digest(told["integers"]), "content": digest(content)}
+    rest = {name: value for name, value in content.items() if name != "hashes"}
+    return {"request": digest(content["request"]), "integers": digest(content["integers"]), "content": digest(rest)}
 
 
 # Reading
@@ -108,32 +105,34 @@ def read_document(data: bytes) -> ReleaseDocument:
 
     Errors: InputError for what is no release, is one of another version, or was written in any other form.
     """
-    told = read_told(data, name="release", form=FORMAT, shapes=_SHAPES)
-    noise = told["noise"]
+    content = read_content(data, name="release", form=FORMAT, shapes=_SHAPES)
+    noise, request = content["noise"], request_from(content["request"])
+    if request.content != content["request"]:
+        raise InputError("The release states its request in another form than it is written in.")
     return ReleaseDocument(
-        _same_request(told["request"]),
+        request,
         Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
-        tuple(told["integers"]),
-        composed_from(told["composed"]),
-        Provenance(**told["drawn"]),
-        told,
+        tuple(content["integers"]),
+        composed_from(content["composed"]),
+        Provenance(**content["drawn"]),
+        content,
     )
 
 
-def read_told(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
+def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
     """Return what bytes of one format tell, of the shape of their version; `name` is what a refusal calls them.
 
     Errors: InputError.
     """
-    told = read_canonical(data)
-    if not isinstance(told, dict) or told.get("format") != form:
+    content = read_canonical(data)
+    if not isinstance(content, dict) or content.get("format") != form:
         raise InputError(f'This file is no {name}: its format is not "{form}".')
-    version = told.get("version")
+    version = content.get("version")
     if type(version) is not int or version not in shapes:
-        known = " and ".join(map(str, shapes))
-        raise InputError(f"The {name} is of version {brief(version)}; this program reads versions {known}.")
-    require_shape(f"The {name}", told, shapes[version])
-    return told
+        readable = " and ".join(map(str, shapes))
+        raise InputError(f"The {name} is of version {brief(version)}; this program reads versions {readable}.")
+    require_shape(f"The {name}", content, shapes[version])
+    return content
 
 
 def _double(name: str, text: str) -> Fraction:
@@ -143,95 +142,75 @@ def _double(name: str, text: str) -> Fraction:
     return value
 
 
-def _same_request(told: Mapping[str, Any]) -> ReleaseRequest:
-    request = request_from(told)
-    if request.told != told:
-        raise InputError("The release states its request in another form than it is written in.")
-    return request
-
-
 _MOST_LETTERS = 2000
 
-_TEXT_OR_NONE = (str, type(None))
+_REQUEST: Mapping[str, Any] = {
+    "dataset": str,
+    "network": [{"name": str, "states": [str], "parents": [str]}],
+    "mechanism": str,
+    "settings": Mapping,
+    "prices?": [int],
+    "n": int,
+    "prior": [str],
+    "graph": str,
+    "graph_epsilon": (str, type(None)),
+    "graph_candidates": [int],
+    "domains": str,
+}
 
 _SHAPE: Mapping[str, Any] = {
     "format": str,
     "version": int,
-    "request": {
-        "dataset": str,
-        "network": [{"name": str, "states": [str], "parents": [str]}],
-        "mechanism": str,
-        "settings": Mapping,
-        "epsilon": str,
-        "n": int,
-        "prior": [str],
-        "graph": str,
-        "graph_epsilon": _TEXT_OR_NONE,
-        "graph_candidates": [int],
-        "domains": str,
-    },
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
     | {"sensitivity": int},
     "integers": [int],
-    "composed": {"releases": int, "epsilon": str},
     "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
     "certificate": Mapping,
     "sentences": [str],
     "hashes": dict.fromkeys(("request", "integers", "content"), str),
 }
-"""The types of what a document has; the schema says more."""
+"""The types of what a document has; fields with a question mark may be missing. The schema says more."""
 
-
-@dataclass(frozen=True)
-class OneOf:
-    """A shape that is one of several: the one with the fields that there are, else the first."""
-
-    shapes: tuple[Mapping[str, Any], ...]
-
-
-_IN_EPSILON: dict[str, Any] = _SHAPE["request"]
-_IN_RHO = {("rho" if name == "epsilon" else name): shape for name, shape in _IN_EPSILON.items()}
-_PRICES, _STATED = {"prices": [int]}, {"stated": {"epsilon": str, "delta": str}}
-_PURE = (_IN_EPSILON, _IN_EPSILON | _PRICES)
-_CONCENTRATED = (_IN_RHO, _IN_RHO | _PRICES, _IN_RHO | _STATED, _IN_RHO | _PRICES | _STATED)
-
-_SHAPES = {
-    VERSION: {**_SHAPE, "request": OneOf(_PURE)},
+_SHAPES: Mapping[int, Any] = {
+    VERSION: {
+        **_SHAPE,
+        "request": {**_REQUEST, "epsilon": str},
+        "composed": {"releases": int, "epsilon": str},
+    },
     VERSION_OF_RHO: {
         **_SHAPE,
-        "request": OneOf(_PURE + _CONCENTRATED),
+        "request": {**_REQUEST, "epsilon?": str, "rho?": str, "stated?": {"epsilon": str, "delta": str}},
         "composed": {"releases": int, "rho": str},
     },
 }
 
 
-def require_shape(what: str, told: object, shape: Any) -> None:
+def require_shape(what: str, content: object, shape: Any) -> None:
     """Refuse what has not exactly these fields and types. Errors: InputError that names the place."""
-    if isinstance(shape, OneOf):
-        fields = set(told) if isinstance(told, dict) else set()
-        shape = next((each for each in shape.shapes if set(each) == fields), shape.shapes[0])
     if isinstance(shape, dict):
-        if not isinstance(told, dict) or set(told) != set(shape):
+        present = content if isinstance(content, dict) else {}
+        shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
+        if not isinstance(content, dict) or set(content) != set(shape):
             raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
         for name, inner in shape.items():
-            require_shape(f'{what}\'s "{name}"', told[name], inner)
+            require_shape(f'{what}\'s "{name}"', content[name], inner)
     elif isinstance(shape, list):
-        if not isinstance(told, list):
+        if not isinstance(content, list):
             raise InputError(f"{what} must be a list.")
-        for each in told:
-            require_shape(what, each, shape[0])
+        for item in content:
+            require_shape(what, item, shape[0])
     else:
-        _require_value(what, told, shape)
+        _require_value(what, content, shape)
 
 
-def _require_value(what: str, told: object, shape: Any) -> None:
+def _require_value(what: str, content: object, shape: Any) -> None:
     if shape is Mapping:
-        if not isinstance(told, dict):
+        if not isinstance(content, dict):
             raise InputError(f"{what} must be an object.")
-    elif type(told) not in (shape if isinstance(shape, tuple) else (shape,)):  # a bool is an int to `isinstance`
-        raise InputError(f"{what} has {brief(told)}, which is of another type than it must be.")
-    elif isinstance(told, str) and len(told) > _MOST_LETTERS:
-        raise InputError(f"{what} has a text of {len(told):,} letters; {_MOST_LETTERS:,} are the most.")
+    elif type(content) not in (shape if isinstance(shape, tuple) else (shape,)):  # a bool is an int to `isinstance`
+        raise InputError(f"{what} has {brief(content)}, which is of another type than it must be.")
+    elif isinstance(content, str) and len(content) > _MOST_LETTERS:
+        raise InputError(f"{what} has a text of {len(content):,} letters; {_MOST_LETTERS:,} are the most.")
 
 
 # What a recipient makes of it
@@ -248,18 +227,14 @@ def release_of(document: ReleaseDocument) -> Release[Outcome]:
             f"The release has {len(document.integers):,} whole numbers; its network needs "
             f"{request.entry.length(request):,}."
         )
+    # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
     outcome = request.entry.outcome(request, np.array(document.integers, dtype=np.int64))
-    if isinstance(outcome, ReleasedPosterior):
-        # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
-        simulated = request.entry.simulated(request)
-        outcome = replace(outcome, noise_model=getattr(simulated, "noise_model", None))
-    public: dict[str, float | int | str] = {"n": request.n, **_public_loss(request.cost)}
+    public: dict[str, float | int | str] = {
+        "n": request.n,
+        measure_of(request.cost).value: float(number_of(request.cost)),
+    }
     public |= {name: float(value) for name, value in request.settings.items()}
     return Release(outcome, _guarantee(request), request.entry.label, public)
-
-
-def _public_loss(cost: Amount) -> dict[str, float]:
-    return {measure_of(cost).value: float(number_of(cost))}
 
 
 def _guarantee(request: ReleaseRequest) -> Guarantee:
@@ -273,5 +248,5 @@ def _guarantee(request: ReleaseRequest) -> Guarantee:
 def loss_of(document: ReleaseDocument) -> Fraction:
     """Return the epsilon or rho that the scale and the sensitivity of a document give, exactly."""
     noise = document.calibration
-    sensitivity: int = document.told["noise"]["sensitivity"]
-    return document.request.entry.loss(sensitivity, noise.scale)
+    sensitivity: int = document.content["noise"]["sensitivity"]
+    return document.request.entry.noise.loss(sensitivity, noise.scale)

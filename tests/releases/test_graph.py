@@ -6,21 +6,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbayes.base.amounts import Rho, amount_text, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.amounts import Rho, rho_of
-from dpbayes.releases.canonical import canonical, decimal_text, digest
-from dpbayes.releases.certificate import Composed
-from dpbayes.releases.document import read_document, written
+from dpbayes.releases.document.canonical import canonical, digest
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
+from dpbayes.releases.document.release import read_document, written
+from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
-from dpbayes.releases.request import DomainChoice
-from dpbayes.releases.structure import make
-from dpbayes.releases.structure.document import is_structure, read_structure
-from dpbayes.releases.structure.request import StructureRequest
 from dpbayes.releases.verify import verify
 from tests.releases.made import asked, opened, opened_in_rho
 
@@ -99,13 +97,13 @@ def test_at_a_large_epsilon_the_graph_is_what_the_records_say(tmp_path):
 def spent_at_the_draw(path, monkeypatch) -> list[Fraction]:
     """Learn a graph, and return what the ledger had charged whenever one was drawn."""
     spent = []
-    real = make.draw_structure
+    real = publishing.draw_structure
 
     def watched(*given):
         spent.append(ledger.account_of(path, "garden").spent)
         return real(*given)
 
-    monkeypatch.setattr(make, "draw_structure", watched)
+    monkeypatch.setattr(publishing, "draw_structure", watched)
     publish_structure(path, request(), DATA)
     return spent
 
@@ -117,9 +115,9 @@ def test_the_reservation_is_on_the_disk_before_the_graph_is_drawn(path, monkeypa
 def test_the_broken_twin_that_draws_before_it_pays_is_seen(path, monkeypatch):
     real = ledger.spend
 
-    def twin(path, dataset, epsilon, question, draw):
+    def twin(path, dataset, epsilon, question, draw, **more):
         outcome = draw()
-        return real(path, dataset, epsilon, question, lambda: outcome)
+        return real(path, dataset, epsilon, question, lambda: outcome, **more)
 
     monkeypatch.setattr(ledger, "spend", twin)
     with pytest.raises(InputError):  # without its own row, what was composed before is below nothing
@@ -132,7 +130,7 @@ def test_beyond_the_budget_nothing_is_drawn(path, monkeypatch):
     def never(*_: object) -> None:
         raise AssertionError("a graph was drawn without a budget")
 
-    monkeypatch.setattr(make, "draw_structure", never)
+    monkeypatch.setattr(publishing, "draw_structure", never)
     with pytest.raises(ledger.OverBudgetError):
         publish_structure(path, request(epsilon=Fraction(3)), DATA)
     assert ledger.account_of(path, "garden").spent == 0
@@ -142,7 +140,7 @@ def test_a_drawing_that_fails_stays_spent_and_leaves_no_graph_to_release_with(pa
     def fails(*_: object) -> None:
         raise RuntimeError("no randomness")
 
-    monkeypatch.setattr(make, "draw_structure", fails)
+    monkeypatch.setattr(publishing, "draw_structure", fails)
     with pytest.raises(ledger.EpsilonLostError):
         publish_structure(path, request(), DATA)
     assert ledger.account_of(path, "garden").spent == COST
@@ -187,7 +185,7 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
     assert verify(published.document).holds
     assert (document.composed.releases, document.composed.spent) == (1, COST)
     assert ledger.account_of(path, "garden").spent == COST + wanted.epsilon
-    told = document.told
+    told = document.content
     candidates = ", ".join(map(str, learnt.document.candidates[:-1])) + f" and {learnt.document.candidates[-1]}"
     assert "with this one it is 0.75, the exact sum. The graph was chosen privately" in told["certificate"]["composed"]
     assert "release of its own of epsilon 0.25" in told["certificate"]["composed"]
@@ -268,16 +266,16 @@ def test_a_release_of_counts_is_no_learnt_graph(path, learnt):
 
 
 def told_of(learnt: publishing.LearntGraph) -> dict:
-    return copy.deepcopy(dict(learnt.document.told))
+    return copy.deepcopy(dict(learnt.document.content))
 
 
 def test_the_rounds_are_those_of_what_is_public(learnt):
     document = learnt.document
     places = [document.network.position[name] for name in document.joined]
-    for k, told in enumerate(document.told["rounds"], start=1):
+    for k, told in enumerate(document.content["rounds"], start=1):
         each = round_after(document.request.choice, (2, 2, 3, 2), DATA.n, places[:k])
         assert told == {"candidates": each.candidates, "epsilon": "1/12", "sensitivity": each.sensitivity}
-    assert sum(Fraction(told["epsilon"]) for told in document.told["rounds"]) == COST
+    assert sum(Fraction(told["epsilon"]) for told in document.content["rounds"]) == COST
 
 
 def test_no_byte_of_a_learnt_graph_can_be_changed(path, learnt):
@@ -349,8 +347,8 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     assert ledger.account_of(path, "garden").spent == rho_of(COST)
     assert verify(published.document).holds
     graph = read_structure(published.document)
-    assert (graph.told["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
-    assert f"have spent rho {decimal_text(rho_of(COST))}" in " ".join(graph.told["sentences"])
+    assert (graph.content["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
+    assert f"have spent rho {amount_text(rho_of(COST))}" in " ".join(graph.content["sentences"])
     gaussian = asked(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
     document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
     assert document.composed == Composed(1, Rho(rho_of(COST)))

@@ -107,15 +107,20 @@ def rho_of(epsilon: Fraction) -> Fraction:
     return Fraction(-(-exact.numerator * _PLACES // exact.denominator), _PLACES)
 
 
-def amount_text(amount: Fraction) -> str:
-    """Return a fraction as a person typed it, where it is a short decimal: "0.1"; else as it is: "1/3"."""
-    for digits in range(16):
-        if (amount * 10**digits).denominator == 1:
-            whole = f"{int(amount * 10**digits):0{digits + 1}d}"
-            return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
-    return str(amount)
+def amount_text(value: Fraction) -> str:
+    """Return a decimal in full, without zeros at its end: "0.1"; a fraction that is no decimal stays one: "1/3"."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    fives, rest = 0, value.denominator >> twos
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return str(value)
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    sign = "-" if value < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
-def amount_told(amount: Amount) -> str:
+def amount_with_symbol(amount: Amount) -> str:
     """Return an amount with the letter of what it is in: "ε = 0.1", "ρ = 0.02"."""
     return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"

@@ -25,8 +25,8 @@ _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
 
 def canonical(content: object) -> bytes:
     """Return the one form of a content. Errors: ValueError for a number that is not finite."""
-    told = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return told.encode()
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
 
 
 def digest(content: object) -> str:
@@ -43,22 +43,6 @@ def decimal(name: str, text: object) -> Fraction:
     if match is None:
         raise InputError(f"{name} must be a decimal such as 0.5 of at most twenty places, not {brief(text)}.")
     return Fraction(match[0])
-
-
-def decimal_text(value: Fraction) -> str:
-    """Return a decimal in full, without zeros at its end; a fraction that is no decimal stays one."""
-    twos, rest = 0, value.denominator
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    fives = 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    if rest != 1:
-        return fraction_text(value)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    sign = "-" if value < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
 def fraction_text(value: Fraction) -> str:
@@ -92,8 +76,8 @@ def read_canonical(data: bytes) -> object:
         content = json.loads(
             data.decode(),
             object_pairs_hook=_object,
-            parse_constant=_no_constant,
-            parse_float=_no_float,
+            parse_constant=_not_whole,
+            parse_float=_not_whole,
             parse_int=_short_integer,
         )
         form = canonical(content)
@@ -111,19 +95,15 @@ def read_canonical(data: bytes) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    told = dict(pairs)
-    if len(told) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         keys = sorted(key for key, _ in pairs)
         twice = next(key for key, following in pairwise(keys) if key == following)
         raise InputError(f"The file says {brief(twice)} twice in one place; say it once.")
-    return told
+    return fields
 
 
-def _no_constant(token: str) -> object:
-    raise InputError(f"The file holds {token}; its numbers must be whole.")
-
-
-def _no_float(token: str) -> object:
+def _not_whole(token: str) -> object:
     raise InputError(f"The file holds the number {brief(token)}; its numbers must be whole.")
 
 

@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 
+from dpbayes.base.amounts import EpsilonDelta, amount_text
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
-from dpbayes.releases.amounts import EpsilonDelta
-from dpbayes.releases.canonical import decimal, decimal_text
+from dpbayes.releases.document.canonical import decimal
 
 _MOST_PLACES = 12
 """Places that an epsilon may have after its point."""
@@ -23,15 +24,7 @@ def parsed_epsilon(text: str) -> Fraction:
 
 def checked_epsilon(value: Fraction) -> Fraction:
     """Return an epsilon in range, with at most twelve places. Errors: InputError."""
-    low, high = (Fraction(str(end)) for end in (EPSILON.low, EPSILON.high))
-    if not low <= value <= high:
-        raise InputError(
-            f"epsilon must be between {decimal_text(low)} and {decimal_text(high)}; "
-            f"{brief(decimal_text(value))} is not."
-        )
-    if 10**_MOST_PLACES % value.denominator:
-        raise InputError(f"epsilon must be a decimal of at most {_MOST_PLACES} places.")
-    return value
+    return _checked("epsilon", value, ends=_ends(EPSILON), places=_MOST_PLACES)
 
 
 def parsed_rho(text: str) -> Fraction:
@@ -41,14 +34,22 @@ def parsed_rho(text: str) -> Fraction:
 
 def checked_rho(value: Fraction) -> Fraction:
     """Return a rho in range, with at most fifteen places. Errors: InputError."""
-    low, high = _RHO_RANGE
+    return _checked("rho", value, ends=_RHO_RANGE, places=_MOST_RHO_PLACES)
+
+
+def _checked(name: str, value: Fraction, *, ends: tuple[Fraction, Fraction], places: int) -> Fraction:
+    low, high = ends
     if not low <= value <= high:
         raise InputError(
-            f"rho must be between {decimal_text(low)} and {decimal_text(high)}; {brief(decimal_text(value))} is not."
+            f"{name} must be between {amount_text(low)} and {amount_text(high)}; {brief(amount_text(value))} is not."
         )
-    if 10**_MOST_RHO_PLACES % value.denominator:
-        raise InputError(f"rho must be a decimal of at most {_MOST_RHO_PLACES} places.")
+    if 10**places % value.denominator:
+        raise InputError(f"{name} must be a decimal of at most {places} places.")
     return value
+
+
+def _ends(parameter: Parameter) -> tuple[Fraction, Fraction]:
+    return Fraction(str(parameter.low)), Fraction(str(parameter.high))
 
 
 def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
@@ -59,10 +60,10 @@ def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
 def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
     """Return an (epsilon, delta) in range. Errors: InputError."""
     checked_epsilon(exact("epsilon", stated.epsilon))
-    low, high = (Fraction(str(end)) for end in (DELTA.low, DELTA.high))
+    low, high = _ends(DELTA)
     if not low <= exact("delta", stated.delta) <= high or 10**_MOST_DELTA_PLACES % stated.delta.denominator:
         raise InputError(
-            f"delta must be a decimal between {decimal_text(low)} and {decimal_text(high)}, of at most "
+            f"delta must be a decimal between {amount_text(low)} and {amount_text(high)}, of at most "
             f"{_MOST_DELTA_PLACES} places."
         )
     return stated

@@ -17,18 +17,29 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.base.amounts import number_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import RELEASABLE
+from dpbayes.mechanisms.map.exponential import UNIT, cell_scores
 from dpbayes.mechanisms.map.scores import cell_masses
-from dpbayes.mechanisms.noise.confirmed import Calibrated, calibrated
+from dpbayes.mechanisms.noise.exact import (
+    BLOCK,
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    GUMBEL_MAXIMUM,
+    Calibrated,
+    ExactNoise,
+    calibrated,
+    gumbel_choices,
+    root_above,
+    whole,
+    with_noise,
+    with_own_noise,
+)
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.releases import noise
-from dpbayes.releases.amounts import number_of
-from dpbayes.releases.noise import gaussian_scale, gumbel_scale, laplace_scale, whole, with_laplace
-from dpbayes.releases.releasable import RELEASABLE
-from dpbayes.releases.releasable.map import UNIT, cell_scores
-from tests.releases.asking import asked, counted, replace_draw
+from tests.releases.asking import asked, counted, no_noise, replace_draw
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
 EPSILONS = st.integers(10**9, 10**15).map(lambda digits: Fraction(digits, 10**12))
@@ -39,25 +50,44 @@ TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"]})
 # Calibration
 
 
-@given(EPSILONS, st.integers(1, 10**6))
-def test_opendp_answers_at_most_epsilon_read_as_an_exact_fraction(epsilon, sensitivity):
-    calibration = laplace_scale(sensitivity, epsilon)
-    assert Fraction(noise.laplace_answer(sensitivity, float(calibration.scale))) == calibration.answer <= epsilon
-    assert sensitivity / epsilon <= calibration.scale <= sensitivity / epsilon * (1 + Fraction(1, 2**48))
+def calibration_of(law: ExactNoise, sensitivity: int, promised: Fraction) -> Calibrated:
+    least, most = law.least_scale(sensitivity, promised), law.allowed(promised)
+    return calibrated(lambda scale: law.answer(sensitivity, scale), least=least, most=most)
 
 
-@given(EPSILONS, st.integers(2**30, 2**42))
-def test_opendp_answers_a_rho_of_at_most_the_range_of_the_exponential_mechanism(epsilon, sensitivity):
-    calibration = gumbel_scale(sensitivity, epsilon)
-    answer = Fraction(noise.gumbel_answer(sensitivity, float(calibration.scale)))
-    assert answer == calibration.answer <= epsilon**2 / 8
-    assert 2 * sensitivity / epsilon <= calibration.scale <= 2 * sensitivity / epsilon * (1 + Fraction(1, 2**48))
+RHOS = st.integers(10**8, 10**17).map(lambda digits: Fraction(digits, 10**15))
+
+
+@pytest.mark.parametrize(
+    ("law", "sensitivities", "promises"),
+    [
+        (DISCRETE_LAPLACE, st.integers(1, 10**6), EPSILONS),
+        (GUMBEL_MAXIMUM, st.integers(2**30, 2**42), EPSILONS),
+        (DISCRETE_GAUSSIAN, st.integers(1, 10**6), RHOS),
+    ],
+)
+@given(st.data())
+def test_opendp_answers_at_most_what_is_promised_read_as_an_exact_fraction(law, sensitivities, promises, data):
+    """Of a Gumbel maximum, a rho of at most the range of the exponential mechanism's loss."""
+    sensitivity, promised = data.draw(sensitivities), data.draw(promises)
+    calibration = calibration_of(law, sensitivity, promised)
+    assert Fraction(law.answer(sensitivity, float(calibration.scale))) == calibration.answer <= law.allowed(promised)
+    least = law.least_scale(sensitivity, promised)
+    assert least <= calibration.scale <= least * (1 + Fraction(1, 2**44))
+    assert promised * (1 - Fraction(1, 2**44)) <= law.loss(sensitivity, calibration.scale) <= promised
+
+
+def test_the_loss_at_a_scale_is_that_of_the_theorem():
+    assert DISCRETE_LAPLACE.loss(16, Fraction(160)) == Fraction(1, 10)
+    assert DISCRETE_GAUSSIAN.loss(16, Fraction(4)) == Fraction(1, 2)
+    assert GUMBEL_MAXIMUM.loss(16, Fraction(160)) == Fraction(1, 5)
+    assert GUMBEL_MAXIMUM.allowed(Fraction(1, 5)) == Fraction(1, 200)
 
 
 def test_the_double_of_a_typed_epsilon_would_be_too_much():
     """0.1 as a double is more than 1/10: rounding to the nearest scale would promise less than was asked for."""
-    assert Fraction(noise.laplace_answer(16, 160.0)) > Fraction(1, 10)
-    assert laplace_scale(16, Fraction(1, 10)).scale > 160
+    assert Fraction(DISCRETE_LAPLACE.answer(16, 160.0)) > Fraction(1, 10)
+    assert calibration_of(DISCRETE_LAPLACE, 16, Fraction(1, 10)).scale > 160
 
 
 @pytest.mark.parametrize("answer", [0.2, math.inf, math.nan])
@@ -66,106 +96,49 @@ def test_nothing_is_drawn_where_the_map_says_more(monkeypatch, answer):
         calibrated(lambda scale: answer, least=Fraction(160), most=Fraction(1, 10))
 
 
-def test_a_wrong_sensitivity_would_not_be_confirmed():
+@pytest.mark.parametrize(
+    ("law", "least", "most"),
+    [(DISCRETE_LAPLACE, Fraction(160), Fraction(1, 10)), (DISCRETE_GAUSSIAN, Fraction(4), Fraction(1, 2))],
+)
+def test_a_wrong_sensitivity_would_not_be_confirmed(law, least, most):
     with pytest.raises(InputError, match="does not confirm"):
-        calibrated(lambda scale: noise.laplace_answer(17, scale), least=Fraction(160), most=Fraction(1, 10))
-
-
-RHOS = st.integers(10**8, 10**17).map(lambda digits: Fraction(digits, 10**15))
-
-
-@given(RHOS, st.integers(1, 10**6))
-def test_opendp_answers_at_most_rho_read_as_an_exact_fraction(rho, squared):
-    calibration = gaussian_scale(squared, rho)
-    assert Fraction(noise.gaussian_answer(squared, float(calibration.scale))) == calibration.answer <= rho
-    assert squared / (2 * rho) <= calibration.scale**2 <= squared / (2 * rho) * (1 + Fraction(1, 2**44))
-
-
-def test_a_wrong_squared_sensitivity_would_not_be_confirmed():
-    with pytest.raises(InputError, match="does not confirm"):
-        calibrated(lambda scale: noise.gaussian_answer(17, scale), least=Fraction(4), most=Fraction(1, 2))
+        calibrated(lambda scale: law.answer(17, scale), least=least, most=most)
 
 
 @example(Fraction(2))  # without a rest: only the root's own square tells that it was rounded
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**12, max_denominator=10**12))
 def test_a_root_is_rounded_up(square):
-    root = noise._root(square)
+    root = root_above(square)
     assert square <= root**2 <= square * (1 + Fraction(1, 2**58))
-    assert noise._root(square**2) == square or noise._root(square**2) > square
+    assert root_above(square**2) == square or root_above(square**2) > square
 
 
-# Discrete Gaussian
+# The laws
 
 
-def test_the_noise_is_discrete_gaussian_of_the_stated_scale():
+@pytest.mark.parametrize(("law", "scale"), [(DISCRETE_GAUSSIAN, 3.0), (DISCRETE_LAPLACE, 8.0)])
+def test_the_noise_is_of_the_stated_law_and_scale(law, scale):
     """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10% off fails."""
-    scale, number = 3.0, 50_000
-    zeros = np.zeros(number, dtype=np.int64)
-    values = np.array(finished(noise.with_gaussian(zeros, Calibrated(Fraction(scale), Fraction(1)))))
-    assert _gaussian_misfit(values, scale) > FALSE_ALARM
-    assert _gaussian_misfit(values, 1.1 * scale) < FALSE_ALARM
-    assert _gaussian_misfit(values + 1, scale) < FALSE_ALARM
+    zeros = np.zeros(50_000, dtype=np.int64)
+    values = np.array(finished(with_noise(law, zeros, Fraction(scale))))
+    assert _misfit(values, law, scale) > FALSE_ALARM
+    assert _misfit(values, law, 1.1 * scale) < FALSE_ALARM
+    assert _misfit(values + 1, law, scale) < FALSE_ALARM
 
 
-def _gaussian_misfit(values, scale):
-    places = np.arange(-60, 61)
-    law = np.exp(-(places**2) / (2 * scale**2))
-    law /= law.sum()
-    inner = np.abs(places) <= 9
+def _misfit(values, law, scale):
+    places = np.arange(-400, 401)
+    chances = np.exp(-np.abs(places) / scale if law is DISCRETE_LAPLACE else -(places**2) / (2 * scale**2))
+    chances /= chances.sum()
+    inner = np.abs(places) <= (40 if law is DISCRETE_LAPLACE else 9)
     counts = [np.sum(values == z) for z in places[inner]]
-    outside = len(values) - sum(counts)
-    return stats.chisquare([*counts, outside], len(values) * np.array([*law[inner], law[~inner].sum()])).pvalue
-
-
-@pytest.mark.parametrize("values", [np.array([2**62 + 1]), np.array([0.5])])
-def test_numbers_that_are_too_large_for_gaussian_noise_are_refused(values):
-    with pytest.raises(InputError, match="too large"):
-        finished(noise.with_gaussian(values, Calibrated(Fraction(1), Fraction(1))))
-
-
-@pytest.mark.parametrize("network", [V_STRUCTURE, DIAMOND, TERNARY])
-def test_one_record_moves_the_counts_by_the_squared_sensitivity_and_no_more(monkeypatch, network):
-    """Over all neighbours, of what noise is really added to: discrete Gaussian noise loses that over 2 s^2, in rho."""
-
-    def same(values, calibration):
-        yield 1.0
-        return tuple(values.tolist())
-
-    replace_draw(monkeypatch, "with_gaussian", same)
-    request, tables = asked(network, mechanism="gaussian", n=1), all_tables(network, n=1)
-    calibration = request.calibrated
-    released = np.array([finished(request.entry.draw(request, counts, calibration)) for counts in tables.counts])
-    x, y = np.array(tables.pairs).T
-    moved = int(((released[x] - released[y]) ** 2).sum(axis=-1).max())
-    assert moved == request.sensitivity.value
-    assert moved / (2 * calibration.scale**2) <= request.rho
-
-
-# Discrete Laplace
-
-
-def test_the_noise_is_discrete_laplace_of_the_stated_scale():
-    """50,000 values: a chi-square test that is wrong once in 1e9, and that a scale 10% off fails."""
-    scale, number = 8.0, 50_000
-    zeros = np.zeros(number, dtype=np.int64)
-    values = np.array(finished(with_laplace(zeros, Calibrated(Fraction(scale), Fraction(1)))))
-    assert _misfit(values, scale) > FALSE_ALARM
-    assert _misfit(values, 1.1 * scale) < FALSE_ALARM
-    assert _misfit(values + 1, scale) < FALSE_ALARM
-
-
-def _misfit(values, scale):
-    places = np.arange(-40, 41)
-    ratio = math.exp(-1 / scale)
-    inner = (1 - ratio) / (1 + ratio) * ratio ** np.abs(places)
-    tail = ratio**41 / (1 + ratio)
-    counts = [np.sum(values < -40), *(np.sum(values == z) for z in places), np.sum(values > 40)]
-    return stats.chisquare(counts, len(values) * np.array([tail, *inner, tail])).pvalue
+    expected = len(values) * np.array([*chances[inner], chances[~inner].sum()])
+    return stats.chisquare([*counts, len(values) - sum(counts)], expected).pvalue
 
 
 def test_integers_come_out_in_order_and_every_block_is_told():
-    values = np.arange(3 * noise.BLOCK + 5, dtype=np.int64) * 10**6
-    work = with_laplace(values, Calibrated(Fraction(1), Fraction(1)))
+    values = np.arange(3 * BLOCK + 5, dtype=np.int64) * 10**6
+    work = with_noise(DISCRETE_LAPLACE, values, Fraction(1))
     shares = []
     while True:
         try:
@@ -181,7 +154,9 @@ def test_integers_come_out_in_order_and_every_block_is_told():
 @pytest.mark.parametrize("values", [np.array([2**62 + 1]), np.array([-(2**62) - 1]), np.array([0.5])])
 def test_numbers_that_opendps_integers_cannot_hold_are_refused(values):
     with pytest.raises(InputError, match="too large"):
-        finished(with_laplace(values, Calibrated(Fraction(1), Fraction(1))))
+        finished(with_noise(DISCRETE_LAPLACE, values, Fraction(1)))
+    with pytest.raises(InputError, match="too large"):
+        finished(with_own_noise(DISCRETE_LAPLACE, values, [1.0]))
 
 
 def test_rounding_refuses_what_is_too_large():
@@ -216,9 +191,7 @@ def test_cells_that_the_prior_excludes_are_never_chosen():
     request = asked(network, mechanism="map", prior=("1000000", "0.001"), settings={"cells": "10"}, n=3)
     law = _law(request, np.array([3, 0]))
     assert law[0, 0] == 0
-    (place,) = finished(
-        request.entry.draw(request, np.array([3, 0]), gumbel_scale(request.sensitivity.value, Fraction(1)))
-    )
+    (place,) = finished(request.entry.draw(request, np.array([3, 0]), request.calibrated.scale))
     assert law[0, place] > 0
 
 
@@ -226,7 +199,7 @@ def test_the_choice_is_the_exponential_mechanisms_and_not_permute_and_flips():
     """4,000 choices: a chi-square test that is wrong once in 1e9; the other law of OpenDP 0.16 fails it."""
     scores = np.array([0, 1, 2], dtype=np.int64)
     places = finished(
-        noise.gumbel_choices(lambda block: [(np.arange(3), scores)] * (block.stop - block.start), 4000, Fraction(1))
+        gumbel_choices(lambda block: [(np.arange(3), scores)] * (block.stop - block.start), 4000, Fraction(1))
     )
     counts = np.array([Counter(places)[g] for g in range(3)])
     assert stats.chisquare(counts, 4000 * special.softmax(scores)).pvalue > FALSE_ALARM
@@ -266,34 +239,29 @@ def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
     for key, entry in RELEASABLE.items():
         request = asked(network, mechanism=key)
         calibration, promised = request.calibrated, number_of(request.cost)
-        assert calibration.answer <= entry.allowed(promised)
-        assert (
-            promised * (1 - Fraction(1, 2**40)) <= entry.loss(request.sensitivity.value, calibration.scale) <= promised
-        )
+        assert calibration.answer <= entry.noise.allowed(promised)
+        loss = entry.noise.loss(request.sensitivity.value, calibration.scale)
+        assert promised * (1 - Fraction(1, 2**40)) <= loss <= promised
 
 
 @pytest.mark.parametrize(
     ("mechanism", "network"),
     [
-        *product(["laplace", "consistent", "fourier"], [V_STRUCTURE, DIAMOND]),
-        *product(["laplace", "consistent"], [TERNARY]),
+        *product(["laplace", "consistent", "fourier", "gaussian"], [V_STRUCTURE, DIAMOND]),
+        *product(["laplace", "consistent", "gaussian"], [TERNARY]),
     ],
 )
 def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypatch, mechanism, network):
-    """Over all neighbours, of what noise is really added to: discrete Laplace noise loses that over its scale."""
-
-    def same(values, calibration):
-        yield 1.0
-        return tuple(values.tolist())
-
-    replace_draw(monkeypatch, "with_laplace", same)
+    """Over all neighbours, of what noise is really added to: in L1, or in squares for Gaussian noise."""
+    replace_draw(monkeypatch, no_noise)
     request, tables = asked(network, mechanism=mechanism, n=1), all_tables(network, n=1)
-    calibration = request.calibrated
-    released = np.array([finished(request.entry.draw(request, counts, calibration)) for counts in tables.counts])
+    scale = request.calibrated.scale
+    released = np.array([finished(request.entry.draw(request, counts, scale)) for counts in tables.counts])
     x, y = np.array(tables.pairs).T
-    moved = int(np.abs(released[x] - released[y]).sum(axis=-1).max())
+    moves = np.abs(released[x] - released[y]) ** (2 if mechanism == "gaussian" else 1)
+    moved = int(moves.sum(axis=-1).max())
     assert moved == request.sensitivity.value
-    assert moved / calibration.scale <= request.epsilon
+    assert (moved / (2 * scale**2) if mechanism == "gaussian" else moved / scale) <= number_of(request.cost)
 
 
 def test_the_masses_are_as_exact_as_the_sensitivity_takes_them_to_be():
@@ -341,16 +309,16 @@ def test_a_hundred_thousand_values_are_drawn_in_blocks_that_tell_how_far_they_ar
         sizes.append(len(values))
         return [value + 1 for value in values]
 
-    monkeypatch.setattr(noise, "_laplace", lambda scale: drawn)
+    monkeypatch.setattr(ExactNoise, "measurement", lambda law, scale: drawn)
     values = np.arange(100_000)
-    work, drawings = noise.with_laplace(values, Calibrated(Fraction(1), Fraction(1))), []
+    work, drawings = with_noise(DISCRETE_LAPLACE, values, Fraction(1)), []
 
     def kept():
         drawings.append((yield from work))
 
     shares = list(kept())
     assert drawings == [tuple((values + 1).tolist())]
-    assert max(sizes) == noise.BLOCK
-    assert len(shares) == math.ceil(100_000 / noise.BLOCK)
+    assert max(sizes) == BLOCK
+    assert len(shares) == math.ceil(100_000 / BLOCK)
     assert shares == sorted(shares)
     assert shares[-1] == 1

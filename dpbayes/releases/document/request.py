@@ -10,16 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, amount_text, number_of
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms import Releasable, releasable
+from dpbayes.mechanisms.exact_form import Sensitivity
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.noise.prices import checked_prices
 from dpbayes.mechanisms.structure.choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.releases.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, number_of
-from dpbayes.releases.canonical import canonical, decimal, decimal_text, fraction, fraction_text
-from dpbayes.releases.prices import checked_prices
-from dpbayes.releases.promises import checked_epsilon, checked_rho, checked_stated, exact
-from dpbayes.releases.releasable import Releasable, Sensitivity, releasable
+from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text
+from dpbayes.releases.document.promises import checked_epsilon, checked_rho, checked_stated, exact
 
 MOST_RECORDS = 10**12
 
@@ -129,7 +130,7 @@ class ReleaseRequest:
     @property
     def cost(self) -> Amount:
         """What it promises, and so costs."""
-        return amount_in(self.entry.measure, self.rho if self.entry.measure is PrivacyMeasure.RHO else self.epsilon)
+        return amount_in(self.entry.measure, self.entry.promised(self))
 
     @cached_property
     def calibrated(self) -> Calibrated:
@@ -153,7 +154,7 @@ class ReleaseRequest:
         return self.entry.sensitivity(self)
 
     @cached_property
-    def told(self) -> dict[str, object]:
+    def content(self) -> dict[str, object]:
         """The request as JSON has it."""
         network = self.network
         nodes = zip(network.names, network.states, network.parents, strict=True)
@@ -161,10 +162,10 @@ class ReleaseRequest:
             "dataset": self.dataset,
             "network": [{"name": name, "states": list(s), "parents": list(p)} for name, s, p in nodes],
             "mechanism": self.mechanism,
-            "settings": {name: decimal_text(value) for name, value in self.settings.items()},
+            "settings": {name: amount_text(value) for name, value in self.settings.items()},
             self.entry.measure.value: fraction_text(number_of(self.cost)),
             **({"prices": list(self.prices)} if self.prices else {}),
-            **({} if self.stated is None else {"stated": _told_stated(self.stated)}),
+            **({} if self.stated is None else {"stated": {k: fraction_text(v) for k, v in vars(self.stated).items()}}),
             "n": self.n,
             "prior": list(self.prior),
             "graph": self.graph.value,
@@ -176,44 +177,36 @@ class ReleaseRequest:
     @property
     def question(self) -> bytes:
         """The request in its one form: the same bytes ask for the same release."""
-        return canonical(self.told)
+        return canonical(self.content)
 
 
-def request_from(told: Mapping[str, Any]) -> ReleaseRequest:
+def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
-    nodes = told["network"]
+    nodes = content["network"]
     require_few(nodes)  # before anything is worked out of them
     network = Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
         tuple(tuple(node["parents"]) for node in nodes),
     )
-    if releasable(told["mechanism"]).priced is not None and not told.get("prices"):
+    if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("A release whose numbers have scales of their own states their prices; this one has none.")
-    own = told["graph_epsilon"]
+    own, stated = content["graph_epsilon"], content.get("stated")
     return ReleaseRequest(
-        dataset=told["dataset"],
+        dataset=content["dataset"],
         network=network,
-        mechanism=told["mechanism"],
-        **{name: fraction(name, told[name]) for name in ("epsilon", "rho") if name in told},
-        stated=_stated_from(told["stated"]) if "stated" in told else None,
-        n=told["n"],
-        prior=tuple(told["prior"]),
-        settings=told["settings"],
-        prices=tuple(told.get("prices", ())),
-        graph=choice_called(GraphChoice, told["graph"]),
+        mechanism=content["mechanism"],
+        **{name: fraction(name, content[name]) for name in ("epsilon", "rho") if name in content},
+        stated=EpsilonDelta(**{k: fraction(k, v) for k, v in stated.items()}) if stated else None,
+        n=content["n"],
+        prior=tuple(content["prior"]),
+        settings=content["settings"],
+        prices=tuple(content.get("prices", ())),
+        graph=choice_called(GraphChoice, content["graph"]),
         graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
-        graph_candidates=tuple(told["graph_candidates"]),
-        domains=choice_called(DomainChoice, told["domains"]),
+        graph_candidates=tuple(content["graph_candidates"]),
+        domains=choice_called(DomainChoice, content["domains"]),
     )
-
-
-def _told_stated(stated: EpsilonDelta) -> dict[str, str]:
-    return {"epsilon": fraction_text(stated.epsilon), "delta": fraction_text(stated.delta)}
-
-
-def _stated_from(told: Mapping[str, str]) -> EpsilonDelta:
-    return EpsilonDelta(fraction("epsilon", told["epsilon"]), fraction("delta", told["delta"]))
 
 
 # Checks
@@ -256,7 +249,7 @@ def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
 def _prior_text(text: str) -> str:
     value = decimal("The prior", text)
     finite_number("The prior", float(value), low=LEAST_PRIOR, high=MOST_PRIOR)
-    return decimal_text(value)
+    return amount_text(value)
 
 
 def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping[str, Fraction]:
@@ -266,7 +259,7 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
     checked = {}
     for name, parameter in entry.settings.items():
         given = settings.get(name, str(parameter.typical))
-        value = decimal(name, decimal_text(given) if isinstance(given, Fraction) else given)
+        value = decimal(name, amount_text(given) if isinstance(given, Fraction) else given)
         parameter.checked(name, float(value))
         checked[name] = value
     return MappingProxyType(checked)

@@ -11,19 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.base.amounts import number_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.confirmed import Calibrated
+from dpbayes.mechanisms.noise import prices
+from dpbayes.mechanisms.noise.exact import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    Calibrated,
+    ExactNoise,
+    shared_answer,
+    with_own_noise,
+)
+from dpbayes.mechanisms.noise.prices import checked_prices, most_charged, whole_prices
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network
-from dpbayes.releases import noise, prices
-from dpbayes.releases.amounts import number_of
 from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.prices import checked_prices, most_charged, whole_prices
-from dpbayes.releases.request import ReleaseRequest, request_from
+from dpbayes.releases.document.request import ReleaseRequest, request_from
 from dpbayes.releases.verify import verify
-from tests.releases.asking import asked, counted, drawn, replace_draw
+from tests.releases.asking import asked, counted, drawn, no_noise, replace_draw
 from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, networks
 
 MIXED = Network.from_edges(
@@ -42,10 +49,9 @@ def lost(request: ReleaseRequest, patch: pytest.MonkeyPatch) -> Fraction:
         return tuple(values.tolist())
 
     with patch.context() as context:
-        for name in ("with_own_laplace", "with_own_gaussian"):
-            replace_draw(context, name, same)
+        replace_draw(context, same)
         tables = all_tables(request.network, n=1)
-        values = [finished(request.entry.draw(request, counts, request.calibrated)) for counts in tables.counts]
+        values = [finished(request.entry.draw(request, counts, request.calibrated.scale)) for counts in tables.counts]
     exact = [Fraction(scale) for scale in scales]
     moves = {tuple(np.subtract(values[x], values[y]).tolist()) for x, y in tables.pairs}
     if request.rho:
@@ -62,11 +68,12 @@ def test_no_pair_of_tables_loses_more_than_is_promised_and_one_loses_all_but_not
     assert promised * (1 - Fraction(1, 2**40)) <= loss <= promised
 
 
-def _short_of(own: Callable[..., float], by: float) -> Callable[..., float]:
+def _short_of(by: float) -> Callable[..., float]:
     """Scales to twelve bits that are rounded down, or a share of what they must be."""
+    own = ExactNoise.own_scale
 
-    def scale(base: Fraction, price: Fraction) -> float:
-        kept = by * own(base, price)
+    def scale(law: ExactNoise, base: Fraction, price: Fraction) -> float:
+        kept = by * own(law, base, price)
         step = 2.0 ** (math.frexp(kept)[1] - 12)
         return math.floor(kept / step) * step
 
@@ -79,10 +86,7 @@ def test_scales_rounded_down_are_caught_by_the_enumeration_and_by_opendps_map(mo
     """The numbers' own scales alone: the common one is as it must be."""
     request = asked(network, mechanism=mechanism, n=1)
     kept = request.calibrated
-    name = "own_laplace_scale" if mechanism == "weighted" else "own_gaussian_scale"
-    short = _short_of(getattr(noise, name), by)
-    monkeypatch.setattr(noise, name, short)
-    replace_draw(monkeypatch, name, short)
+    monkeypatch.setattr(ExactNoise, "own_scale", _short_of(by))
     assert lost(request, monkeypatch) > number_of(request.cost)
     assert request.entry.answer(request, float(kept.scale)) > number_of(request.cost)
 
@@ -97,8 +101,8 @@ def test_prices_that_are_not_charged_are_caught_by_the_enumeration(monkeypatch, 
 
 def test_an_own_scale_is_not_below_the_share_that_is_promised():
     for base, price in product((Fraction(1, 3), Fraction(10**6 + 1, 7)), (3, 7, 1001)):
-        assert Fraction(noise.own_laplace_scale(base, price)) >= base / price
-        assert Fraction(noise.own_gaussian_scale(base, Fraction(price, 5))) ** 2 >= base**2 / Fraction(price, 5)
+        assert Fraction(DISCRETE_LAPLACE.own_scale(base, price)) >= base / price
+        assert Fraction(DISCRETE_GAUSSIAN.own_scale(base, Fraction(price, 5))) ** 2 >= base**2 / Fraction(price, 5)
 
 
 # The sum over the worst record
@@ -158,7 +162,7 @@ def test_prices_that_cannot_be_are_refused(stated, said):
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
 def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
-    told = {name: value for name, value in asked(ASIA, mechanism=mechanism).told.items() if name != "prices"}
+    told = {name: value for name, value in asked(ASIA, mechanism=mechanism).content.items() if name != "prices"}
     monkeypatch.setattr(residual_design, "_best_steps", lambda *_, **__: pytest.fail("it was searched for"))
     with pytest.raises(InputError, match="this one has none"):
         request_from(told)
@@ -180,13 +184,7 @@ def test_only_a_mechanism_of_many_scales_has_prices():
 def test_without_noise_the_tables_are_the_true_ones(monkeypatch, mechanism, network):
     if mechanism == "weighted" and not network.is_binary:
         return
-
-    def same(values, own):
-        yield 1.0
-        return tuple(values.tolist())
-
-    for name in ("with_own_laplace", "with_own_gaussian"):
-        replace_draw(monkeypatch, name, same)
+    replace_draw(monkeypatch, no_noise)
     request, counts = asked(network, mechanism=mechanism), counted(network)
     document = read_document(drawn(request, counts))
     np.testing.assert_allclose(release_of(document).outcome.updates, counts.values, atol=1e-9)
@@ -208,8 +206,7 @@ def test_whole_residuals_are_exact_where_doubles_are_not():
 def test_the_told_variances_are_those_of_the_scales_that_are_drawn(mechanism):
     request = asked(ASIA, mechanism=mechanism)
     told = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
-    module = __import__(f"dpbayes.releases.releasable.{mechanism.removesuffix('s')}", fromlist=["own_scales"])
-    scales = np.array(module.own_scales(request, request.calibrated.scale))
+    scales = np.array(request.entry.own_scales(request, request.calibrated.scale))
     sizes = np.array([member.bit_count() for member in ASIA.closure.members[1:]])
     variances = noise_variances(mechanism, scales) / 2.0**sizes
     np.testing.assert_allclose(told, variances, rtol=1e-6)
@@ -225,9 +222,9 @@ def test_each_number_gets_noise_of_its_own_scale_in_its_own_place():
     """Of 4,000 draws the mean square is off by a quarter, seven of its standard deviations, in one of 10^9 at most."""
     scales = np.tile([1.5, 40.0, 6.0], 4_000)
     values = np.arange(len(scales), dtype=np.int64) * 10**6
-    for draw, law in ((noise.with_own_laplace, "weighted"), (noise.with_own_gaussian, "residuals")):
-        off = (np.array(finished(draw(values, scales.tolist()))) - values).reshape(-1, 3).astype(float)
-        ratio = (off**2).mean(axis=0) / noise_variances(law, scales[:3])
+    for law, name in ((DISCRETE_LAPLACE, "weighted"), (DISCRETE_GAUSSIAN, "residuals")):
+        off = (np.array(finished(with_own_noise(law, values, scales.tolist()))) - values).reshape(-1, 3).astype(float)
+        ratio = (off**2).mean(axis=0) / noise_variances(name, scales[:3])
         assert (np.abs(ratio - 1) < 0.25).all()
         assert np.abs(off).max() < 10**4
 
@@ -247,11 +244,6 @@ def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, n
     assert not verification.left_out
 
 
-def test_nothing_is_drawn_of_numbers_that_are_too_large():
-    with pytest.raises(InputError, match="too large"):
-        finished(noise.with_own_laplace(np.array([2**62 + 1]), [1.0]))
-
-
 def test_prices_up_to_what_whole_numbers_hold_are_charged_exactly() -> None:
     network = Network.from_edges("abc", ["ab", "bc"])
     assert network.residuals.sizes.tolist()[1:] == [1] * 5
@@ -263,12 +255,9 @@ def test_prices_up_to_what_whole_numbers_hold_are_charged_exactly() -> None:
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(1000, 7), Fraction(12345, 1)])
 def test_numbers_lose_together_no_less_than_any_of_them_per_price(scale: Fraction) -> None:
     prices, charge = (64, 65, 97, 127 << 9), 1234
-    for answer, own, law in (
-        (noise.unequal_laplace_answer, noise.own_laplace_scale, noise.laplace_answer),
-        (noise.unequal_gaussian_answer, noise.own_gaussian_scale, noise.gaussian_answer),
-    ):
-        together = Fraction(answer([Fraction(price) for price in prices], charge, float(scale)))
-        each = [Fraction(law(1, own(scale, Fraction(price)))) / price for price in prices]
+    for law in (DISCRETE_LAPLACE, DISCRETE_GAUSSIAN):
+        together = Fraction(shared_answer(law, [Fraction(price) for price in prices], charge, float(scale)))
+        each = [Fraction(law.answer(1, law.own_scale(scale, Fraction(price)))) / price for price in prices]
         assert len(set(each)) > 1, "rounding parts them"
         assert charge * max(each) <= together <= charge * max(each) * (1 + Fraction(1, 2**50))
 

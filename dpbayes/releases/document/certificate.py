@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.noise.confirmed import Calibrated
-from dpbayes.releases.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
-from dpbayes.releases.canonical import decimal_text, fraction_text
-from dpbayes.releases.request import GraphChoice, ReleaseRequest
+from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.releases.document.canonical import fraction_text
+from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 
 MOST_RELEASES = 10**9
 
@@ -111,7 +111,7 @@ def certificate_of(
 
 def _promise(request: ReleaseRequest) -> dict[str, object]:
     if isinstance(request.cost, Rho):
-        rho = decimal_text(request.rho)
+        rho = amount_text(request.rho)
         return {
             "rho": fraction_text(request.rho),
             "promise": (
@@ -125,7 +125,7 @@ def _promise(request: ReleaseRequest) -> dict[str, object]:
         "epsilon": fraction_text(request.epsilon),
         "delta": "0/1",
         "promise": (
-            f"Whatever is known besides, no event becomes more than exp({decimal_text(request.epsilon)}) times as "
+            f"Whatever is known besides, no event becomes more than exp({amount_text(request.epsilon)}) times as "
             "likely because one record is replaced by any other that the declared states allow."
         ),
     }
@@ -134,7 +134,7 @@ def _promise(request: ReleaseRequest) -> dict[str, object]:
 def _stated(request: ReleaseRequest) -> str:
     if request.stated is None:
         return ""
-    epsilon, delta = decimal_text(request.stated.epsilon), decimal_text(request.stated.delta)
+    epsilon, delta = amount_text(request.stated.epsilon), amount_text(request.stated.delta)
     return (
         f" It was asked for as epsilon {epsilon} at delta {delta}, which this rho gives: no event becomes more than "
         f"exp({epsilon}) times as likely, but for an addition of {delta}. Charged is the rho."
@@ -145,21 +145,21 @@ def _composed(request: ReleaseRequest, composed: Composed) -> str:
     measure, total = measure_of(composed.spent), composed.after(request.cost)
     kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
     before = many(composed.releases, "release")
-    told = (
+    content = (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
-        f"{total_text(composed.spent)} together; with this one it is {decimal_text(number_of(total))}, the exact "
+        f"{total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
         f"sum{kept}."
     )
-    return told if request.graph_epsilon is None else f"{told} {_graph(request, request.graph_epsilon)}"
+    return content if request.graph_epsilon is None else f"{content} {_graph(request, request.graph_epsilon)}"
 
 
 def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
     rounds = len(request.graph_candidates)
     return (
-        f"The graph was chosen privately from the records, as a release of its own of epsilon {decimal_text(epsilon)}, "
+        f"The graph was chosen privately from the records, as a release of its own of epsilon {amount_text(epsilon)}, "
         f"which is one of those before and is counted once. {candidates_text(request.graph_candidates)}: "
         f"{'it' if rounds == 1 else 'each'} was taken by permute-and-flip on whole scores, at epsilon "
-        f"{decimal_text(epsilon / rounds)}."
+        f"{amount_text(epsilon / rounds)}."
     )
 
 
@@ -168,10 +168,10 @@ def candidates_text(candidates: Sequence[int]) -> str:
     if len(candidates) == 1:
         return f"One round chose one of {many(candidates[0], 'pair')} of a node and its parents"
     if len(candidates) <= _FEW:
-        each = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
+        among = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
     else:
-        each = f"between {min(candidates):,} and {max(candidates):,}"
-    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {each} pairs in turn"
+        among = f"between {min(candidates):,} and {max(candidates):,}"
+    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {among} pairs in turn"
 
 
 def _not_covered(request: ReleaseRequest) -> list[str]:
@@ -223,7 +223,7 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
 
 def total_text(amount: Amount) -> str:
     """Return an amount in words: "epsilon 0.5"."""
-    return f"{measure_of(amount).value} {decimal_text(number_of(amount))}"
+    return f"{measure_of(amount).value} {amount_text(number_of(amount))}"
 
 
 def odds(amount: Amount) -> str:
@@ -232,7 +232,7 @@ def odds(amount: Amount) -> str:
         return _odds_of_rho(amount.value)
     epsilon = amount
     if epsilon >= _WEAK:
-        return f"may learn nearly all of any one record: an epsilon of {decimal_text(epsilon)} hides next to nothing"
+        return f"may learn nearly all of any one record: an epsilon of {amount_text(epsilon)} hides next to nothing"
     factor = numeral(math.exp(float(epsilon)))
     return f"can change their odds on what any one record says by a factor of at most {factor}"
 
@@ -243,7 +243,7 @@ _RARE = 1e-6
 
 def _odds_of_rho(rho: Fraction) -> str:
     if likely_loss(rho) >= _WEAK:
-        return f"may learn nearly all of any one record: a rho of {decimal_text(rho)} hides next to nothing"
+        return f"may learn nearly all of any one record: a rho of {amount_text(rho)} hides next to nothing"
     return (
         f"can change their odds on what any one record says by a factor of at most {factor_text(rho)}, but for one "
         "release in a million"

@@ -1,0 +1,139 @@
+"""What a ledger says: accounts, spendings, the contents of rows, and whether all of it is as it was written."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from dpbayes.base.amounts import Amount, amount_in, amount_with_symbol, cost_in, measure_of
+from dpbayes.base.validation import brief
+from dpbayes.releases.ledger.books import Account, Books, Spending, clock_notes
+from dpbayes.releases.ledger.events import BrokenLedgerError, Event, LedgerError, checked_dataset, content_hash
+from dpbayes.releases.ledger.store import content_of, reading
+
+
+def accounts(path: Path) -> tuple[Account, ...]:
+    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
+    with reading(path) as (_, books):
+        return tuple(books.accounts.values())
+
+
+def account_of(path: Path, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    with reading(path) as (_, books):
+        return account_in(books, checked_dataset(dataset))
+
+
+def account_in(books: Books, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    if dataset not in books.accounts:
+        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
+    return books.accounts[dataset]
+
+
+def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
+    """Return all that was reserved of a dataset, released or never shown, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.of(account_in(books, checked_dataset(dataset)).dataset)
+
+
+def spendings_on(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
+    """Return the spendings on this very question, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.spendings_on(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
+
+
+def find(path: Path, dataset: str, question: bytes) -> Spending | None:
+    """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
+    released = [spending for spending in spendings_on(path, dataset, question) if spending.release]
+    return released[-1] if released else None
+
+
+def cost_of(account: Account, amount: Amount) -> Fraction:
+    """Return what an amount takes of a budget, in what that is kept in.
+
+    Errors: LedgerError for a rho and a budget of pure epsilon, which no rho keeps to.
+    """
+    cost = cost_in(account.measure, amount)
+    if cost is None:
+        raise LedgerError(
+            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
+            "of Laplace's law, or a dataset whose budget was opened in ρ."
+        )
+    return cost
+
+
+def cost_text(account: Account, amount: Amount) -> str:
+    """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
+    text = amount_with_symbol(amount_in(account.measure, cost_of(account, amount)))
+    return text if measure_of(amount) is account.measure else f"the {text} that {amount_with_symbol(amount)} costs"
+
+
+def events(path: Path) -> tuple[Event, ...]:
+    """Return all events in the order of the rows, without the bytes of their contents."""
+    with reading(path) as (_, books):
+        return books.events
+
+
+def question(path: Path, row: int) -> bytes:
+    """Return the bytes of the request for which `row` reserved. Errors: LedgerError if it did not."""
+    with reading(path) as (connection, books):
+        return content_of(connection, _spending(books, row).reservation)
+
+
+def outcome(path: Path, row: int) -> bytes:
+    """Return the bytes that were released for the reservation in `row`. Errors: LedgerError if none were."""
+    with reading(path) as (connection, books):
+        release = _spending(books, row).release
+        if release is None:
+            raise LedgerError(f"The reservation in row {row} was never shown: it stays spent, and there is no outcome.")
+        return content_of(connection, release)
+
+
+def _spending(books: Books, row: int) -> Spending:
+    if row not in books.spendings:
+        raise LedgerError(f"Row {row} of the ledger is no reservation; name the row of one.")
+    return books.spendings[row]
+
+
+# Checking
+
+
+@dataclass(frozen=True)
+class CheckedLedger:
+    """A ledger in which all is as it was written: its number of rows, the hash of the last one, and what to know."""
+
+    rows: int
+    head: str
+    notes: tuple[str, ...]
+
+
+def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
+    """Return what a ledger holds if version, guards, chain, sums and all contents are as they were written.
+
+    The chain shows what was edited or left out; rows cut off the end, or a chain that somebody computed anew, are shown
+    only by the hashes of rows `seen` elsewhere, such as in a certificate. Errors: LedgerError, one sentence that names
+    the first row that is broken.
+    """
+    with reading(path) as (connection, books):
+        for event in books.events:
+            if event.content_hash is not None:
+                content_of(connection, event)
+        pages = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
+    if pages != ["ok"]:
+        raise BrokenLedgerError(f"The ledger {path} is damaged below its rows: {brief(pages[0], 100)}.")
+    hashes = {event.hash for event in books.events}
+    for hash_seen in seen:
+        if hash_seen not in hashes:
+            raise BrokenLedgerError(
+                f"The ledger {path} has no row with the hash {brief(hash_seen)}: it is another, or rows were cut off."
+            )
+    return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
+
+
+def _never_shown(books: Books) -> tuple[str, ...]:
+    return tuple(
+        f"The reservation in row {spending.row} was never shown: its {measure_of(spending.amount).symbol} is spent."
+        for spending in books.spendings.values()
+        if not spending.release
+    )
