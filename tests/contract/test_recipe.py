@@ -301,7 +301,7 @@ ABOUT = {
     "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",
     "experiments/commands/calibration.py": "the curve against epsilon is that of the paper's noise",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/best_noise/comparison.py": "all noise is compared with the Laplace noise of the paper",
+    "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/design.py": "the experiment is about the regression sampler",
     "experiments/regression/result.py": "the experiment is about the regression sampler",
