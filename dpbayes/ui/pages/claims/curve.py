@@ -15,7 +15,7 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, grid, 
 from dpbayes.theory.claims.truth import Measured
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
