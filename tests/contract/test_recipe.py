@@ -298,7 +298,7 @@ ABOUT = {
     "ui/session/options/audit.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "ui/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/calibration/settings.py": "posteriors are calibrated for certain mechanisms, one line for each",
+    "experiments/calibration.py": "posteriors are calibrated for certain mechanisms, one line for each",
     "experiments/commands/calibration.py": "the curve against epsilon is that of the paper's noise",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",

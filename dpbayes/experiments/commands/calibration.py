@@ -11,8 +11,7 @@ import pandas as pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
-from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon, combinations
-from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
+from dpbayes.experiments.calibration import EPSILONS, CalibrationStudy, Trial, against_epsilon, calibrate, combinations
 from dpbayes.experiments.commands.files import draw, require_page, require_suffix, write
 from dpbayes.experiments.commands.options import add_out, add_settings, values_given
 from dpbayes.figures.calibration import coverage_figure
