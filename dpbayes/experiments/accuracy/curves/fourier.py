@@ -162,17 +162,17 @@ def _certified_as_printed(releases: Releases) -> FloatArray:
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     plan, lines = releases.plan, []
-    told = f"$|N_I| = {len(plan.network.closure):,}$, "
+    closure_size = f"$|N_I| = {len(plan.network.closure):,}$, "
     if PRINTED in methods:
         lines.append(
-            f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
+            f"- **{PRINTED.title}**: {closure_size}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
             f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; repeated while a count is negative, "
             f"at most {ATTEMPTS + 1} times, then clipped at zero."
         )
     if CERTIFIED in methods:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
-            f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
+            f"- **{CERTIFIED.title}**: {closure_size}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
             f"{numeral(100 * plan.stealth, 12)}% of releases without a negative count; clipped at "
             f"zero.{plan.noise.drawn}"
         )
