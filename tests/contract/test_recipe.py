@@ -296,7 +296,7 @@ ABOUT = {
     "ui/pages/compare/agreement.py": "tables of Fourier releases agree, with those of Laplace beside them",
     "ui/pages/explore/non_negativity.py": "Fourier noise is lifted so that no count is negative",
     "ui/session/options/audit.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
-    "ui/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
+    "ui/pages/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/calibration.py": "posteriors are calibrated for certain mechanisms, one line for each",
     "experiments/commands/calibration.py": "the curve against epsilon is that of the paper's noise",
