@@ -13,7 +13,7 @@ from benchmarks.record import Record, median_ms
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.options.compare import CompareView
 
 APP = Path(__file__).parents[1] / "app.py"

@@ -16,7 +16,7 @@ from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 
 
 def test_every_benchmark_of_the_core_gives_sane_records():

@@ -162,8 +162,8 @@ def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErro
     cells = errors.mean(axis=-1)
     if plan.question is None:
         return TableErrors(cells, nodes, np.zeros(len(cells)))
-    known, told = (query(plan.network, each, *plan.question) for each in (exact, private))
-    return TableErrors(cells, nodes, np.abs(told - known).mean(axis=-1))
+    exact_answer, private_answer = (query(plan.network, each, *plan.question) for each in (exact, private))
+    return TableErrors(cells, nodes, np.abs(private_answer - exact_answer).mean(axis=-1))
 
 
 def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:

@@ -8,11 +8,19 @@ import pytest
 import dpbayes as dp
 from dpbayes.audit.recalibration import needed_epsilon
 from dpbayes.base.steps import Partial, finished
-from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, noisy_kinds
-from dpbayes.experiments.best_noise.answers import answer_error
-from dpbayes.experiments.best_noise.comparison import noise_per_cell, recount_steps
-from dpbayes.experiments.best_noise.graphs import compared_graphs, compared_on, graph_steps
-from dpbayes.experiments.best_noise.residuals import residual_noise
+from dpbayes.experiments.best_noise import (
+    Comparison,
+    Promise,
+    answer_error,
+    compare_steps,
+    compared_graphs,
+    compared_on,
+    graph_steps,
+    noise_per_cell,
+    noisy_kinds,
+    recount_steps,
+    residual_noise,
+)
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.mechanisms import (
     ConsistentLaplace,
@@ -93,7 +101,7 @@ def test_a_mechanism_without_an_audit_is_compared_as_it_is(asia: Network, monkey
     def refuse(*_: object, **__: object) -> None:
         raise dp.InputError("Nothing is known of it.")
 
-    monkeypatch.setattr("dpbayes.experiments.best_noise.comparison.recalibration_steps", refuse)
+    monkeypatch.setattr("dpbayes.experiments.best_noise.recalibration_steps", refuse)
     mechanism = LaplaceUpdates(prior=asia, epsilon=1)
     assert finished(recount_steps(mechanism, PROMISE)) is mechanism
 
@@ -123,7 +131,7 @@ def test_the_search_for_the_best_noise_is_taken_in_steps_and_known_then() -> Non
 
 def test_graphs_are_compared_in_steps_with_the_first_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {name: compared_graphs()[name] for name in ("chain, 12", "Asia")}
-    monkeypatch.setattr("dpbayes.experiments.best_noise.graphs.compared_graphs", lambda: few)
+    monkeypatch.setattr("dpbayes.experiments.best_noise.compared_graphs", lambda: few)
     steps = list(graph_steps(PROMISE))
     assert isinstance(steps[0], Partial)
     assert [graph.name for graph in steps[0].result] == ["chain, 12"]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
-from dpbayes.experiments.accuracy.best import best_known
+from dpbayes.experiments.accuracy.crossings import best_known
 from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import (

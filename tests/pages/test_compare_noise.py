@@ -9,9 +9,15 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.steps import finished
-from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, noisy_kinds
-from dpbayes.experiments.best_noise.graphs import compared_graphs, compared_on
-from dpbayes.experiments.best_noise.residuals import residual_noise
+from dpbayes.experiments.best_noise import (
+    Comparison,
+    Promise,
+    compare_steps,
+    compared_graphs,
+    compared_on,
+    noisy_kinds,
+    residual_noise,
+)
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.figures.noise import ALONE, WITH_DELTA
 from dpbayes.mechanisms import LaplaceUpdates
@@ -44,7 +50,7 @@ def few_graphs() -> Iterator[None]:
     """All graphs are for the core's tests."""
     few = {name: compared_graphs()[name] for name in FEW}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbayes.experiments.best_noise.graphs.compared_graphs", lambda: few)
+        patch.setattr("dpbayes.experiments.best_noise.compared_graphs", lambda: few)
         patch.setattr("dpbayes.ui.pages.compare.noise.compared_graphs", lambda: few)
         yield
 
@@ -214,7 +220,7 @@ def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytes
     """What stays at a place that others have left would be there twice until the run has ended."""
     text, quick = "Diamonds use δ", {"source": "earthquake"}
     one = {"Asia": compared_graphs()["Asia"]}
-    for module in ("experiments.best_noise.graphs", "ui.pages.compare.noise"):
+    for module in ("experiments.best_noise", "ui.pages.compare.noise"):
         monkeypatch.setattr(f"dpbayes.{module}.compared_graphs", lambda: one)
     before = place_of(open_page(PAGE, **quick).main, text)
     monkeypatch.setattr(noise, "comparison_progress", lambda work: st.caption("half of the work"))

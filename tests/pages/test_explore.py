@@ -15,7 +15,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import numeral, numeral_above, whole_percent
-from dpbayes.experiments.calibration.study import AS_REAL, AWARE
+from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import PRIVATE, Calibration, LaplaceUpdates, Noise

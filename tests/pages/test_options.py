@@ -11,10 +11,9 @@ from dpbayes.experiments.sampling import Family
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim, ClaimPicture
 from dpbayes.ui.session.options.compare import CompareView, StealthAim
 from dpbayes.ui.session.options.index import OPTIONS, groups_of
-from dpbayes.ui.session.options.papers import ClaimPicture
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step

@@ -14,7 +14,7 @@ from scipy import special, stats
 from dpbayes import Counts, Dirichlets, Network
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.calibration.study import drawn_counts
+from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.posteriors import exact
 from dpbayes.posteriors.exact import CHAINS, ExactDraws, exact_posterior

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpbayes import Counts, Dirichlets, Network
-from dpbayes.experiments.calibration.study import drawn_counts
+from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.mixtures import DirichletMixtures

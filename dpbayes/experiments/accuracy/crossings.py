@@ -1,4 +1,4 @@
-"""From which epsilon one curve is clearly ahead of another: no more than curves that wobble can show."""
+"""Where one curve of an accuracy study overtakes another, and which proved curve is the best at each epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from dpbayes.base.estimates import standard_error
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.study import AccuracyStudy
+from dpbayes.mechanisms.parameters import Calibration
 
 FAR = 3.0
 """A difference is clear from so many standard errors on; from more where repeats are few, so that it is as rare."""
@@ -76,3 +78,53 @@ def _crossing(study: AccuracyStudy, lead: FloatArray) -> Crossing | None:
     gaps = np.flatnonzero(signs[first:] <= 0)
     last = first + int(gaps[0]) - 1 if len(gaps) else len(epsilons) - 1
     return Crossing(epsilons[start - 1] if start else None, epsilons[first], epsilons[last])
+
+
+_ROUNDING = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Best:
+    """The most accurate of the curves whose epsilon is proved: `behind` the exact posterior, in the same repeats.
+
+    `error` is the standard error of that difference. `beside` are the curves that are not clearly worse.
+    """
+
+    epsilon: float
+    method: Method
+    accuracy: float
+    behind: float
+    error: float
+    beside: tuple[Method, ...]
+
+
+def best_known(study: AccuracyStudy) -> tuple[Best, ...]:
+    """Return the best known at every epsilon of the grid; none where nothing with a proof was measured."""
+    rows = (_best(study, k) for k in range(len(study.plan.epsilons)))
+    return tuple(row for row in rows if row is not None)
+
+
+def best_near(study: AccuracyStudy, epsilon: float) -> Best | None:
+    """Return the best known at the epsilon of the grid that is nearest to another, on a logarithmic scale."""
+    rows = best_known(study)
+    return min(rows, key=lambda row: abs(np.log(row.epsilon / epsilon)), default=None)
+
+
+def _best(study: AccuracyStudy, k: int) -> Best | None:
+    epsilon = study.plan.epsilons[k]
+    behind = {
+        method: lead_of(study, EXACT, method)[:, k]
+        for method in study.plan.private
+        if Calibration.CERTIFIED in method.calibrations and study.certified[method][k] <= epsilon * _ROUNDING
+    }
+    if not behind:
+        return None
+    # Differences in the same repeats, so that methods of fewer repeats are not favoured by their records.
+    best = min(behind, key=lambda method: float(behind[method].mean()))
+    step = 1 / study.plan.testing
+    others = (method for method in behind if method is not best)
+    beside = tuple(m for m in others if not clear_signs(lead_of(study, best, m)[:, [k]], step=step)[0])
+    lost = behind[best]
+    return Best(
+        epsilon, best, float(study.mean(best)[k]), float(lost.mean()), float(standard_error(lost[:, None])[0]), beside
+    )

@@ -10,17 +10,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.curves import (
-    aware,
-    consistent,
-    fourier,
-    gaussian,
-    laplace,
-    map,
-    residual,
-    sampler,
-    weighted,
-)
+from dpbayes.experiments.accuracy.curves import aware, fourier, linear, map, sampler
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import exact_log_cpts
@@ -28,16 +18,7 @@ from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, No
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
-FAST: tuple[Curves, ...] = (
-    laplace.CURVES,
-    fourier.CURVES,
-    sampler.CURVES,
-    map.CURVES,
-    consistent.CURVES,
-    weighted.CURVES,
-    gaussian.CURVES,
-    residual.CURVES,
-)
+FAST: tuple[Curves, ...] = (*linear.CURVES, fourier.CURVES, sampler.CURVES, map.CURVES)
 """The mechanisms whose curves are drawn at all epsilons at once."""
 
 CURVES: tuple[Curves, ...] = tuple(

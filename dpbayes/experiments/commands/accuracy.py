@@ -159,14 +159,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_out(parser, otherwise="a short table is printed")
 
 
-def run(asked: argparse.Namespace) -> str:
+def run(args: argparse.Namespace) -> str:
     """Run the experiment that was asked for; write it, or return it as text. Errors: InputError."""
-    require_suffix(asked.out, asked.table, asked.arrows)
-    recipe = _recipe(asked)
+    require_suffix(args.out, args.table, args.arrows)
+    recipe = _recipe(args)
     study = accuracy_study(recipe.plan)
-    if asked.out is None:
+    if args.out is None:
         return _as_text(study)
-    return write(recipe.frame(study), asked.out, every_setting(study, recipe.settings))
+    return write(recipe.frame(study), args.out, every_setting(study, recipe.settings))
 
 
 def recipe_of(words: Sequence[str]) -> AccuracyRecipe:
@@ -181,27 +181,25 @@ def digest(table: Dataset) -> str:
     return hashlib.sha256(json.dumps([table.names, table.states]).encode()).hexdigest()[:16]
 
 
-def _recipe(asked: argparse.Namespace) -> AccuracyRecipe:
-    table = table_of(asked) if asked.table else None
-    network = network_of(asked, table)
-    values = values_given(AccuracyPlan, asked)
+def _recipe(args: argparse.Namespace) -> AccuracyRecipe:
+    table = table_of(args) if args.table else None
+    network = network_of(args, table)
+    values = values_given(AccuracyPlan, args)
     plan = AccuracyPlan(
         network=network,
-        target=asked.target or default_target(network),
-        source=table or Synthetic(**values_given(Synthetic, asked)),
-        epsilons=_epsilons(asked),
-        methods=_methods(asked.methods, network, values.get("noise", Noise.REAL)),
-        weights=_weights(asked.weights or (), network),
+        target=args.target or default_target(network),
+        source=table or Synthetic(**values_given(Synthetic, args)),
+        epsilons=_epsilons(args),
+        methods=_methods(args.methods, network, values.get("noise", Noise.REAL)),
+        weights=_weights(args.weights or (), network),
         **values,
     )
-    features = 0 if (asked.network or asked.arrows or asked.table) and not asked.features else features_of(asked)
-    return AccuracyRecipe(plan, features, asked.network or "", asked.table or "")
+    features = 0 if (args.network or args.arrows or args.table) and not args.features else features_of(args)
+    return AccuracyRecipe(plan, features, args.network or "", args.table or "")
 
 
-def _epsilons(asked: argparse.Namespace) -> tuple[float, ...]:
-    return (
-        checked_epsilons(asked.epsilons) if asked.epsilons else EpsilonGrid(**values_given(EpsilonGrid, asked)).epsilons
-    )
+def _epsilons(args: argparse.Namespace) -> tuple[float, ...]:
+    return checked_epsilons(args.epsilons) if args.epsilons else EpsilonGrid(**values_given(EpsilonGrid, args)).epsilons
 
 
 def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:

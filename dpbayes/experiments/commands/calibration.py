@@ -11,8 +11,7 @@ import pandas as pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
-from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon, combinations
-from dpbayes.experiments.calibration.study import CalibrationStudy, Trial, calibrate
+from dpbayes.experiments.calibration import EPSILONS, CalibrationStudy, Trial, against_epsilon, calibrate, combinations
 from dpbayes.experiments.commands.files import draw, require_page, require_suffix, write
 from dpbayes.experiments.commands.options import add_out, add_settings, values_given
 from dpbayes.figures.calibration import coverage_figure
@@ -49,27 +48,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def study_of(asked: argparse.Namespace) -> CalibrationStudy:
+def study_of(args: argparse.Namespace) -> CalibrationStudy:
     """Run what these options ask for. Errors: InputError."""
-    size = size_of(asked)
+    size = size_of(args)
     return finished(calibrate((*combinations(), *settings_along()), seed=size.seed, releases=size.releases))
 
 
-def size_of(asked: argparse.Namespace) -> CalibrationSize:
+def size_of(args: argparse.Namespace) -> CalibrationSize:
     """Return how many releases these options ask for. Errors: InputError."""
-    return CalibrationSize(**values_given(CalibrationSize, asked))
+    return CalibrationSize(**values_given(CalibrationSize, args))
 
 
-def run(asked: argparse.Namespace) -> str:
+def run(args: argparse.Namespace) -> str:
     """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
-    require_suffix(asked.out)
-    require_page(asked.picture)
-    settings = asdict(size_of(asked))
-    study = study_of(asked)
+    require_suffix(args.out)
+    require_page(args.picture)
+    settings = asdict(size_of(args))
+    study = study_of(args)
     frame = study.frame()
-    said = [write(frame, asked.out, settings) if asked.out else table_of(frame)]
-    if asked.picture:
-        said.append(draw(picture_of(study), asked.picture))
+    said = [write(frame, args.out, settings) if args.out else table_of(frame)]
+    if args.picture:
+        said.append(draw(picture_of(study), args.picture))
     return "\n".join(said)
 
 

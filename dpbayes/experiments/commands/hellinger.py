@@ -50,15 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_out(parser, otherwise="CSV is printed")
 
 
-def study_of(asked: argparse.Namespace) -> HellingerStudy:
+def study_of(args: argparse.Namespace) -> HellingerStudy:
     """Run what these options ask for; single options win over the link. Errors: InputError."""
-    texts = linked_texts(asked.settings) | texts_given(Scenario, asked) | texts_given(HellingerSeed, asked)
+    texts = linked_texts(args.settings) | texts_given(Scenario, args) | texts_given(HellingerSeed, args)
     drawn = taken(HellingerSeed, texts)
     return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
 
 
-def run(asked: argparse.Namespace) -> str:
+def run(args: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError."""
-    require_suffix(asked.out)
-    study = study_of(asked)
-    return as_csv_or_written(study.frame(), asked.out, study.settings)
+    require_suffix(args.out)
+    study = study_of(args)
+    return as_csv_or_written(study.frame(), args.out, study.settings)

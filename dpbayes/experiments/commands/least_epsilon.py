@@ -91,13 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("network and records")
     add_network(where)
     add_settings(where, PlannedRecords)
-    asked = parser.add_argument_group("what is asked")
-    asked.add_argument(
+    args = parser.add_argument_group("what is asked")
+    args.add_argument(
         "--target", metavar="NODE=STATE", required=True, help="whose probability; its first state if none"
     )
-    asked.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
-    add_settings(asked, Wanted)
-    asked.add_argument("--epsilon", metavar="E", help="without a table: say too how many records this one would need")
+    args.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
+    add_settings(args, Wanted)
+    args.add_argument("--epsilon", metavar="E", help="without a table: say too how many records this one would need")
     how = parser.add_argument_group("how it is answered")
     how.add_argument(
         "--mechanism",
@@ -116,35 +116,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser.add_argument_group("what the epsilon means"), Suspected)
 
 
-def run(asked: argparse.Namespace) -> str:
+def run(args: argparse.Namespace) -> str:
     """Return the least epsilon that was asked for, with what it means, as plain lines. Errors: InputError."""
-    simulated = PriorAndSeed(**values_given(PriorAndSeed, asked))
-    suspected, seed = Suspected(**values_given(Suspected, asked)), simulated.seed
-    if asked.mechanism == EVERY:
-        return "\n".join([*_mark(asked), *_of_every_mechanism(asked, simulated)])
-    wish = _wish(asked, simulated)
-    needed = _records_needed(asked, wish, seed)
+    simulated = PriorAndSeed(**values_given(PriorAndSeed, args))
+    suspected, seed = Suspected(**values_given(Suspected, args)), simulated.seed
+    if args.mechanism == EVERY:
+        return "\n".join([*_mark(args), *_of_every_mechanism(args, simulated)])
+    wish = _wish(args, simulated)
+    needed = _records_needed(args, wish, seed)
     least = least_epsilon(wish, stream(seed, "least epsilon"))
     risks = [
         risk(least.mechanism, n=wish.tables.n, releases=releases, **asdict(suspected)) for releases in (1, AFTERWARDS)
     ]
-    return "\n".join([*_mark(asked), *lines(least), *needed, sentences(risks)])
+    return "\n".join([*_mark(args), *lines(least), *needed, sentences(risks)])
 
 
-def _mark(asked: argparse.Namespace) -> list[str]:
+def _mark(args: argparse.Namespace) -> list[str]:
     """Return the mark of what real records have a part in."""
-    return [NOT_PRIVATE] if asked.table else []
+    return [NOT_PRIVATE] if args.table else []
 
 
-def _of_every_mechanism(asked: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
+def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
-    if asked.set or asked.epsilon:
+    if args.set or args.epsilon:
         raise InputError(f"--set and --epsilon are about one mechanism; leave them out, or name one, not {EVERY}.")
     told = []
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
             continue
-        wish = _wish(argparse.Namespace(**vars(asked) | {"mechanism": name}), simulated)
+        wish = _wish(argparse.Namespace(**vars(args) | {"mechanism": name}), simulated)
         try:
             told.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
         except InputError as error:
@@ -152,14 +152,14 @@ def _of_every_mechanism(asked: argparse.Namespace, simulated: PriorAndSeed) -> l
     return told
 
 
-def _records_needed(asked: argparse.Namespace, wish: Wish, seed: int) -> list[str]:
+def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str]:
     """Return how many records the epsilon that is asked about would need, as a line, if one is."""
-    if not asked.epsilon:
+    if not args.epsilon:
         return []
     if not wish.is_planned:
         raise InputError("How many records an --epsilon needs is planned from a --network; leave the --table out.")
-    epsilon = finite_number("--epsilon", asked.epsilon, low=EPSILON.low, high=EPSILON.high)
-    _, cpts = load_named(asked.network)
+    epsilon = finite_number("--epsilon", args.epsilon, low=EPSILON.low, high=EPSILON.high)
+    _, cpts = load_named(args.network)
     planned = replace(wish, mechanism=wish.at(epsilon))
     needed = least_records(planned, cpts, stream(seed, "least records"))
     if not math.isfinite(needed.records):
@@ -188,27 +188,27 @@ def lines(least: LeastEpsilon) -> list[str]:
     ]
 
 
-def _wish(asked: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
+def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
     # All numbers are read before tables are drawn, which may take long.
-    if asked.answer not in ANSWERS:
-        raise InputError(f"--answer must be one of: {', '.join(ANSWERS)}; {brief(asked.answer)} is not.")
-    answer = ANSWERS[asked.answer]
-    draws = whole_number("--draws", asked.draws or answer.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
-    wanted = Wanted(**values_given(Wanted, asked))
-    table = table_of(asked) if asked.table else None
-    network = _network(asked, table)
-    target, state = _pair(asked.target)
+    if args.answer not in ANSWERS:
+        raise InputError(f"--answer must be one of: {', '.join(ANSWERS)}; {brief(args.answer)} is not.")
+    answer = ANSWERS[args.answer]
+    draws = whole_number("--draws", args.draws or answer.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
+    wanted = Wanted(**values_given(Wanted, args))
+    table = table_of(args) if args.table else None
+    network = _network(args, table)
+    target, state = _pair(args.target)
     question = Question(
         network,
         target,
         state or network.states[network.index(target)][0],
-        dict(_whole_pair(word) for word in asked.given),
+        dict(_whole_pair(word) for word in args.given),
     )
-    mechanism = _mechanism(asked, Dirichlets.symmetric(network, simulated.prior))
+    mechanism = _mechanism(args, Dirichlets.symmetric(network, simulated.prior))
     return Wish(
         mechanism=mechanism,
         question=question,
-        tables=_planned(asked, draws=draws, seed=simulated.seed) if table is None else count(network, table),
+        tables=_planned(args, draws=draws, seed=simulated.seed) if table is None else count(network, table),
         tolerance=wanted.within,
         confidence=wanted.confidence,
         draws=draws,
@@ -217,24 +217,24 @@ def _wish(asked: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
     )
 
 
-def _network(asked: argparse.Namespace, table: Dataset | None) -> Network:
-    if table is None and not asked.network:
+def _network(args: argparse.Namespace, table: Dataset | None) -> Network:
+    if table is None and not args.network:
         raise InputError("Give a --table, or the --network with tables of probabilities from which tables are planned.")
-    return network_of(asked, table)
+    return network_of(args, table)
 
 
-def _planned(asked: argparse.Namespace, *, draws: int, seed: int) -> Counts:
-    planned = PlannedRecords(**values_given(PlannedRecords, asked))
-    network, cpts = load_named(asked.network)
+def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
+    planned = PlannedRecords(**values_given(PlannedRecords, args))
+    network, cpts = load_named(args.network)
     return planned_tables(network, cpts, planned.records, draws, stream(seed, "planned tables"))
 
 
-def _mechanism(asked: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:
-    if asked.mechanism not in NAMES:
-        raise InputError(f"There is no mechanism {brief(asked.mechanism)}; there are {', '.join(NAMES)}.")
-    kind = NAMES[asked.mechanism]
+def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:
+    if args.mechanism not in NAMES:
+        raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
+    kind = NAMES[args.mechanism]
     known = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
-    texts = dict(_whole_pair(word) for word in asked.set)
+    texts = dict(_whole_pair(word) for word in args.set)
     for name in texts:
         if name not in known:
             raise InputError(

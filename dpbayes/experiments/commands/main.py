@@ -10,8 +10,8 @@ from dpbayes.experiments.commands import accuracy, calibration, hellinger, least
 def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:
     """Print what an experiment comes to."""
 
-    def print_text(asked: argparse.Namespace) -> int:
-        print(run(asked))
+    def print_text(args: argparse.Namespace) -> int:
+        print(run(args))
         return HOLDS
 
     return print_text

@@ -63,14 +63,14 @@ def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
 # Words as settings
 
 
-def texts_given(kind: type[Any], asked: argparse.Namespace) -> dict[str, str]:
+def texts_given(kind: type[Any], args: argparse.Namespace) -> dict[str, str]:
     """Return the words given for the annotated fields of a dataclass, by field name."""
-    return {name: getattr(asked, name) for name in parameters_of(kind) if getattr(asked, name) is not None}
+    return {name: getattr(args, name) for name in parameters_of(kind) if getattr(args, name) is not None}
 
 
-def values_given(kind: type[Any], asked: argparse.Namespace) -> dict[str, Any]:
+def values_given(kind: type[Any], args: argparse.Namespace) -> dict[str, Any]:
     """Return what these words say of the annotated fields, by field name. Errors: InputError."""
-    return _values(kind, texts_given(kind, asked))
+    return _values(kind, texts_given(kind, args))
 
 
 def scenario_from(kind: type[ScenarioT], texts: Mapping[str, str]) -> ScenarioT:

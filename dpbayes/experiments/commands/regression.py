@@ -152,41 +152,41 @@ def recipe_of(words: Sequence[str]) -> RegressionRecipe:
     return recipe_from(parser.parse_args(list(words)))
 
 
-def recipe_from(asked: argparse.Namespace) -> RegressionRecipe:
+def recipe_from(args: argparse.Namespace) -> RegressionRecipe:
     """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
-    given = texts_given(RegressionScenario, asked) | texts_given(RegressionSeeds, asked)
-    own = {"records": Records.UPLOAD.value} if asked.table else {}
-    own |= {"records": Records.CONNECTED.value} if asked.source else {}
-    texts = own | _linked(asked.settings) | given
+    given = texts_given(RegressionScenario, args) | texts_given(RegressionSeeds, args)
+    own = {"records": Records.UPLOAD.value} if args.table else {}
+    own |= {"records": Records.CONNECTED.value} if args.source else {}
+    texts = own | _linked(args.settings) | given
     seeds = taken(RegressionSeeds, texts)
     scenario = scenario_from(RegressionScenario, texts)
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
-    if (scenario.records is Records.CONNECTED) != bool(asked.source):
+    if (scenario.records is Records.CONNECTED) != bool(args.source):
         raise InputError(
             "A connected table needs --source and --columns, and --records must be "
             f'"{Records.CONNECTED.value}"; other records take no --source.'
         )
-    if (scenario.records is Records.UPLOAD) != bool(asked.table) or is_own != bool(asked.columns):
+    if (scenario.records is Records.UPLOAD) != bool(args.table) or is_own != bool(args.columns):
         raise InputError(
             f'Your own table needs --table and --columns, and --records must be "{Records.UPLOAD.value}"; '
             "other records take neither option."
         )
-    columns = OwnColumns.from_text(asked.columns) if is_own else None
+    columns = OwnColumns.from_text(args.columns) if is_own else None
     return RegressionRecipe(
         scenario=scenario,
         seed=seeds.seed,
         data_seed=seeds.data_seed,
-        table=asked.table,
-        source=asked.source,
+        table=args.table,
+        source=args.source,
         columns=columns,
     )
 
 
-def run(asked: argparse.Namespace) -> str:
+def run(args: argparse.Namespace) -> str:
     """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
-    require_suffix(asked.out, asked.table, *(parsed(asked.source).paths if asked.source else ()))
-    recipe = recipe_from(asked)
-    return as_csv_or_written(recipe.frame(recipe.result()), asked.out, recipe.settings)
+    require_suffix(args.out, args.table, *(parsed(args.source).paths if args.source else ()))
+    recipe = recipe_from(args)
+    return as_csv_or_written(recipe.frame(recipe.result()), args.out, recipe.settings)
 
 
 def _linked(link: str) -> dict[str, str]:

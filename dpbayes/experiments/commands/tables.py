@@ -32,51 +32,51 @@ def add_network(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def features_of(asked: argparse.Namespace) -> int:
+def features_of(args: argparse.Namespace) -> int:
     """Return how many features a naive Bayes network is to have: 16 where nothing is said."""
-    return whole_number("--features", asked.features or 16, low=1, high=10**9)
+    return whole_number("--features", args.features or 16, low=1, high=10**9)
 
 
-def network_of(asked: argparse.Namespace, table: Dataset | None) -> Network:
+def network_of(args: argparse.Namespace, table: Dataset | None) -> Network:
     """Return the network of a key, of arrows, or that of a shipped table. Errors: InputError where two are named."""
-    given = [name for name in ("features", "network", "arrows") if getattr(asked, name, None)]
+    given = [name for name in ("features", "network", "arrows") if getattr(args, name, None)]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
-    if asked.network:
-        return load_named(asked.network)[0]
-    if asked.arrows:
-        text = utf8_text(Path(asked.arrows).read_bytes()) if _is_file(asked.arrows) else asked.arrows
+    if args.network:
+        return load_named(args.network)[0]
+    if args.arrows:
+        text = utf8_text(Path(args.arrows).read_bytes()) if _is_file(args.arrows) else args.arrows
         names, edges = read_edges(text)
-        return Network.from_edges(names, edges, _stated(asked) if table is None else _domains(table))
-    if asked.table in SHIPPED and not given:
-        return default_network(asked.table)
-    if asked.table and not given:
+        return Network.from_edges(names, edges, _stated(args) if table is None else _domains(table))
+    if args.table in SHIPPED and not given:
+        return default_network(args.table)
+    if args.table and not given:
         raise InputError("A table from a file needs a network; give --arrows.")
-    return naive_bayes(features_of(asked))
+    return naive_bayes(features_of(args))
 
 
 def _is_file(text: str) -> bool:
     return "\n" not in text and len(text) < 500 and Path(text).is_file()
 
 
-def table_of(asked: argparse.Namespace) -> Dataset:
+def table_of(args: argparse.Namespace) -> Dataset:
     """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
-    if asked.table in SHIPPED or not _is_file(asked.table):
-        return load_shipped(asked.table)
-    stated = _stated(asked)
+    if args.table in SHIPPED or not _is_file(args.table):
+        return load_shipped(args.table)
+    stated = _stated(args)
     if not stated:
         raise InputError("A table from a file needs --states: the public states of every column that is a node.")
     columns = [Categories(name, states, public=True) for name, states in stated.items()]
-    return encode(read_table(asked.table, Path(asked.table).read_bytes()).frame, columns)
+    return encode(read_table(args.table, Path(args.table).read_bytes()).frame, columns)
 
 
 def _domains(table: Dataset) -> dict[str, tuple[str, ...]]:
     return dict(zip(table.names, table.states, strict=True))
 
 
-def _stated(asked: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+def _stated(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
     try:
-        stated = json.loads(asked.states or "{}")
+        stated = json.loads(args.states or "{}")
         return {str(name): tuple(str(state) for state in states) for name, states in stated.items()}
     except (ValueError, TypeError, AttributeError):
         raise InputError('--states must be JSON such as {"age": ["young", "old"]}.') from None

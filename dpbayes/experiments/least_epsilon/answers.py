@@ -83,8 +83,8 @@ class Question:
         network, known = self.network, dict(self.evidence)
         if self.cell is not None:
             return np.array([self.cell])
-        asked = {self.target, *known}
-        matter = asked.union(*(nx.ancestors(network.graph, name) for name in asked))
+        queried = {self.target, *known}
+        matter = queried.union(*(nx.ancestors(network.graph, name) for name in queried))
         cells, every = [], np.arange(network.cell_count)
         for node, name in enumerate(network.names):
             members = [network.names[member] for member in network.families[node]]

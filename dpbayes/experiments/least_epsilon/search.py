@@ -170,11 +170,11 @@ class _Trials:
         known = self.passed.get(epsilon, np.zeros(0, dtype=np.bool_))
         if len(known) < number:
             places = np.arange(self.wish.draws)
-            asked = (places >= len(known)) & (places < number)
-            known = self.passed[epsilon] = np.concatenate((known, self.tried(epsilon, asked)[asked]))
+            missing = (places >= len(known)) & (places < number)
+            known = self.passed[epsilon] = np.concatenate((known, self.tried(epsilon, missing)[missing]))
         return float(known[:number].mean())
 
-    def tried(self, epsilon: float, asked: BoolArray) -> BoolArray:
+    def tried(self, epsilon: float, missing: BoolArray) -> BoolArray:
         """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
         passed = np.zeros(self.wish.draws, dtype=np.bool_)
         try:
@@ -183,7 +183,7 @@ class _Trials:
             return passed
         start = 0
         for block in self.blocks:
-            own = np.flatnonzero(asked[start : start + block.size])
+            own = np.flatnonzero(missing[start : start + block.size])
             if own.size:
                 passed[start + own] = _sizes(self.wish, mechanism, block, own) <= self.wish.tolerance
             start += block.size

@@ -95,26 +95,26 @@ class OwnColumns:
     @property
     def text(self) -> str:
         """The columns as JSON, the target last: name to [lowest, highest] or [lowest, highest, if missing]."""
-        told = {
+        stated = {
             column.name: [column.low, column.high] + ([] if column.if_missing is None else [column.if_missing])
             for column in (*self.features, self.target)
         }
-        return json.dumps(told, ensure_ascii=False)
+        return json.dumps(stated, ensure_ascii=False)
 
     @classmethod
     def from_text(cls, text: str) -> "OwnColumns":
         """Read back `text`. Errors: InputError."""
         try:
-            told = json.loads(text)
+            stated = json.loads(text)
         except (ValueError, RecursionError):
-            told = None
-        lists = list(told.values()) if isinstance(told, dict) else []
+            stated = None
+        lists = list(stated.values()) if isinstance(stated, dict) else []
         if not lists or any(not isinstance(values, list) or len(values) not in (2, 3) for values in lists):
             raise InputError(
                 'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}: lowest and highest value, maybe '
                 "a third that replaces missing values; the last is the target."
             )
-        *features, target = (stated_column(name, *values) for name, values in told.items())
+        *features, target = (stated_column(name, *values) for name, values in stated.items())
         return cls(tuple(features), target)
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.best import best_known, best_near
 from dpbayes.experiments.accuracy.cost import Cost
-from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.crossings import best_known, best_near, overtakes
 from dpbayes.experiments.accuracy.curves.aware import AWARE, POINTS
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.curves.fourier import increment
-from dpbayes.experiments.accuracy.curves.promises import ATTEMPTS, coin_until, deepest, log10_delta_of_kept
-from dpbayes.experiments.accuracy.curves.sampler import printed_bounds
+from dpbayes.experiments.accuracy.curves.fourier import ATTEMPTS, increment, log10_delta_of_kept
+from dpbayes.experiments.accuracy.curves.sampler import (
+    largest_degenerate_epsilon,
+    max_decisions_per_node,
+    printed_bounds,
+)
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan
 from dpbayes.mechanisms import Calibration
@@ -56,8 +59,11 @@ def test_more_stealth_is_less_delta():
 @pytest.mark.parametrize(("network", "depth"), [(naive_bayes(2), 1), (default_network("adult"), 4)])
 def test_the_coin_is_tossed_as_far_as_it_is_said(network, depth):
     methods = (METHODS["sampler_printed"],)
-    end = coin_until(plan_of(network, methods=methods))
-    assert (deepest(plan_of(network, methods=methods)), end) == (depth, pytest.approx(2 * depth * math.log(2)))
+    end = largest_degenerate_epsilon(plan_of(network, methods=methods))
+    assert (max_decisions_per_node(plan_of(network, methods=methods)), end) == (
+        depth,
+        pytest.approx(2 * depth * math.log(2)),
+    )
     around = AccuracyPlan(
         network=network, target=network.names[0], epsilons=(end * 0.999, end * 1.001), methods=methods
     )

@@ -38,8 +38,8 @@ def typical(
     Errors: InputError for a network that it does not fit.
     """
     values: dict[str, Any] = {
-        name: known.typical if isinstance(known, Parameter) else next(iter(known.options))
-        for name, known in parameters_of(kind).items()
+        name: parameter.typical if isinstance(parameter, Parameter) else next(iter(parameter.options))
+        for name, parameter in parameters_of(kind).items()
     }
     shared = {"weights": weights} if takes_weights(kind) else {}
     own = {name: epsilon if name == "epsilon" else value for name, value in values.items()}

@@ -4,21 +4,45 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import special
 
 from dpbayes.base.looks import Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.curves.promises import ATTEMPTS, log10_delta_of_kept
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
 from dpbayes.mechanisms.noise.law import NoiseLaw, whole_noise
 from dpbayes.model.fourier import cells_per_family, marginals
+from dpbayes.theory.zhang16.fourier import printed_noise
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
+
+ATTEMPTS = 100
+"""Tries at a non-negative Fourier release, where only those are kept; after these, negative counts become zero."""
+
+_LEAST = 1e-300
+"""Tails below are held to be this, which is above them and has a logarithm."""
+
+
+def log10_delta_of_kept(plan: ReleasePlan) -> float:
+    """Return log10 of the delta beside the doubled epsilon of "Fourier (paper)", whatever the table.
+
+    A try with density f fails, by a negative count, with probability p. What succeeds within a = ATTEMPTS + 1 tries has
+    the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). From one table to its neighbour f grows by at most
+    e^epsilon; the sum grows only if p does, and then by no more than 1/(1 - p) does, at most e^epsilon again. What
+    never succeeds is clipped and handed over, with probability p^a, which is delta. p is at most that of zero counts,
+    bounded by [Zhang16] Corollary 3, corrected. Errors: InputError when a node is not binary.
+    """
+    network, t = plan.network, float(printed_increment(plan.stealth))
+    by_family = float(negative_marginal_probability(network, noise=printed_noise(network), t=t))
+    terms = len(network.closure)
+    failing = min(by_family, float(special.gammaincc(terms, 2 * t * terms)))
+    return (ATTEMPTS + 1) * math.log10(max(failing, _LEAST))
 
 
 def increment(releases: Releases, calibration: Calibration) -> float:
@@ -138,17 +162,17 @@ def _certified_as_printed(releases: Releases) -> FloatArray:
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     plan, lines = releases.plan, []
-    told = f"$|N_I| = {len(plan.network.closure):,}$, "
+    closure_size = f"$|N_I| = {len(plan.network.closure):,}$, "
     if PRINTED in methods:
         lines.append(
-            f"- **{PRINTED.title}**: {told}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
+            f"- **{PRINTED.title}**: {closure_size}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
             f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; repeated while a count is negative, "
             f"at most {ATTEMPTS + 1} times, then clipped at zero."
         )
     if CERTIFIED in methods:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
-            f"- **{CERTIFIED.title}**: {told}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
+            f"- **{CERTIFIED.title}**: {closure_size}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
             f"{numeral(100 * plan.stealth, 12)}% of releases without a negative count; clipped at "
             f"zero.{plan.noise.drawn}"
         )

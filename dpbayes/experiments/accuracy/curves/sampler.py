@@ -1,5 +1,6 @@
 """The curves of posterior sampling: trimmed draws from the same uniforms at every epsilon, certified and as printed."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,19 +10,29 @@ from dpbayes.base.looks import INVALID, Look
 from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.curves.promises import coin_until, deepest
 from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.posteriors.decisions import Decisions
 
 _CANCELS = 1e-6
 """Below this, one less a probability has lost too many digits."""
 
 _ROWS = 1 << 15
 """Rows of tables held at once, 2.5 kB each, where one bound has no more."""
+
+
+def largest_degenerate_epsilon(plan: ReleasePlan) -> float:
+    """Return up to which epsilon the printed omega = e^(-epsilon/2) leaves only even odds: 2 ln 2 if all are binary."""
+    return 2 * max_decisions_per_node(plan) * math.log(2)
+
+
+def max_decisions_per_node(plan: ReleasePlan) -> int:
+    """Return the most yes-no decisions that lead to a state of any node: 1 in a binary network."""
+    return max(1, int(np.max(Decisions(plan.network).depths)))
 
 
 def printed_bounds(releases: Releases) -> FloatArray:
@@ -89,7 +100,7 @@ def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[sl
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
     plan, binary = releases.plan, releases.plan.network.is_binary
-    deep, depths = deepest(plan), int(releases.decisions.depths.sum())
+    deep, depths = max_decisions_per_node(plan), int(releases.decisions.depths.sum())
     if binary:
         printed = r"$\theta \in [\omega, 1-\omega]$, $\omega = e^{-\varepsilon/2}$"
         certified = rf"$\omega = 1/(1 + e^{{\varepsilon/2|I|}})$, $2|I| = {2 * depths}$"
@@ -108,7 +119,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     if MANY in methods:
         lines.append(
             f"- **Posterior sampling, as in the paper**: {printed}; a fair coin up to ε = "
-            f"{numeral(coin_until(plan), 4)}. "
+            f"{numeral(largest_degenerate_epsilon(plan), 4)}. "
             f"$N = {plan.draws:,}$ samples are averaged."
         )
     if CERTIFIED in methods:
@@ -121,7 +132,8 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
         return []
     return [
         "The paper's sampler charges for one changed factor of one sample. Up to "
-        f"ε = {numeral(coin_until(releases.plan), 4)} its ω allows only even odds: every sample is a fair coin."
+        f"ε = {numeral(largest_degenerate_epsilon(releases.plan), 4)} its ω allows only even odds: every sample is a "
+        "fair coin."
     ]
 
 

@@ -20,18 +20,19 @@ _REACH = 9 * int(ROUNDED_FROM)
 
 
 def whole_gaussian(normal: FloatArray, scales: ArrayLike) -> FloatArray:
-    """Return whole noise (...) with P[k] ~ exp(-k^2/(2 s^2)) from standard normal draws (...) and s; none at s = 0.
+    """Return whole noise (...) with P[k] ~ exp(-k^2/(2 s^2)) from standard normal samples (...) and s; none at s = 0.
 
-    `scales` broadcast to the draws. A draw of u = Phi(z) becomes the least k whose distribution function reaches u.
+    The samples and `scales` broadcast together. A sample of u = Phi(z) becomes the least k whose distribution function
+    reaches u.
     """
     s = np.asarray(scales, dtype=np.float64)
     drawn = np.rint(normal * np.sqrt(np.maximum(s**2 - 1 / 12, 0.0)))
     if np.all(s >= ROUNDED_FROM):
         return drawn
-    known, kinds = np.unique(np.minimum(s, ROUNDED_FROM), return_inverse=True)
-    kinds = np.broadcast_to(kinds.reshape(s.shape), normal.shape)
+    distinct, kinds = np.unique(np.minimum(s, ROUNDED_FROM), return_inverse=True)
+    kinds = np.broadcast_to(kinds.reshape(s.shape), drawn.shape)
     # One ascending list of all distribution functions, each between two whole numbers of its own.
-    steps = np.arange(len(known))[:, None] + _distribution_functions(known)
+    steps = np.arange(len(distinct))[:, None] + _distribution_functions(distinct)
     place = np.searchsorted(steps.ravel(), kinds + special.ndtr(normal))
     looked_up = place - kinds * steps.shape[1] - _REACH
     return np.where(s >= ROUNDED_FROM, drawn, np.clip(looked_up, -_REACH, _REACH).astype(np.float64))

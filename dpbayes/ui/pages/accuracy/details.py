@@ -8,8 +8,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import apart, escaped, many, near_one, numeral, share_text
-from dpbayes.experiments.accuracy.best import best_known
-from dpbayes.experiments.accuracy.crossings import overtakes
+from dpbayes.experiments.accuracy.crossings import best_known, overtakes
 from dpbayes.experiments.accuracy.curves.sampler import MANY
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT, TOLD

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.figures.bounds import BoundCurves, bound_figure
+from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.index import EXHIBITS
@@ -18,7 +18,7 @@ from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation, axis_of, evalu
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

@@ -11,7 +11,7 @@ from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PURPLE, SLATE, Look
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped
 from dpbayes.experiments.robustness import Robustness
-from dpbayes.figures.papers import verdicts_figure
+from dpbayes.figures.claims import verdicts_figure
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS
 from dpbayes.ui.pages.claims import bound, families
@@ -30,7 +30,7 @@ from dpbayes.ui.pages.claims.headline import finding, shown_as
 from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected, turn_to_page
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.papers import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
+from dpbayes.ui.session.options.claims import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell

@@ -11,8 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import done, escaped, many, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.best_noise import Comparison
-from dpbayes.experiments.best_noise.answers import answer_error
+from dpbayes.experiments.best_noise import Comparison, answer_error
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.figures.noise import NoiseDot, noise_dots_figure
@@ -91,7 +90,7 @@ def python_of(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -
     return program(
         FACE,
         STREAM,
-        "from dpbayes.experiments.best_noise.answers import answer_error",
+        "from dpbayes.experiments.best_noise import answer_error",
         "from dpbayes.experiments.least_epsilon.answers import Question",
         "from dpbayes.experiments.least_epsilon.tables import planned_tables",
         public_cpts_in_python(chosen),

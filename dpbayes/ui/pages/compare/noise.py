@@ -12,10 +12,20 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
 from dpbayes.base.text import done, escaped, many, numeral, times
 from dpbayes.base.validation import brief
-from dpbayes.experiments.best_noise import CellNoise, Comparison, Promise, compare_steps, is_searched, noisy_kinds
-from dpbayes.experiments.best_noise.comparison import needs_delta
-from dpbayes.experiments.best_noise.graphs import MOST_NODES, GraphComparison, compared_graphs, graph_steps
-from dpbayes.experiments.best_noise.residuals import residual_noise
+from dpbayes.experiments.best_noise import (
+    MOST_NODES,
+    CellNoise,
+    Comparison,
+    GraphComparison,
+    Promise,
+    compare_steps,
+    compared_graphs,
+    graph_steps,
+    is_searched,
+    needs_delta,
+    noisy_kinds,
+    residual_noise,
+)
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, residuals_figure
 from dpbayes.mechanisms.known import formula

@@ -36,7 +36,7 @@ from dpbayes.ui.pages.explore.non_negativity import (
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

@@ -37,7 +37,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.bounds import BoundClaim
+from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.session.options.explore import Against
 from dpbayes.ui.widgets.address import turn_to

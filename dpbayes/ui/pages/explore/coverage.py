@@ -9,8 +9,7 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import done, many, numeral, whole_percent
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.calibration.settings import EPSILONS, against_epsilon
-from dpbayes.experiments.calibration.study import AS_REAL, AWARE, calibrate, readings
+from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_epsilon, calibrate, readings
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS

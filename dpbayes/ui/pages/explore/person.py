@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_told, level_above, risk, sentences
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
-from dpbayes.figures.risk import RaisedBeliefs, risk_figure
+from dpbayes.figures.explore import RaisedBeliefs, risk_figure
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls

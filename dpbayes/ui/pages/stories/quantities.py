@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.best import best_near
+from dpbayes.experiments.accuracy.crossings import best_near
 from dpbayes.experiments.accuracy.methods import EXACT, METHODS
 from dpbayes.experiments.accuracy.study import accuracy_steps
 from dpbayes.experiments.hellinger.errors import LEVELS, error_laws

@@ -1,10 +1,13 @@
-"""What Explore lets a person set of its pictures."""
+"""What Explore lets a person set besides data, network and mechanism: reading it, what matters, a belief, pictures."""
 
 import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
+from dpbayes.posteriors.noise_aware import POINTS
+from dpbayes.posteriors.noise_model import Reading
 
 
 class Against(enum.Enum):
@@ -19,3 +22,70 @@ class ExploreOptions:
     """The pictures of Explore."""
 
     against: Annotated[Against, Choice(Against, title="non-negativity is drawn")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """How the recipient reads a release, how fine her posterior is, which tables matter, and a belief."""
+
+    reading: Annotated[
+        Reading,
+        Choice(
+            Reading,
+            title="the recipient",
+            description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
+            "keep their level. A naive reader takes noisy counts as true counts, as the papers do. "
+            "Both cost no privacy.",
+        ),
+    ]
+    points: Annotated[
+        int,
+        Parameter(
+            "S",
+            low=128,
+            high=8192,
+            typical=POINTS,
+            log=True,
+            whole=True,
+            title="points of every row",
+            description="The number of possible counts of each row in the noise-aware posterior.",
+        ),
+    ]
+    weight: Annotated[
+        float,
+        Parameter(
+            "w",
+            low=LEAST_WEIGHT,
+            high=MOST_WEIGHT,
+            typical=10.0,
+            log=True,
+            title="their weight",
+            description="The weight of the squared error in these tables. All other tables have weight 1. The "
+            "guarantee stays the same.",
+        ),
+    ]
+    suspicion: Annotated[
+        float,
+        Parameter(
+            "p",
+            low=0.001,
+            high=0.99,
+            typical=0.1,
+            log=True,
+            title="belief before any release",
+            description="The probability that an attacker gives to a suspicion about one person.",
+        ),
+    ]
+    releases: Annotated[
+        int,
+        Parameter(
+            "k",
+            low=1,
+            high=100,
+            typical=1,
+            log=True,
+            whole=True,
+            title="releases of these records",
+            description="Each with this mechanism and this guarantee, and with new noise.",
+        ),
+    ]

@@ -6,14 +6,11 @@ from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.experiments.regression.scenario import RegressionScenario
 from dpbayes.ui.session.options.accuracy import AccuracyOptions
 from dpbayes.ui.session.options.audit import AuditOptions
-from dpbayes.ui.session.options.bounds import BoundsOptions
+from dpbayes.ui.session.options.claims import BoundsOptions, PapersOptions, RobustnessOptions
 from dpbayes.ui.session.options.compare import CompareOptions, StealthOptions, StructureOptions
-from dpbayes.ui.session.options.explore import ExploreOptions
+from dpbayes.ui.session.options.explore import ExploreOptions, ReleaseOptions
 from dpbayes.ui.session.options.hellinger import HellingerOptions
 from dpbayes.ui.session.options.network import NetworkOptions
-from dpbayes.ui.session.options.papers import PapersOptions
-from dpbayes.ui.session.options.release import ReleaseOptions
-from dpbayes.ui.session.options.robustness import RobustnessOptions
 from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.options.which_epsilon import WhichEpsilonOptions
 

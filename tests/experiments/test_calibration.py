@@ -16,15 +16,16 @@ from dpbayes import Dirichlets, Network, count, sample_dataset
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.steps import Partial, finished
-from dpbayes.experiments.calibration.settings import against_epsilon, combinations
-from dpbayes.experiments.calibration.study import (
+from dpbayes.experiments.calibration import (
     LEVELS,
     Ranks,
     Reader,
     Trial,
+    against_epsilon,
     as_real,
     aware,
     calibrate,
+    combinations,
     drawn_counts,
     ranks,
     told_cells,
@@ -174,7 +175,7 @@ def test_counts_are_those_of_drawn_records(network):
 
 
 def test_large_networks_draw_their_records(monkeypatch):
-    monkeypatch.setattr("dpbayes.experiments.calibration.study._JOINT", 1)
+    monkeypatch.setattr("dpbayes.experiments.calibration._JOINT", 1)
     theta = Dirichlets.symmetric(ASIA).sample(np.random.default_rng(1), (3,))
     counts = drawn_counts(ASIA, theta, 20, np.random.default_rng(1))
     assert counts.shape == (3, ASIA.cell_count)

@@ -1,14 +1,47 @@
-"""Picture of a bound: as stated in the paper, proved, exact and simulated, against what it depends on."""
+"""Pictures of claims: the verdicts on each paper, and a bound as stated, proved and measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, INVALID, PRIVATE, Look
 from dpbayes.base.text import numeral
-from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Figure, Trace, figure_of, numerals, titled
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, figure_of, names_axis, numerals, titled
+
+MARKS = ("✓", "✓+", "△", "✗", "○", "?")
+"""What tells verdicts apart without their colours."""
+
+
+def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: IntArray) -> Figure:
+    """Draw how many claims of each paper met each verdict: `counts` (verdicts, papers)."""
+    names = distinct_labels(papers, 40)
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "x": numbers,
+            "y": names,
+            "name": f"{mark} {verdict.name}",
+            "marker": {"color": verdict.colour, "line": {"color": "#FFFFFF", "width": 1}},
+            "text": [f"{mark} {number}" for number in numbers],
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
+            "hovertemplate": "%{y}: %{x}<extra>" + verdict.name + "</extra>",
+        }
+        for verdict, mark, numbers in zip(verdicts, MARKS, np.asarray(counts), strict=True)
+    ]
+    return figure_of(
+        bars,
+        x=titled("claims", rangemode="tozero"),
+        y=names_axis(autorange="reversed"),
+        height=150 + 34 * len(papers),
+        barmode="stack",
+        legend=FRAME["legend"] | {"traceorder": "normal"},
+    )
+
 
 DECADES = 8
 """Most powers of ten on the axis of values; what is smaller leaves the picture."""

@@ -1,31 +1,43 @@
-"""Which noise on counts is the least at one promise, of every mechanism that adds some: in the cells of a network.
+"""Which noise on counts is the least at one promise: in cells, over graphs, on residuals and in an answer.
+
+Everything here is public: noise depends on the network and on the promise, and answers are those of synthetic records.
 
 Mechanisms that promise a delta stand beside Laplace noise that makes use of the same delta: what the worst pair of
 tables really loses at that delta allows Laplace noise a larger epsilon of its own, as the audit finds it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from dpbayes.audit.recalibration import recalibration_steps
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.steps import Partial, Work, part_of
-from dpbayes.base.types import BoolArray
+from dpbayes.base.steps import Partial, Work, finished, part_of
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
+from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights
+from dpbayes.mechanisms.release import Outcome
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
 
 BASELINE = LaplaceUpdates
 """The paper's Laplace noise, which all are compared with."""
 
 _RECORDS = 1
 """Records of the tables whose loss is looked at: counts and coefficients of any number of records lose the same."""
+
+MOST_NODES = 40
+"""Nodes of the graphs compared: of a larger ready network the search for the best noise takes half a minute."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +55,9 @@ class Promise:
 
         Errors: InputError where the network is not for it.
         """
-        asked = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
+        values = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
         shared = {"weights": weights} if takes_weights(kind) else {}
-        return kind(prior=network, **{name: asked[name] for name in parameters_of(kind) if name in asked}, **shared)
+        return kind(prior=network, **{name: values[name] for name in parameters_of(kind) if name in values}, **shared)
 
 
 def noisy_kinds() -> tuple[type[Any], ...]:
@@ -168,10 +180,10 @@ def compare_steps(
     The best scales of noise are searched once for a network and weights, round by round, which takes seconds on one of
     many nodes.
     """
-    asked = noisy_kinds() if kinds is None else kinds
+    kinds = noisy_kinds() if kinds is None else kinds
     so_far = Comparison(promise, (), {}, weights)
-    for place, kind in enumerate(asked, start=1):
-        start, end = ((place - back) / len(asked) / 4 for back in (1, 0))
+    for place, kind in enumerate(kinds, start=1):
+        start, end = ((place - back) / len(kinds) / 4 for back in (1, 0))
         so_far = yield from part_of(_with(so_far, kind, network), start, end)
         yield Partial(end, so_far)
     places = [
@@ -182,8 +194,8 @@ def compare_steps(
     for done, place in enumerate(places):
         start, end = ((1 + 3 * share / len(places)) / 4 for share in (done, done + 1))
         noise = so_far.noises[place]
-        known = replace(noise, recounted=(yield from part_of(recount_steps(noise.mechanism, promise), start, end)))
-        so_far = replace(so_far, noises=(*so_far.noises[:place], known, *so_far.noises[place + 1 :]))
+        recounted = replace(noise, recounted=(yield from part_of(recount_steps(noise.mechanism, promise), start, end)))
+        so_far = replace(so_far, noises=(*so_far.noises[:place], recounted, *so_far.noises[place + 1 :]))
         yield Partial(end, so_far)
     return so_far
 
@@ -211,3 +223,102 @@ def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
         return (yield from steps)
     except InputError:
         return mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class GraphComparison:
+    """A graph's name, its size, and how many times less noise than Laplace's each mechanism adds, by label."""
+
+    name: str
+    nodes: int
+    cells: int
+    factors: Mapping[str, float]
+
+    def best(self, labels: tuple[str, ...]) -> str:
+        """Return which of these mechanisms adds the least noise."""
+        return max((label for label in labels if label in self.factors), key=lambda label: self.factors[label])
+
+
+@cache
+def compared_graphs() -> Mapping[str, Network]:
+    """Return the graphs compared, by name: templates, then published networks of up to MOST_NODES nodes.
+
+    They are the same objects each time, so that what was searched for one is searched once.
+    """
+    templates = {
+        "no arrows, 12": empty(12),
+        "chain, 12": chain(12),
+        "tree, 12": tree(12),
+        "naive Bayes, 16": naive_bayes(16),
+        "tree of threes, 12": tree(12, branching=3),
+        "complete, 7": full(7),
+    }
+    named = {NAMED[key].title: load_named(key)[0] for key in NAMED}
+    return templates | {title: network for title, network in named.items() if len(network.names) <= MOST_NODES}
+
+
+def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
+    """Compare the mechanisms on one graph after the other; the first, a small one, in one step."""
+    graphs = list(compared_graphs().items())
+    compared: tuple[GraphComparison, ...] = (compared_on(*graphs[0], promise),)
+    for k, (name, network) in enumerate(graphs[1:], start=1):
+        yield Partial(k / len(graphs), compared)
+        work = _compared_on(name, network, promise)
+        compared += ((yield from part_of(work, k / len(graphs), (k + 1) / len(graphs))),)
+    return compared
+
+
+def compared_on(name: str, network: Network, promise: Promise) -> GraphComparison:
+    """Return how every mechanism compares with Laplace noise on one graph."""
+    return finished(_compared_on(name, network, promise))
+
+
+def _compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComparison]:
+    comparison = yield from part_of(compare_steps(network, promise, recount=(BASELINE,)), 0.0, 1.0)
+    factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
+    return GraphComparison(name, len(network.names), network.cell_count, factors)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualNoise:
+    """The sets A of nodes within a family, smallest first, and the noise on their residuals.
+
+    `sds` are standard deviations (sets,) of every number of a residual, by the mechanism's label, as its recipient
+    knows them best: of noise in cells after least squares. `holders` (sets,) says how many families hold a set.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    holders: FloatArray
+    sds: Mapping[str, FloatArray]
+
+
+def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
+    """Return the noise on residuals of every mechanism that tells it, at the promise itself."""
+    members, slots = network.closure.members, network.closure.slots
+    holders = np.bincount(slots, minlength=len(members))
+    kept = [k for k, mask in enumerate(members) if mask and network.residuals.shares[k] > 0]
+    order = np.array(sorted(kept, key=lambda k: (members[k].bit_count(), -holders[k])), dtype=np.int64)
+    sets = tuple(
+        tuple(name for node, name in enumerate(network.names) if members[k] >> node & 1) for k in order.tolist()
+    )
+    sds = {
+        noise.label: np.sqrt(noise.mechanism.noise_model.variances[order])
+        for noise in comparison.noises
+        if hasattr(noise.mechanism, "noise_model")
+    }
+    return ResidualNoise(sets, holders[order].astype(np.float64), sds)
+
+
+def answer_error(
+    mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
+) -> Estimate:
+    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real.
+
+    Generators of one seed give a mechanism and itself with another epsilon the same draws, so that the two compare.
+    """
+    exact = float(question.answers(mechanism.prior.updated(counts).mean))
+    release = simulated(mechanism, counts, rng, (releases,))
+    outcome: Outcome = release.outcome
+    square = Estimate.of(np.square(question.answers(outcome.probabilities) - exact))
+    error = math.sqrt(square.value)
+    return Estimate(error, square.error / (2 * error) if error else 0.0)
