@@ -227,5 +227,5 @@ def test_needed_answers_are_unknown_where_no_game_is_long_enough():
 
 
 def test_the_printed_calibration_of_an_answer_can_be_refused():
-    with pytest.raises(InputError, match="epsilon must be above"):
+    with pytest.raises(InputError, match="Choose an epsilon above"):
         network_pair(1.0, Calibration.AS_PRINTED)

@@ -191,7 +191,7 @@ def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_the_claims_page_sh
     assert ":red[**Fails.**] It is made up." in after["bounds"]
     assert "$9 = 9$" in after["bounds"]
     assert after["rows"][PLACE] == {"statement": "A claim nobody made", "verdict": "✗ fails"}
-    said = "At nine times one: the true value is **10**, the paper states 9, proved is 11 (records)."
+    said = "At nine times one: the true value is **10**, the paper states 9, and the proved bound is 11 (records)."
     assert said in after["papers"]
 
 
