@@ -187,17 +187,17 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
     # What a page goes on with would be drawn over what the browser was told first.
     stop_after_a_step(monkeypatch)
     before = open_page("pages/explore.py", epsilon="3", data_seed="7")
-    keys = ("number.epsilon__events", "comparison", "box.prior", "box.seed")
-    slider, button, prior, seed = (control(before, key) for key in keys)
+    keys = ("number.epsilon__events", "comparison", "settings.open", "box.prior", "box.seed")
+    slider, button, settings, prior, seed = (control(before, key) for key in keys)
     sent = WidgetStates()
     sent.widgets.add(id=slider, json_trigger_value='[{"event": "move", "value": {"text": "5", "number": 8}}]')
     sent.widgets.add(id=button, bool_value=True)
+    sent.widgets.add(id=settings, bool_value=True)  # the browser has a part open that a restarted server draws closed
     sent.widgets.add(id=prior, string_value="2")
     sent.widgets.add(id=seed, string_value="1")
     sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at.query_params.update({"epsilon": "3", "data_seed": "7"})
-    at.session_state["settings.open"] = True  # a restarted server knows no control of a part that is closed
     at.switch_page("pages/explore.py")
     queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment] if fragment else []
     with monkeypatch.context() as patch:

@@ -65,20 +65,31 @@ def delivering() -> Iterator[None]:
     try:
         yield
     finally:
-        waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
-        if waiting is not None and run is not None:
-            st.session_state[_WAITING] = None
-            # Drawn as the link says, the controls went back on the screen to what they were before they moved.
-            st.session_state[_UNSHOWN] = {state.id for state in waiting.widgets}
-            raise RerunException(
-                RerunData(
-                    query_string=run.query_string,
-                    page_script_hash=run.page_script_hash,
-                    cached_message_hashes=run.cached_message_hashes,
-                    context_info=run.context_info,
-                    widget_states=waiting,
-                )
-            )
+        _deliver()
+
+
+def _deliver() -> None:
+    waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
+    if waiting is None or run is None:
+        return
+    known = run.session_state._state._new_widget_state.widget_metadata
+    later = [state for state in waiting.widgets if state.id not in known]
+    st.session_state[_WAITING] = None
+    if len(later) == len(waiting.widgets):
+        return
+    # What stands in a part that the browser has open is taken once that part has been opened here, too.
+    st.session_state[_WAITING] = WidgetStates(widgets=later) if later else None
+    # Drawn as the link says, the controls went back on the screen to what they were before they moved.
+    st.session_state[_UNSHOWN] = {state.id for state in waiting.widgets}
+    raise RerunException(
+        RerunData(
+            query_string=run.query_string,
+            page_script_hash=run.page_script_hash,
+            cached_message_hashes=run.cached_message_hashes,
+            context_info=run.context_info,
+            widget_states=waiting,
+        )
+    )
 
 
 def _whole_where_asked(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:

@@ -144,8 +144,8 @@ def data_and_download(
 
     The file's name says whether it `simulates` releases.
     """
-    with st.expander("Numbers and download", on_change="rerun", key=f"numbers.{name}") as part:
-        if not part.open:
+    with folded("Numbers and download", key=f"numbers.{name}") as is_open:
+        if not is_open:
             return
         frame = make()
         if curator_only:

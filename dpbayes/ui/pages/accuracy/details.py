@@ -24,7 +24,7 @@ from dpbayes.ui.pages.accuracy.headline import points
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress
-from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
 
 
 def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
@@ -33,15 +33,15 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
     What takes time is computed once it is opened, from the whole study: not while that is `under_way`.
     """
     going = False
-    with st.expander("Calibration of the predicted probabilities", on_change="rerun", key="accuracy.reliable") as part:
-        if part.open:
+    with folded("Calibration of the predicted probabilities", key="accuracy.reliable") as is_open:
+        if is_open:
             with sentence_instead():
                 going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
-    with st.expander("Best private curve at each ε", on_change="rerun", key="accuracy.best") as part:
-        if part.open:
+    with folded("Best private curve at each ε", key="accuracy.best") as is_open:
+        if is_open:
             _best(study)
-    with st.expander("Where one curve overtakes another", on_change="rerun", key="accuracy.crossings") as part:
-        if part.open:
+    with folded("Where one curve overtakes another", key="accuracy.crossings") as is_open:
+        if is_open:
             _crossings(study)
     with st.expander("Proved ε and accuracy of each curve"):
         _promises(study)

@@ -44,7 +44,7 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, folded, refusal, remark
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
@@ -246,8 +246,8 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         + ("Not private (curator view)." if real else "")
     )
     data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real, simulates=True)
-    with st.expander("Parquet file with the settings", on_change="rerun", key="accuracy.parquet") as more:
-        if more.open:
+    with folded("Parquet file with the settings", key="accuracy.parquet") as is_open:
+        if is_open:
             st.download_button(
                 "Download Parquet",
                 parquet_bytes(study, recipe.settings),

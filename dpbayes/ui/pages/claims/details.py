@@ -21,7 +21,7 @@ from dpbayes.ui.pages.claims.curve import Evaluation
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.from_python import program
-from dpbayes.ui.widgets.show import assumption, refusal, source
+from dpbayes.ui.widgets.show import assumption, folded, refusal, source
 
 FORMULA = "claims-formula"
 """A formula wider than the page scrolls by itself."""
@@ -117,8 +117,8 @@ def python_of(claim: Claim) -> str:
 
 def table_1_live(chosen: Chosen) -> None:
     """Show Table 1 of [Zhang16] at this setting, once asked for; the recipient gets what is public of it."""
-    with st.expander("Table 1 of AAAI 2016 at these settings", on_change="rerun", key="bounds.table1") as opened:
-        if not opened.open:
+    with folded("Table 1 of AAAI 2016 at these settings", key="bounds.table1") as is_open:
+        if not is_open:
             return
         try:
             rows, missing = _table_1(chosen), not_computable(chosen.network, chosen.counts.n)

@@ -37,7 +37,7 @@ from dpbayes.ui.widgets.chart.facts import pictures_tell
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import data_and_download, inside
+from dpbayes.ui.widgets.show import data_and_download, folded, inside
 
 CLAIM_OF = dict(zip(ClaimShown, CLAIMS, strict=True))
 
@@ -299,8 +299,8 @@ def _sources(chosen: Chosen, claim: Claim) -> None:
     """Show where a claim is in code, tests and papers, Table 1 of the paper, and all verdicts."""
     sources(claim)
     table_1_live(chosen)
-    with st.expander("Verdicts by paper", on_change="rerun", key="papers.overview") as opened:
-        if opened.open:
+    with folded("Verdicts by paper", key="papers.overview") as is_open:
+        if is_open:
             _verdicts()
     data_and_download(_map, name="claims", curator_only=False)
 

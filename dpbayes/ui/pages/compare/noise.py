@@ -43,6 +43,7 @@ from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import (
     assumption,
     data_and_download,
+    folded,
     inside,
     noise_is_not_error,
     numbers,
@@ -359,8 +360,8 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
 
 def _residuals(comparison: Comparison, network: Network) -> None:
     """Show the noise on the residual of every set of nodes, once asked for."""
-    with st.expander("Noise by set of nodes", on_change="rerun", key="compare.residuals.open") as part:
-        if not part.open:
+    with folded("Noise by set of nodes", key="compare.residuals.open") as is_open:
+        if not is_open:
             return
         if len(network.closure) > MOST_SETS:
             st.caption(f"This network has {len(network.closure):,} sets of nodes within a family: too many to draw.")

@@ -21,7 +21,7 @@ from dpbayes.ui.pages.explore.simulations import DRAWS, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import numbers, refusal, sentence_instead
+from dpbayes.ui.widgets.show import folded, numbers, refusal, sentence_instead
 
 Compared = dict[str, object] | InputError
 """The errors of a mechanism, by column, or why it cannot be run."""
@@ -40,8 +40,8 @@ _COLUMNS = {
 
 def comparison(chosen: Chosen, cell: int) -> bool:
     """Show the errors of each mechanism, once opened; for a large network one mechanism in each run of the page."""
-    with st.expander("Compare the mechanisms at this setting", on_change="rerun", key="comparison") as opened:
-        if not opened.open:
+    with folded("Compare the mechanisms at this setting", key="comparison") as is_open:
+        if not is_open:
             return False
         net, settings = chosen.network, chosen.settings
         key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, chosen.counts.digest)

@@ -25,7 +25,7 @@ from dpbayes.ui.widgets.weights import weights_control
 
 ARROW = ":material/arrow_forward:"
 
-FOLDED = ("noise", "calibration")
+RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
 
 EXAMPLE = "dysp | bronc=yes, either=no"
@@ -82,7 +82,7 @@ def release_controls(chosen: Chosen) -> None:
     kind, kinds = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: kinds[name].label)
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
-    for name in [name for name in names if name not in FOLDED]:
+    for name in [name for name in names if name not in RARELY_CHANGED]:
         controls.parameter_control(name, default=defaults.get(name))
     if hasattr(kind, "increment"):
         with sentence_instead():
@@ -93,7 +93,7 @@ def release_controls(chosen: Chosen) -> None:
     with folded("More settings", key="settings.open") as is_open:
         if not is_open:
             return
-        for name in [name for name in names if name in FOLDED]:
+        for name in [name for name in names if name in RARELY_CHANGED]:
             controls.parameter_control(name, default=defaults.get(name))
         if takes_weights(kind):
             weights_control(chosen, chosen.network)

@@ -16,7 +16,7 @@ from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 
 RELEASES, FEW_RELEASES, SMALL = 200, 40, 100
 """Releases at every epsilon: as many for networks of up to so many cells, and fewer for others."""
@@ -27,8 +27,8 @@ MOST_VALUES = 1_000_000
 
 def coverage(chosen: Chosen) -> bool:
     """Show the coverage of intervals, once opened; return whether it goes on."""
-    with st.expander("How often intervals contain the truth", on_change="rerun", key="coverage.open") as part:
-        if not part.open:
+    with folded("How often intervals contain the truth", key="coverage.open") as is_open:
+        if not is_open:
             return False
         going = False
         with sentence_instead():

@@ -14,7 +14,7 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import numbers, sentence_instead
+from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
 
 MOST_RHAT = 1.05
 """R-hat above which chains are said not to agree yet."""
@@ -22,8 +22,8 @@ MOST_RHAT = 1.05
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
     """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
-    with st.expander("Check against whole tables", on_change="rerun", key="exact.open") as part:
-        if not part.open:
+    with folded("Check against whole tables", key="exact.open") as is_open:
+        if not is_open:
             return False
         going = False
         with sentence_instead():

@@ -20,7 +20,7 @@ from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publi
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import opened_release
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 
 UNSEEN = "I chose the graph and the prior without looking at these records."
 PRIOR_UNSEEN = "I chose the prior without looking at these records."
@@ -28,8 +28,8 @@ PRIOR_UNSEEN = "I chose the prior without looking at these records."
 
 def make_release(chosen: Chosen) -> None:
     """Offer to make the release that the page simulates; the curator alone can."""
-    with st.expander("Make this release …", on_change="rerun", key="make") as part:
-        if part.open:
+    with folded("Make this release …", key="make") as is_open:
+        if is_open:
             with sentence_instead():
                 _make(chosen)
 

@@ -14,7 +14,7 @@ from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import inside, sentence_instead
+from dpbayes.ui.widgets.show import folded, inside, sentence_instead
 
 _BEFORE = np.linspace(0.0, 1.0, 201)
 
@@ -28,8 +28,8 @@ def in_short(chosen: Chosen) -> None:
 
 def one_person(chosen: Chosen) -> None:
     """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
-    with st.expander("What this epsilon means for one person", on_change="rerun", key="person.open") as part:
-        if part.open:
+    with folded("What this epsilon means for one person", key="person.open") as is_open:
+        if is_open:
             left, right = st.columns(2)
             with left:
                 controls.parameter_control("release.suspicion")

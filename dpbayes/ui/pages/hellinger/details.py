@@ -25,7 +25,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
 
 
 def download(
@@ -148,8 +148,8 @@ def details(scenario: Scenario, *, seed: int, enumeration: str) -> None:
         st.markdown(enumeration)
         _assumptions(scenario)
         source(Reference("Notes", "Section 2"))
-    with st.expander("Audit: exact privacy loss over all tables", on_change="rerun", key="hellinger.audit") as audit:
-        if audit.open:
+    with folded("Audit: exact privacy loss over all tables", key="hellinger.audit") as is_open:
+        if is_open:
             with sentence_instead():
                 _audit(scenario)
     with st.expander("The same from Python or the command line"):

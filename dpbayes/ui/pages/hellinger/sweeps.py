@@ -25,7 +25,7 @@ from dpbayes.figures.hellinger import errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import numbers
+from dpbayes.ui.widgets.show import folded, numbers
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
@@ -101,8 +101,8 @@ def more_sides(scenario: Scenario) -> str:
 
 def _numbers_and_files(study: HellingerStudy) -> None:
     """Show the tidy frame of boxes and curves, once asked for, and offer it as CSV and Parquet with its settings."""
-    with st.expander("Numbers and download", on_change="rerun", key="numbers.hellinger") as part:
-        if not part.open:
+    with folded("Numbers and download", key="numbers.hellinger") as is_open:
+        if not is_open:
             return
         frame = study.frame()
         numbers(frame, height=300)

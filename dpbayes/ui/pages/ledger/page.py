@@ -23,7 +23,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
-from dpbayes.ui.widgets.show import data_and_download, headline, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, folded, headline, sentence_instead
 
 DELTA = "0.000001"
 """The delta at which a budget in rho, or many releases together, are shown as an epsilon, unless another is typed."""
@@ -94,8 +94,8 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
             _raise_budget(path, accounts)
         st.divider()
         _from_file(suspicion)
-    with st.expander("Integrity of the ledger", on_change="rerun", key="ledger.check") as checking:
-        if checking.open:
+    with folded("Integrity of the ledger", key="ledger.check") as is_open:
+        if is_open:
             with sentence_instead():
                 _checked(path)
     st.caption(f"The ledger is the file {escaped(str(path))}. Not private (curator view).")
@@ -281,8 +281,8 @@ def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
 
 def _together(path: Path, accounts: tuple[Account, ...]) -> None:
     """Show the privacy loss of all releases together at a small delta, which is less than their sum."""
-    with st.expander("Total privacy loss", on_change="rerun", key="ledger.together") as part:
-        if not part.open:
+    with folded("Total privacy loss", key="ledger.together") as is_open:
+        if not is_open:
             return
         with sentence_instead():
             delta = _delta("ledger.together.at")

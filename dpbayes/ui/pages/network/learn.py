@@ -28,7 +28,7 @@ from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 
 AT_ONCE = 50_000_000
 """Looks at a record up to which the page simulates unasked: about a second."""
@@ -38,8 +38,8 @@ def learn_privately(chosen: Chosen) -> None:
     """Offer to choose a graph from the records; the curator alone can."""
     if not chosen.is_curator:
         return
-    with st.expander("Learn privately …", on_change="rerun", key="learn") as part:
-        if part.open:
+    with folded("Learn privately …", key="learn") as is_open:
+        if is_open:
             with sentence_instead():
                 _learn(chosen)
 

@@ -12,13 +12,13 @@ from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import assumption, numbers, source
+from dpbayes.ui.widgets.show import assumption, folded, numbers, source
 
 
 def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
     """Show the tidy frame once it is opened, and offer it as CSV and Parquet with the settings in its last columns."""
-    with st.expander("Numbers and download", on_change="rerun", key="numbers.regression") as part:
-        if not part.open:
+    with folded("Numbers and download", key="numbers.regression") as is_open:
+        if not is_open:
             return
         made_up = recipe.scenario.records is Records.SYNTHETIC
         if not made_up:

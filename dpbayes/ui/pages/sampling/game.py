@@ -39,7 +39,7 @@ from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import data_and_download, refusal
+from dpbayes.ui.widgets.show import data_and_download, folded, refusal
 
 LEVEL = 0.95
 MOST_SIMULATED = 4000
@@ -107,8 +107,8 @@ def game_section(chosen: Chosen) -> None:
     """Show the game below the page, once it is opened, or a link or a story leads to it."""
     _open_where_linked(chosen.settings)
     title = "Query game: how many answers reveal which of two tables is used?"
-    with st.expander(title, on_change="rerun", key="game.open") as part:
-        if part.open:
+    with folded(title, key="game.open") as is_open:
+        if is_open:
             _opened(chosen)
 
 
