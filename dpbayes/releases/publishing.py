@@ -64,17 +64,16 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
     """
     domains = {column.name: column.domain for column in columns if column.use}
     if undeclared := [name for name, domain in domains.items() if domain is None]:
-        raise InputError(f"Nothing is declared of {_columns(undeclared)}; declare the states on Data.")
+        raise InputError(f"No states are declared for {_columns(undeclared)}; declare them on Data.")
     if read_off := [name for name, domain in domains.items() if domain and not domain.public]:
         raise InputError(
-            f"The states of {_columns(read_off)} are marked as read off the records, which a release would betray; on "
-            "Data, declare what is known without the table, and tick public."
+            f"The states of {_columns(read_off)} were read from the records, which leaks information; on Data, declare "
+            "them from public knowledge, and tick public."
         )
     if dropped := [name for name, domain in domains.items() if domain and isinstance(domain.missing, DropRecord)]:
         raise InputError(
-            f"Records without a value of {_columns(dropped)} are dropped, so that the number of records depends on "
-            "them, which a release takes for public; on Data, make missing values a state of their own, or count them "
-            "as a state."
+            f"Records without a value of {_columns(dropped)} are dropped, so the public number of records depends on "
+            "the data; on Data, count missing values as a state."
         )
 
 

@@ -74,6 +74,28 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     assert f"epsilon={screen.slider.first.get_attribute('aria-valuetext')}" in screen.page.url
 
 
+SHADES = """() => {
+  window.shades = [];
+  const look = () => {
+    const part = document.querySelector(".st-key-beside");
+    if (part) window.shades.push(Number(getComputedStyle(part).opacity));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Writes down how strongly what stands beside the picture is drawn, frame by frame."""
+
+
+@pytest.mark.parametrize("place", thorough(["sampling", "which_epsilon", "audit", "claims"], sample=["sampling"]))
+def test_what_belongs_to_a_former_position_is_faded_until_it_is_new(visit, place):
+    screen = visit(place)
+    screen.page.evaluate(SHADES)
+    screen.slider.first.press("ArrowRight")
+    screen.page.wait_for_function("() => window.shades.includes(0.35)", timeout=SLOW_MS)
+    screen.settle()
+    screen.page.wait_for_function("() => window.shades.at(-1) === 1", timeout=SLOW_MS)
+
+
 def test_a_page_may_be_left_while_the_hand_still_moves(visit):
     """The slider tells of a rest a moment after the last move: by then another page may be there, or on its way."""
     screen = visit("explore")

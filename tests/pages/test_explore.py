@@ -175,7 +175,7 @@ def test_the_recipient_waits_for_no_averages(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipient sees it too, for no record is looked at; where tables would be too large that is one sentence."""
-    monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.RELEASES", 20)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.RELEASES", 20)
     at = open_page(PAGE, seat="recipient", source="sprinkler", records="200")
     assert "coverage" not in figures(at)
     at.session_state["coverage.open"] = True
@@ -188,14 +188,14 @@ def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch:
     assert len(real) == len(aware) == 7
     assert real[0] < 0.5 < 0.85 < min(aware)
     assert f"{whole_percent(real[0])} of releases for a naive reader" in everything(at)
-    monkeypatch.setattr("dpbayes.ui.pages.explore.coverage.MOST_VALUES", 10)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.MOST_VALUES", 10)
     one_sentence(fine(at.run()), "Sample a smaller synthetic table")
 
 
 @pytest.mark.parametrize("seat", list(Seat))
 def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.MonkeyPatch, seat: Seat) -> None:
     """Once asked for, in both seats, of the released numbers alone; it can be stopped, and goes on."""
-    monkeypatch.setattr("dpbayes.ui.pages.explore.exact.SWEEPS", 30)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.SWEEPS", 30)
     monkeypatch.setattr("dpbayes.ui.widgets.running.NOTICED", 0.0)  # however fast the machine is
     stop_after_a_step(monkeypatch)
     at = open_page(PAGE, seat=seat.value, source="sprinkler", records="200")

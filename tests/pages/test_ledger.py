@@ -264,7 +264,7 @@ def test_the_recipient_sees_nothing_of_the_ledger(path: Path, tmp_path: Path) ->
 def test_a_ledger_that_was_edited_is_one_sentence(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     path.write_bytes(b"no ledger")
-    one_sentence(open_page(PAGE), "is no ledger")
+    one_sentence(open_page(PAGE), "is not a ledger")
 
 
 def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:

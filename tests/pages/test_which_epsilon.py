@@ -263,7 +263,7 @@ def test_the_command_answers_on_a_shipped_table_as_the_page_does(
     said = answered_by_the_command(at, capsys)
     assert "--table house_votes_84" in codes(at, "bash")[0]
     assert "--records" not in codes(at, "bash")[0]
-    assert "For the curator only, not private" in said
+    assert "Not private (curator view)" in said
     assert float(said.partition("Least epsilon: ")[2].split(";")[0]) == pytest.approx(least_of(at), rel=0.25)
 
 

@@ -32,8 +32,8 @@ NAMES = {kind.label.split(" (")[0].lower().replace(" ", "-"): kind for kind in M
 ANSWERS = {"as-real": AS_REAL, "noise-aware": NOISE_AWARE}
 
 NOT_PRIVATE = (
-    "For the curator only, not private: this was worked out on the records themselves, so that it, and an epsilon "
-    "chosen by it, tell of them. Planned without a table it would cost nothing."
+    "Not private (curator view): this answer was computed from the records, and an epsilon chosen by it depends on "
+    "them. An answer planned without a table costs no privacy."
 )
 """Beside every answer that a real table gave."""
 
@@ -61,9 +61,13 @@ class PlannedRecords:
 class Wanted:
     """How near an answer is to be and how often."""
 
-    within: Annotated[float, Parameter("", 0, 1, 0.05, title="largest error, or width, of an answer")] = 0.05
-    confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases that keep to it")] = 0.95
-    measure: Annotated[Measure, Choice(Measure, title="what is to be small")] = Measure.ERROR
+    within: Annotated[
+        float, Parameter("", 0, 1, 0.05, title="largest error, or width of the interval, of an answer")
+    ] = 0.05
+    confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases within the tolerance")] = (
+        0.95
+    )
+    measure: Annotated[Measure, Choice(Measure, title="quantity to bound")] = Measure.ERROR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +82,8 @@ class PriorAndSeed:
 class Suspected:
     """A belief of one record, and the level that it may pass. Errors: InputError where it is there already."""
 
-    suspicion: Annotated[float, _chance(0.1, "what somebody believes of one record")] = 0.1
-    level: Annotated[float, _chance(0.2, "which that belief may pass")] = 0.2
+    suspicion: Annotated[float, _chance(0.1, "an attacker's belief about one record")] = 0.1
+    level: Annotated[float, _chance(0.2, "level that the belief may exceed")] = 0.2
 
     def __post_init__(self) -> None:
         if not self.level > self.suspicion:
@@ -91,13 +95,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("network and records")
     add_network(where)
     add_settings(where, PlannedRecords)
-    args = parser.add_argument_group("what is asked")
+    args = parser.add_argument_group("question")
     args.add_argument(
         "--target", metavar="NODE=STATE", required=True, help="whose probability; its first state if none"
     )
     args.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
     add_settings(args, Wanted)
-    args.add_argument("--epsilon", metavar="E", help="without a table: say too how many records this one would need")
+    args.add_argument("--epsilon", metavar="E", help="without a table: also print how many records this epsilon needs")
     how = parser.add_argument_group("how it is answered")
     how.add_argument(
         "--mechanism",
@@ -164,25 +168,27 @@ def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str
     needed = least_records(planned, cpts, stream(seed, "least records"))
     if not math.isfinite(needed.records):
         return [f"Records: up to {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
-    high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end known from so few draws"
-    return [f"Records: ε = {epsilon:g} does from {needed.records:,.0f} on; 95% interval: {needed.low:,.0f} to {high}."]
+    high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end from so few releases"
+    return [
+        f"Records: ε = {epsilon:g} needs at least {needed.records:,.0f}; 95% interval: {needed.low:,.0f} to {high}."
+    ]
 
 
 def lines(least: LeastEpsilon) -> list[str]:
-    """Return the answer, what was asked, and from how many draws."""
+    """Return the answer, the question, and from how many releases."""
     wish, floor = least.wish, least.epsilon <= EPSILON.low
-    high = numeral(least.high, 3) if least.high <= EPSILON.high else "no upper end known from so few draws"
+    high = numeral(least.high, 3) if least.high <= EPSILON.high else "no upper end from so few releases"
     low = f"at most {numeral(least.low, 3)}" if least.low <= EPSILON.low else numeral(least.low, 3)
     what = {
         Measure.ERROR: f"within {wish.tolerance:g} of the exact posterior's answer",
         Measure.WIDTH: f"with a 95% credible interval no wider than {wish.tolerance:g}",
     }[wish.measure]
     records = f"{wish.tables.n:,} records"
-    table = f"a new table of {records} for each draw" if wish.is_planned else f"this table of {records}"
+    table = f"a new table of {records} for each release" if wish.is_planned else f"this table of {records}"
     return [
         f"Least epsilon: {'at most ' if floor else ''}{numeral(least.epsilon, 3)}; 95% interval: {low} to {high}; "
         f"proved: {least.mechanism.certified}.",
-        f"Asked: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, read by "
+        f"Question: {wish.question.text} {what} in {near_one(100 * wish.confidence)}% of releases, read by "
         f"{wish.answer.label}; mechanism: {least.mechanism.named}; {table}.",
         f"Simulated: {wish.draws:,} releases, with the same random numbers at every epsilon.",
     ]

@@ -32,7 +32,7 @@ COMMANDS = {
         _printed(hellinger.run),
     ),
     "epsilon": Command(
-        "least epsilon at which a released answer is near enough, often enough, and what that epsilon means",
+        "least epsilon at which a released answer is accurate enough, and its meaning for one person",
         least_epsilon.add_arguments,
         _printed(least_epsilon.run),
     ),

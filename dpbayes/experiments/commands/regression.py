@@ -47,8 +47,8 @@ _PREFIX = "regression."
 class RegressionSeeds:
     """What an experiment is drawn from."""
 
-    seed: Annotated[int, seed_of("splits and draws")] = 1
-    data_seed: Annotated[int, seed_of("the records that are made up")] = 1
+    seed: Annotated[int, seed_of("splits and samples")] = 1
+    data_seed: Annotated[int, seed_of("the synthetic records")] = 1
 
 
 _SEEDS = tuple(parameters_of(RegressionSeeds))

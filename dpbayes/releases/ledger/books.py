@@ -103,7 +103,7 @@ def books_of(events: Iterable[Event]) -> Books:
 
 def broken(row: int, why: str) -> BrokenLedgerError:
     """Return the refusal that names a row."""
-    return BrokenLedgerError(f"Row {row} of the ledger is broken: {why}; bring back a copy of the file.")
+    return BrokenLedgerError(f"Row {row} of the ledger is broken: {why}; restore a copy of the file.")
 
 
 def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
         return
     became = "was released: show it again for nothing" if newest.release else "was reserved and not shown yet"
     raise AskedBeforeError(
-        f"This question was asked before, in row {newest.row}, and {became}; or ask again at its full cost.", newest.row
+        f"This request was made before, in row {newest.row}, and {became}; or ask again at its full cost.", newest.row
     )
 
 

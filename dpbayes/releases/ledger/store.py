@@ -239,7 +239,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         )
     if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
-            f"The ledger {path} has other tables or guards than it was begun with; bring back a copy of the file."
+            f"The ledger {path} has other tables or guards than it was begun with; restore a copy of the file."
         )
     books = books_of(_events(connection))
     in_rho = next((event.row for event in books.events if event.kind in IN_RHO), None)
@@ -271,8 +271,8 @@ _SENTENCES = {
     sqlite3.SQLITE_TOOBIG: "What is to be written is larger than the ledger {path} can hold; ask for less at a time.",
 }
 _BROKEN = {
-    sqlite3.SQLITE_NOTADB: "The file {path} is no ledger, since it is not a SQLite file; name another one.",
-    sqlite3.SQLITE_CORRUPT: "The ledger {path} is damaged, and SQLite cannot read it; bring back a copy.",
+    sqlite3.SQLITE_NOTADB: "The file {path} is not a ledger, because it is not a SQLite file; name another file.",
+    sqlite3.SQLITE_CORRUPT: "The ledger {path} is damaged, and SQLite cannot read it; restore a copy.",
 }
 
 

@@ -21,7 +21,7 @@ def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
     assert "95% interval: " in lines[0]
     assert "proved: ε = " in lines[0]
     assert lines[1] == (
-        "Asked: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, read by "
+        "Question: P(dysp = yes | smoke = yes) within 0.05 of the exact posterior's answer in 95% of releases, read by "
         "a naive recipient; mechanism: Laplace; a new table of 1,000 records for each draw."
     )
     assert lines[2].startswith("Simulated: 100 releases")
@@ -42,7 +42,7 @@ def test_what_a_real_table_gave_is_marked_as_not_private(capsys, monkeypatch):
     table = ["epsilon", "--table", "house_votes_84", "--target", "party", "--draws", "20", "--within", "0.2"]
     for mechanism in ("laplace", "every"):
         first, *rest = said(capsys, *table, "--mechanism", mechanism).splitlines()
-        assert first.startswith("For the curator only, not private:")
+        assert first.startswith("Not private (curator view):")
         assert "Least epsilon: " in rest[0]
     assert "not private" not in said(capsys, *ASIA, "--draws", "20")
 
@@ -61,7 +61,7 @@ def test_parameters_of_a_mechanism(capsys):
 def test_how_many_records_an_epsilon_needs(capsys):
     words = ["epsilon", "--network", "cancer", "--target", "Smoker", "--draws", "100", "--within", "0.05"]
     line = said(capsys, *words, "--epsilon", "0.2").splitlines()[3]
-    numbers = re.fullmatch(r"Records: ε = 0\.2 does from ([\d,]+) on; 95% interval: ([\d,]+) to ([\d,]+)\.", line)
+    numbers = re.fullmatch(r"Records: ε = 0\.2 needs at least ([\d,]+); 95% interval: ([\d,]+) to ([\d,]+)\.", line)
     assert numbers
     records, low, high = (int(number.replace(",", "")) for number in numbers.groups())
     assert 10 < low < records < high < 10_000

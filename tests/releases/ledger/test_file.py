@@ -86,7 +86,7 @@ def test_a_folder_or_a_file_as_its_folder_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_sqlites_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(content)
-    refused(path, "The file PATH is no ledger, since it is not a SQLite file; name another one.")
+    refused(path, "The file PATH is not a ledger, because it is not a SQLite file; name another file.")
     with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):
         ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
     with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):

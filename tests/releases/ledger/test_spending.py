@@ -82,7 +82,7 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.find(path, "votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     draw = Drawing(b"second")
-    with pytest.raises(ledger.AskedBeforeError, match=r"asked before, in row 3, and was released: show it") as refusal:
+    with pytest.raises(ledger.AskedBeforeError, match=r"made before, in row 3, and was released: show it") as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
     entry = ledger.find(path, "votes", b"q")

@@ -70,7 +70,7 @@ def broken_row(path: Path) -> int:
     """Return the row that every way to look at a ledger calls broken, and check that nothing is drawn from it."""
     with pytest.raises(ledger.BrokenLedgerError) as refusal:
         ledger.check(path)
-    named = re.match(r"Row (\d+) of the ledger is broken: [^.]*; bring back a copy of the file\.$", str(refusal.value))
+    named = re.match(r"Row (\d+) of the ledger is broken: [^.]*; restore a copy of the file\.$", str(refusal.value))
     assert named, str(refusal.value)
     return int(named[1])
 
@@ -136,7 +136,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
-    with pytest.raises(ledger.BrokenLedgerError, match="is broken: it is missing; bring back"):
+    with pytest.raises(ledger.BrokenLedgerError, match="is broken: it is missing; restore"):
         ledger.accounts(without)
 
     def exchange(connection: sqlite3.Connection) -> None:

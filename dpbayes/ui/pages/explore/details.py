@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import ends, many, numeral, whole_percent
+from dpbayes.base.text import apart, ends, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.known import formula
@@ -13,13 +13,11 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.explore.answers import answer_spread
-from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way
+from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_of
 from dpbayes.ui.pages.explore.board import ANCHOR
+from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
-from dpbayes.ui.pages.explore.coverage import coverage
-from dpbayes.ui.pages.explore.errors import errors_of_releases
-from dpbayes.ui.pages.explore.exact import check_against_exact
 from dpbayes.ui.pages.explore.file import release_json
 from dpbayes.ui.pages.explore.handout import handout_button
 from dpbayes.ui.pages.explore.person import one_person
@@ -82,7 +80,7 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | N
                 _spread(chosen, readings, averaged().by_now)
         with folded("Errors of the release", key="measures.open") as is_open:
             if is_open:
-                errors_of_releases(readings, averaged(), picked(chosen)[0])
+                _errors(readings, averaged(), picked(chosen)[0])
     with folded("All rows of the network", key="rows.open") as is_open:
         if is_open:
             _all_rows(chosen, readings, shown())
@@ -111,6 +109,55 @@ def _spread(chosen: Chosen, readings: Readings, averages: Averages) -> None:
     st.caption(
         f"{many(len(means), 'simulated release')}. A real release publishes one; each further one costs ε again."
     )
+
+
+def _errors(readings: Readings, under_way: AveragesUnderWay, row: int) -> None:
+    """Show the errors over all rows and in this one."""
+    averages = under_way.by_now
+    with st.container(key="measures"):
+        _compared(averages.shown, row)
+        if readings.as_real.is_posterior:
+            _of_posteriors(readings, averages, row)
+    under_way.show_progress(releases_of(readings))
+    st.caption(f"{averages.over} Not private (curator view).")
+
+
+def _compared(study: ReleaseStudy, row: int) -> None:
+    """Show the errors that every mechanism has, at the same place and in the same units."""
+    left, middle, right = st.columns(3)
+    mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
+    left.metric(
+        "Mean absolute error, all rows",
+        mean,
+        help=f"|private - exact|, mean over all probabilities of all rows and over {many(study.count, 'release')}. "
+        f"In nine of ten releases the mean is at most {most}.",
+    )
+    what = f"KL(exact || private) of the next record's state, mean over {many(study.count, 'release')}. {terms.KL}"
+    middle.metric("Prediction KL, all rows, nats", numeral(study.predictive_kl.mean()), help=f"{what} Sum over rows.")
+    right.metric("Prediction KL, this row, nats", numeral(study.predictive_kl_rows[:, row].mean()), help=what)
+
+
+def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
+    """Show the errors of released posteriors; their KL does not compare with that of other releases."""
+    study, real = averages.shown, readings.as_real
+    st.markdown("**Released posteriors** (not every mechanism releases one):")
+    left, middle, right = st.columns(3)
+    what = f"KL(exact || private) of the posteriors, mean over {many(study.count, 'release')}. {terms.KL}"
+    error = f"Standard error {numeral(study.kl_error, 1)}."
+    left.metric("Posterior KL, all rows, nats", numeral(study.kl.mean()), help=f"{what} Sum over rows. {error}")
+    middle.metric("Posterior KL, this row, nats", numeral(study.kl_rows[:, row].mean()), help=what)
+    right.metric(
+        f"Coverage of {LEVEL:.0%} intervals, this probability",
+        whole_percent(averages.coverage),
+        help="The share of this probability's exact posterior that lies in its private credible interval, mean over "
+        f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
+    )
+    if readings.is_noise_aware:
+        coverage = whole_percent(readings.naive_coverage(LEVEL))
+        st.markdown(
+            f"Naive reading of the same {many(real.count, 'release')}: posterior KL {numeral(real.kl.mean())} nats "
+            f"over all rows and {numeral(real.kl_rows[:, row].mean())} in this row; coverage {coverage}."
+        )
 
 
 def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:

@@ -1,20 +1,86 @@
-"""The quick posterior of the first release beside the exact one, which chains draw while one waits: small networks."""
+"""Checks of the noise-aware posterior: how often its intervals contain the truth, and whole tables beside it."""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import done, ends, escaped, many, numeral, numeral_above
+from dpbayes.base.text import done, ends, escaped, many, numeral, numeral_above, whole_percent
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_epsilon, calibrate, readings
+from dpbayes.figures.calibration import coverage_figure
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.ui.pages.explore.readings import Readings
+from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
+
+RELEASES, FEW_RELEASES, SMALL = 200, 40, 100
+"""Releases at every epsilon: as many for networks of up to so many cells, and fewer for others."""
+
+MOST_VALUES = 1_000_000
+"""Values of one table that is drawn for each release."""
+
+
+def coverage(chosen: Chosen) -> bool:
+    """Show the coverage of intervals, once opened; return whether it goes on."""
+    with folded("How often intervals contain the truth", key="coverage.open") as is_open:
+        if not is_open:
+            return False
+        going = False
+        with sentence_instead():
+            going = _measured(chosen)
+        return going
+
+
+def _measured(chosen: Chosen) -> bool:
+    mechanism: Any = chosen.mechanism
+    network, n = chosen.network, chosen.counts.n
+    if len(network.names) * n > MOST_VALUES:
+        raise InputError(
+            f"Every simulated release needs its own table of at most {MOST_VALUES:,} values, and this table has "
+            "more. Sample a smaller synthetic table on the Data page."
+        )
+    settings = against_epsilon("", lambda epsilon: replace(mechanism, epsilon=epsilon), n)
+    releases = RELEASES if network.cell_count <= SMALL else FEW_RELEASES
+    steps = calibrate(settings, seed=chosen.seed, releases=releases, readers=readings(AVERAGED_POINTS))
+    others = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name != "epsilon")
+    others += (chosen.weights,)
+    key = (type(mechanism), others, network, chosen.settings.prior, n, chosen.seed)
+    work = running("release.coverage", key, lambda: steps)
+    work.work()
+    if work.is_long:
+        progress(work, f"{done(work.share)}", key="coverage.stop")
+    study = work.result
+    if study is not None and study.ranks:
+        curves = study.curves(LEVEL)
+        chart(
+            coverage_figure(curves, np.array(EPSILONS), level=LEVEL),
+            key="coverage",
+            simulates=True,
+            alt=f"Coverage of {LEVEL:.0%} intervals against epsilon, naive and noise-aware.",
+        )
+        first = {curve.look: whole_percent(curve.y[0]) for curve in curves}
+        st.markdown(
+            f"At ε = {numeral(curves[0].x[0])}, {LEVEL:.0%} intervals contain the truth in {first[AS_REAL]} of "
+            f"releases for a naive reader and in {first[AWARE]} for a noise-aware reader."
+        )
+    st.caption(
+        f"{releases} networks sampled from the prior at every ε, each with a table of {many(n, 'record')} and one "
+        "release. The records are not used. Coverage is an average over the prior: for a network that the prior makes "
+        "unlikely, such as one with probabilities near 0 or 1, it is lower at a small ε."
+    )
+    return work.going
+
 
 MOST_RHAT = 1.05
 """R-hat above which chains are said not to agree yet."""
@@ -27,11 +93,11 @@ def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
             return False
         going = False
         with sentence_instead():
-            going = _checked(chosen, readings, cell)
+            going = _beside_chains(chosen, readings, cell)
         return going
 
 
-def _checked(chosen: Chosen, readings: Readings, cell: int) -> bool:
+def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     release: Release[Outcome] = readings.as_real.release.part(0)
     outcome, n = release.outcome, int(release.public["n"])
     assert isinstance(outcome, ReleasedPosterior)
