@@ -80,7 +80,8 @@ def test_domains_that_betray_records_are_refused():
     require_declared(COLUMNS)
     leaking = DeclaredColumn("rain", Categories("rain", ("no", "yes"), missing=COLUMNS[0].domain.missing))
     dropping = DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing=DropRecord()))
-    for column, why in ((leaking, "read off"), (dropping, "dropped"), (DeclaredColumn("rain"), "Nothing is declared")):
+    undeclared = DeclaredColumn("rain")
+    for column, why in ((leaking, "read from the records"), (dropping, "dropped"), (undeclared, "No states")):
         with pytest.raises(InputError, match=why):
             require_declared([column, COLUMNS[1]])
         require_declared([replace(column, use=False), COLUMNS[1]])
