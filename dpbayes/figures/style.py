@@ -4,7 +4,7 @@ import json
 import math
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -65,22 +65,26 @@ class Figure:
 
     def to_json(self) -> str:
         """Return the text that Plotly reads in the browser: numbers of arrays as bytes in base 64, gaps as null."""
-        return json.dumps({"data": _plain(self.data), "layout": _plain(self.layout)}, allow_nan=False)
+        return json.dumps(self.plain(_packed), allow_nan=False)
+
+    def plain(self, pack: Callable[[FloatArray], Any]) -> dict[str, Any]:
+        """Return data and layout as values that JSON has; `pack` makes one of them of an array of numbers."""
+        return {"data": _plain(self.data, pack), "layout": _plain(self.layout, pack)}
 
 
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Types of most of what stands in a figure."""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, pack: Callable[[FloatArray], Any]) -> Any:
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, np.ndarray):
-        return _packed(value) if value.ndim == 1 and value.dtype.kind == "f" else _plain(value.tolist())
+        return pack(value) if value.ndim == 1 and value.dtype.kind == "f" else _plain(value.tolist(), pack)
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _plain(inner, pack) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_plain(inner, pack) for inner in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

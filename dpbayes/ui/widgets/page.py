@@ -2,9 +2,9 @@
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -14,8 +14,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, write_link
+from dpbayes.ui.widgets.chart.recording import recording
 from dpbayes.ui.widgets.controls import parameter_control
+from dpbayes.ui.widgets.frames import Frame, frames_of, offer_frames
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 
@@ -30,6 +33,7 @@ MOVING = '<span class="moving"></span>'
 one."""
 
 _OPEN, _ASKED, _MARK, _CONTINUES = "page.open", "page.asked", "page.mark", "page.continues"
+_FRAMES = "page.frames"
 
 
 def within_app() -> None:
@@ -55,6 +59,9 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
             st.session_state[_OPEN] = shown_page()
             settle()
         write_link()
+        if not key and not goes_on and (send := st.session_state.pop(_FRAMES, None)):
+            with guarded():
+                send()
         if goes_on:
             st.session_state[_CONTINUES] = not key
             run_again()
@@ -105,12 +112,21 @@ class Places:
     picture: DeltaGenerator
     controls: DeltaGenerator
 
-    def first(self, part: "Callable[[Places, Chosen], Result]", chosen: Chosen) -> Result | None:
+    def first(
+        self,
+        part: "Callable[[Places, Chosen], Result]",
+        chosen: Chosen,
+        *,
+        frames: str = "",
+        of: Callable[[Chosen], Hashable] = lambda chosen: None,
+    ) -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
         With the page it is of what is `chosen` there, worked out once for both. It reruns alone, from the settings as
         they are then, as long as the slider moves. What takes it a moment it computes outside the places: the word
         shown meanwhile would take that of the chart, which is then built anew.
+        With `frames`, the name of the main slider's number, the browser gets what the part shows at all its stops once
+        the page rests, and moves without the server. They are `of` what is not in the settings, such as a table.
         Errors: InputError, of `part`.
         """
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
@@ -128,6 +144,7 @@ class Places:
                     mark.html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
+                    frames_of(now, frames, of)
                     results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
                 except InputError as error:
                     if is_alone:
@@ -136,6 +153,8 @@ class Places:
 
         alone()
         is_alone = True
+        if frames and not refusals:
+            st.session_state[_FRAMES] = lambda: offer_frames(lambda settings: _frame(part, settings), place=aside)
         give_head_start()
         if refusals:  # the page as a whole says it, once
             raise refusals[0]
@@ -154,6 +173,29 @@ class Places:
         """Show the page's sentence."""
         with self.top:
             headline(sentence)
+
+
+@dataclass(frozen=True)
+class _Nowhere(Places):
+    """Places that no browser shows: of what goes there, the sentences are kept."""
+
+    sentences: list[str] = field(default_factory=list)
+
+    def lead(self, name: str, **more: Any) -> None:
+        """Show no control."""
+
+    def say(self, sentence: str) -> None:
+        """Keep the sentence."""
+        self.sentences.append(sentence)
+
+
+def _frame(part: Callable[[Places, Chosen], object], settings: Settings) -> Frame:
+    """Return what a part shows with these settings, in a browser that has none of it."""
+    nowhere = DeltaGenerator(root_container=None)
+    page = _Nowhere(nowhere, nowhere, nowhere, nowhere)
+    with recording() as figures, nowhere:
+        part(page, Chosen(settings))
+    return Frame(figures, page.sentences[-1])
 
 
 def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int] = (2, 1)) -> Places:

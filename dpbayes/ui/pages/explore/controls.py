@@ -70,11 +70,15 @@ def _set_evidence(pairs: dict[str, tuple[str, str]]) -> None:
     change(evidence=tuple(picked.items()))
 
 
+def main_parameter(chosen: Chosen) -> str:
+    """Return the name of the parameter that matters most: the first one of the mechanism."""
+    return next(iter(parameters_of(kind_called(chosen.settings.mechanism))))
+
+
 def lead_control(page: Places, chosen: Chosen) -> None:
-    """Offer the parameter that matters most: the first one of the mechanism."""
-    kind = kind_called(chosen.settings.mechanism)
-    name = next(iter(parameters_of(kind)))
-    page.lead(name, default=chosen.defaults_for(kind).get(name))
+    """Offer the parameter that matters most."""
+    name = main_parameter(chosen)
+    page.lead(name, default=chosen.defaults_for(kind_called(chosen.settings.mechanism)).get(name))
 
 
 def release_controls(chosen: Chosen) -> None:

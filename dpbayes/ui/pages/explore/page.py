@@ -14,7 +14,7 @@ from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.averages import AveragesUnderWay, with_averages
 from dpbayes.ui.pages.explore.board import board, follow
-from dpbayes.ui.pages.explore.controls import has_picked, lead_control, picked
+from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
@@ -49,7 +49,7 @@ def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
-    readings = page.first(_moving, chosen)
+    readings = page.first(_moving, chosen, frames=main_parameter(chosen), of=lambda chosen: chosen.counts.digest)
     with page.controls:
         is_edited = rail(chosen)
     works = [] if readings is None else follow(chosen, beside)  # what refuses the posterior refuses the others

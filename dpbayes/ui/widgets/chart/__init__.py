@@ -10,7 +10,9 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
+from dpbayes.ui.widgets.chart.recording import recorded
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_told, settings_told
+from dpbayes.ui.widgets.frames import token
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Where the server offers Plotly's script, with the kinds of traces that the figures have."""
@@ -53,6 +55,8 @@ def chart(
     What is saved of it says whether it `simulates` releases. A chart of a `release` that was made tells what that is
     of, and not what is set on the page.
     """
+    if recorded(key, figure):
+        return
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     library = f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"
     page, chosen = shown_place(), Chosen.now()
@@ -62,7 +66,7 @@ def chart(
     else:
         name, told = plain_name(page, key, release), release_told(page, release)
     saved = {"file": name, "told": told}
-    head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
+    head = json.dumps({"library": library, "alt": alt, "name": key, "frames": token(), **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()
     # Told of the height, Streamlit keeps the chart's place until the component has come.

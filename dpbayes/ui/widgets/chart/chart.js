@@ -55,11 +55,17 @@ class Chart {
     this.keys = new Keys(root, () => this.again());
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
     root.addEventListener("dpbayes-part", (e) => e.detail.parts.push(this.part(e.detail))); // of a board
+    root.addEventListener("dpbayes-frame", (e) => this.follow(e.detail));
+    const rests = () => (root.isConnected ? this.confirm() : document.removeEventListener("dpbayes-rests", rests));
+    document.addEventListener("dpbayes-rests", rests);
   }
 
-  receive({ library, alt, name, file, told, figure }) {
+  receive({ library, alt, name, file, told, frames, figure }) {
     this.root.setAttribute("aria-label", alt);
-    Object.assign(this, { alt, figure, name, file, told });
+    Object.assign(this.root.dataset, { name, frames });
+    Object.assign(this, { alt, name, file, told, answer: figure });
+    if (this.isAhead) return; // the hand is elsewhere by now
+    this.figure = figure;
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     this.root.dataset.sized = ""; // rules that ask for it by its style would be tried anew with every stroke that is drawn
     this.watch();
@@ -75,6 +81,21 @@ class Chart {
         this.root.ariaBusy = "false";
       },
     );
+  }
+
+  // The hand is at a place of which the figure came earlier.
+  follow(figure) {
+    this.isAhead = true;
+    this.figure = figure;
+    this.draw();
+  }
+
+  // The server has answered the hand.
+  confirm() {
+    if (!this.isAhead) return;
+    this.isAhead = false;
+    this.figure = this.answer;
+    this.draw();
   }
 
   draw() {

@@ -56,6 +56,7 @@ def live_slider(
     _mount(
         key=key,
         data={
+            "name": key,
             "label": wording.label,
             "spoken": wording.spoken,
             "help": wording.help,

@@ -6,6 +6,7 @@ const PATIENCE = 2000; // after so many milliseconds without an answer the next 
 // The hand rests after so many milliseconds without a move, at least and at most. In between it is a multiple of what
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
 const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 3, 0.8];
+const HOLD = 100; // what the browser can draw itself is told to Python once the hand has been still for so long
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
@@ -24,6 +25,7 @@ class NumberControl {
     this.sent = seen; // and of the last that was sent
     this.waiting = false;
     this.next = null;
+    this.later = null; // a text that the browser has drawn, and Python has not heard of
     this.telling = null; // the text on its way
     this.typing = false;
     this.moved = false; // since the hand last rested
@@ -58,6 +60,7 @@ class NumberControl {
 
   receive(data, send) {
     this.send = send;
+    this.name = data.name;
     const fresh = JSON.stringify([data.label, data.spoken, data.help, data.stops, data.disabled]);
     if (fresh !== this.drawn) this.draw(data);
     this.drawn = fresh;
@@ -67,7 +70,7 @@ class NumberControl {
     if (data.seen < this.sent) return; // the answer to an earlier text: the hand is further by now
     this.settle();
     if (this.next !== null) this.post(this.next);
-    else this.show(data.value);
+    else if (this.later === null) this.confirm(data.value);
     this.rests = data.rests;
     const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST);
     if (this.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
@@ -117,7 +120,25 @@ class NumberControl {
   move(text) {
     this.typing = false;
     this.show(text);
-    this.offer(text);
+    const hand = new CustomEvent("dpbayes-hand", { detail: { slider: this.name, text }, cancelable: true });
+    if (document.dispatchEvent(hand)) this.offer(text);
+    else this.offerLater(text);
+  }
+
+  offerLater(text) {
+    clearTimeout(this.held);
+    clearTimeout(this.still);
+    this.still = null;
+    this.next = null; // of what waits, this is the last
+    this.later = text;
+    this.held = setTimeout(() => this.offer(text), HOLD);
+  }
+
+  // The value is Python's, and so is all that is on the page.
+  confirm(text) {
+    this.show(text);
+    delete document.body.dataset.hand;
+    document.dispatchEvent(new Event("dpbayes-rests"));
   }
 
   typed() {
@@ -132,6 +153,8 @@ class NumberControl {
   }
 
   offer(text) {
+    clearTimeout(this.held);
+    this.later = null;
     if (this.waiting) this.next = text;
     else this.post(text);
   }
@@ -163,7 +186,9 @@ class NumberControl {
   // Of two messages that Python has not read yet it reads the later alone: what may be unread is told again.
   leave() {
     const unread = this.rests && this.moved && this.seen < this.sent;
-    const last = this.typing ? this.box.value : this.next;
+    const last = this.typing ? this.box.value : (this.next ?? this.later);
+    clearTimeout(this.held);
+    this.later = null;
     this.typing = false;
     if (last !== null) this.post(last);
     else if (unread) this.send("move", { text: this.telling, number: this.sent }); // heard twice, it counts once
@@ -172,7 +197,8 @@ class NumberControl {
 
   forget() {
     clearTimeout(this.still);
-    this.still = this.next = null;
+    clearTimeout(this.held);
+    this.still = this.next = this.later = null;
     this.moved = false;
   }
 
