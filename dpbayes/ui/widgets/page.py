@@ -2,10 +2,10 @@
 
 import functools
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,7 +18,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, write_link
 from dpbayes.ui.widgets.chart.recording import recording
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.frames import Frame, frames_of, offer_frames
+from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 
@@ -117,16 +117,14 @@ class Places:
         part: "Callable[[Places, Chosen], Result]",
         chosen: Chosen,
         *,
-        frames: str = "",
-        of: Callable[[Chosen], Hashable] = lambda chosen: None,
+        frames: Frames | None = None,
     ) -> Result | None:
         """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
 
         With the page it is of what is `chosen` there, worked out once for both. It reruns alone, from the settings as
         they are then, as long as the slider moves. What takes it a moment it computes outside the places: the word
         shown meanwhile would take that of the chart, which is then built anew.
-        With `frames`, the name of the main slider's number, the browser gets what the part shows at all its stops once
-        the page rests, and moves without the server. They are `of` what is not in the settings, such as a table.
+        With `frames` the browser gets what the part shows at all stops once the page rests, and follows the hand alone.
         Errors: InputError, of `part`.
         """
         aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
@@ -144,7 +142,7 @@ class Places:
                     mark.html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
-                    frames_of(now, frames, of)
+                    charts_of(now, frames)
                     results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
                 except InputError as error:
                     if is_alone:
@@ -153,8 +151,9 @@ class Places:
 
         alone()
         is_alone = True
-        if frames and not refusals:
-            st.session_state[_FRAMES] = lambda: offer_frames(lambda settings: _frame(part, settings), place=aside)
+        if frames is not None and frames.name and not refusals:
+            shown = functools.partial(_frame, part, frames)
+            st.session_state[_FRAMES] = lambda: offer_frames(shown, chosen, frames, place=aside)
         give_head_start()
         if refusals:  # the page as a whole says it, once
             raise refusals[0]
@@ -174,28 +173,38 @@ class Places:
         with self.top:
             headline(sentence)
 
+    def add(self, sentence: str, *, to: Literal["headline", "picture"]) -> None:
+        """Show a sentence in small type below the page's sentence, or below its picture."""
+        with self.top if to == "headline" else self.picture:
+            st.caption(sentence)
+
 
 @dataclass(frozen=True)
 class _Nowhere(Places):
     """Places that no browser shows: of what goes there, the sentences are kept."""
 
-    sentences: list[str] = field(default_factory=list)
+    sentences: dict[str, str] = field(default_factory=dict)
 
     def lead(self, name: str, **more: Any) -> None:
         """Show no control."""
 
     def say(self, sentence: str) -> None:
-        """Keep the sentence."""
-        self.sentences.append(sentence)
+        """Keep the page's sentence."""
+        self.sentences["headline h2"] = sentence
+
+    def add(self, sentence: str, *, to: Literal["headline", "picture"]) -> None:
+        """Keep a sentence in small type."""
+        self.sentences[f"{to} p"] = sentence
 
 
-def _frame(part: Callable[[Places, Chosen], object], settings: Settings) -> Frame:
-    """Return what a part shows with these settings, in a browser that has none of it."""
+def _frame(part: Callable[[Places, Chosen], object], frames: Frames, settings: Settings) -> Frame:
+    """Return what a page shows with these settings while its slider moves, in a browser that has none of it."""
     nowhere = DeltaGenerator(root_container=None)
-    page = _Nowhere(nowhere, nowhere, nowhere, nowhere)
+    page, chosen = _Nowhere(nowhere, nowhere, nowhere, nowhere), Chosen(settings)
     with recording() as figures, nowhere:
-        part(page, Chosen(settings))
-    return Frame(figures, page.sentences[-1])
+        part(page, chosen)
+        beside = frames.beside(chosen)
+    return Frame(figures | beside.figures, page.sentences | beside.sentences)
 
 
 def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int] = (2, 1)) -> Places:

@@ -4,6 +4,7 @@ Each run works for a moment, shows what is in, and runs the page again. So the f
 answers meanwhile, and stopping is a button like any other.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -16,6 +17,7 @@ from streamlit.errors import StreamlitAPIException
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.presence import end_when_gone
+from dpbayes.ui.widgets.chart.recording import is_recording
 
 Result = TypeVar("Result")
 
@@ -87,10 +89,13 @@ class Running(Generic[Result]):
             self.steps, self.share, self.taken, self.seconds, self.refused = self.anew(), 0.0, 0, 0.0, ""
 
     def work(self) -> None:
-        """Do steps for a moment, unless stopped; the first time one at least, for the picture. Errors: InputError."""
+        """Do steps for a moment, unless stopped; the first time one at least, for the picture. Errors: InputError.
+
+        For a figure that is recorded, nobody comes back for the rest: all steps are done at once.
+        """
         if self.refused:
             raise InputError(self.refused)
-        end = time.perf_counter() + (MOMENT if self.taken else FIRST)
+        end = math.inf if is_recording() else time.perf_counter() + (MOMENT if self.taken else FIRST)
         self.worker = run = object()
         while self.going or not self.taken:
             with self.at_work:

@@ -47,9 +47,14 @@ def moving(page: Places, chosen: Chosen, claim: BoundClaim) -> tuple[Possible | 
             refusal(error)
         if evaluation is not None:
             _picture(evaluation)
-    for name in _numbers_set(claim)[:1]:
+    if name := main_number(claim):
         page.lead(name, **_control(claim, nearby, name))
     return nearby, evaluation
+
+
+def main_number(claim: BoundClaim) -> str:
+    """Return the name of the number that the main slider sets; "" where a bound has none."""
+    return next(iter(_numbers_set(claim)), "")
 
 
 def _numbers_set(claim: BoundClaim) -> list[str]:

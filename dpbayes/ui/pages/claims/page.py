@@ -34,6 +34,7 @@ from dpbayes.ui.session.options.claims import ALL_PAPERS, ClaimShown, PaperShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell
+from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
@@ -108,7 +109,7 @@ def _with_bound(page: Places, chosen: Chosen, shown: Selection) -> bool:
         page.say(verdict_sentence(shown.claim) if evaluation is None else finding(evaluation))
         return nearby, evaluation
 
-    nearby, evaluation = page.first(moving, chosen) or (None, None)
+    nearby, evaluation = page.first(moving, chosen, frames=Frames(bound.main_number(claim), counts_of)) or (None, None)
     with page.controls:
         _choose(chosen, shown)
         bound.bound_controls(chosen, claim, nearby)
@@ -131,7 +132,7 @@ def _with_families(page: Places, chosen: Chosen, shown: Selection) -> bool:
         page.say(families.finding(here))
         return curves, here
 
-    drawn = page.first(moving, chosen)
+    drawn = page.first(moving, chosen, frames=Frames("robustness.prior"))
     with page.controls:
         _choose(chosen, shown)
         families.families_controls(chosen)

@@ -40,6 +40,7 @@ from dpbayes.ui.session.options.claims import BoundClaim
 from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import (
     FACE,
     STREAM,
@@ -73,7 +74,7 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
     """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
     require_binary(chosen.network)
     options = chosen.options("stealth")
-    shown = page.first(_moving, chosen)
+    shown = page.first(_moving, chosen, frames=Frames(_main_number(chosen), counts_of))
     if shown is None:
         return False
     simulated, increment = shown
@@ -103,10 +104,14 @@ def _moving(page: Places, chosen: Chosen) -> "tuple[NonNegativity, Increment | N
     increment = increment_for(simulated, options)
     with page.picture:
         _picture(simulated, options.sense, increment)
-    page.lead("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
+    page.lead(_main_number(chosen))
     if increment is not None:
         page.say(verdict(simulated, options, increment))
     return simulated, increment
+
+
+def _main_number(chosen: Chosen) -> str:
+    return "stealth.target" if chosen.options("stealth").aim is StealthAim.TARGET else "stealth.t"
 
 
 def _progress(works: Mapping[str, Running[Any]]) -> None:

@@ -43,6 +43,7 @@ from dpbayes.ui.session.options.explore import Against
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart, take_board
 from dpbayes.ui.widgets.controls import mirror, parameter_control, toggle
+from dpbayes.ui.widgets.frames import Frame
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, running
 
@@ -95,7 +96,7 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
         left, controls = st.columns([7, 2], gap="medium")
     whole = left.container(key="whole")
     main, pictures = whole.container(key="main"), whole.container(key="board")
-    shown = [key for key in MAKERS if chosen.is_curator or (key == "counts" and _is_fourier(chosen))]
+    shown = _shown_beside(chosen)
     with pictures:
         if len(shown) > 1:
             with st.container(key="board-pair"):
@@ -140,12 +141,27 @@ def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[
     works: list[Running[Any]] = []
     for key, place in places.items():
         with place:
-            try:
-                picture = MAKERS[key](chosen, works)
-            except InputError as error:
-                picture = Picture(TITLES[key], None, "", escaped(str(error)))
-            _show(chosen, key, picture)
+            _show(chosen, key, _made(chosen, key, works))
     return works
+
+
+def follow_hand(chosen: Chosen) -> Frame:
+    """Return the pictures beside the posterior, and their sentences, as the hand moves."""
+    pictures = {key: _made(chosen, key, []) for key in _shown_beside(chosen)}
+    figures = {f"explore.{key}": picture.figure for key, picture in pictures.items() if picture.figure is not None}
+    return Frame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})
+
+
+def _shown_beside(chosen: Chosen) -> list[str]:
+    return [key for key in MAKERS if chosen.is_curator or (key == "counts" and _is_fourier(chosen))]
+
+
+def _made(chosen: Chosen, key: str, works: list[Running[Any]]) -> Picture:
+    """Return a picture, or the sentence that says why there is none."""
+    try:
+        return MAKERS[key](chosen, works)
+    except InputError as error:
+        return Picture(TITLES[key], None, "", escaped(str(error)))
 
 
 def _show(chosen: Chosen, key: str, picture: Picture) -> None:

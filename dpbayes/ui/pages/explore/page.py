@@ -13,7 +13,7 @@ from dpbayes.figures.explore import HEIGHT
 from dpbayes.figures.posterior import Densities, density_figure, draws_figure
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.averages import AveragesUnderWay, with_averages
-from dpbayes.ui.pages.explore.board import board, follow
+from dpbayes.ui.pages.explore.board import board, follow, follow_hand
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
 from dpbayes.ui.pages.explore.make import make_release
@@ -26,6 +26,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.question import has_question, question
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, settle
@@ -49,7 +50,7 @@ def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
-    readings = page.first(_moving, chosen, frames=main_parameter(chosen), of=lambda chosen: chosen.counts.digest)
+    readings = page.first(_moving, chosen, frames=Frames(main_parameter(chosen), counts_of, follow_hand))
     with page.controls:
         is_edited = rail(chosen)
     works = [] if readings is None else follow(chosen, beside)  # what refuses the posterior refuses the others
@@ -90,16 +91,15 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
         readings = _picture(chosen, cell)
-        if isinstance(readings, Readings) and chosen.is_curator:
-            st.caption(_errors_sentence(chosen, readings, cell))
+    if isinstance(readings, Readings) and chosen.is_curator:
+        page.add(_errors_sentence(chosen, readings, cell), to="picture")
     lead_control(page, chosen)
     if isinstance(readings, Running):
         nodes = len(chosen.network.names)
         page.say(f"The best noise for a network of {nodes} nodes is being searched for; no record is used.")
     elif readings is not None:
         page.say(_headline(chosen, readings, cell))
-        with page.top:
-            in_short(chosen)
+        page.add(in_short(chosen), to="headline")
     return readings
 
 

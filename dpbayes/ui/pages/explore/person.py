@@ -19,11 +19,11 @@ from dpbayes.ui.widgets.show import folded, inside, sentence_instead
 _BEFORE = np.linspace(0.0, 1.0, 201)
 
 
-def in_short(chosen: Chosen) -> None:
-    """State in one line how far a belief about one person can rise; it follows epsilon at once."""
+def in_short(chosen: Chosen) -> str:
+    """Return in one line how far a belief about one person can rise."""
     options = chosen.options("release")
     promise = chosen.mechanism.certified
-    st.caption(escaped(belief_told(promise, suspicion=options.suspicion, releases=options.releases)))
+    return escaped(belief_told(promise, suspicion=options.suspicion, releases=options.releases))
 
 
 def one_person(chosen: Chosen) -> None:

@@ -87,7 +87,7 @@ class Chart {
   follow(figure) {
     this.isAhead = true;
     this.figure = figure;
-    this.draw();
+    if (this.seen) this.draw();
   }
 
   // The server has answered the hand.

@@ -20,6 +20,11 @@ def recording() -> Iterator[dict[str, Figure]]:
         _figures.reset(token)
 
 
+def is_recording() -> bool:
+    """Whether figures are recorded here."""
+    return _figures.get() is not None
+
+
 def recorded(key: str, figure: Figure) -> bool:
     """Keep a figure if figures are recorded here; return whether they are."""
     figures = _figures.get()

@@ -8,6 +8,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,31 @@ TOKEN = 16
 KEPT = 24
 """Pages of which a server keeps the frames for all its sessions."""
 
-_TOKEN, _PACE, _MINE = "frames.token", "frames.pace", "frames.mine"
+_TOKEN, _MINE = "frames.token", "frames.mine"
 _ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What is shown at one stop: figures by the keys of their charts, and the sentence, as Markdown."""
+    """What is shown at one stop: figures by the keys of their charts, and sentences, as Markdown, by their places.
+
+    A place is the key of a container and the tag of the sentence in it: `headline h2`, `picture p`.
+    """
 
     figures: dict[str, Figure]
-    sentence: str
+    sentences: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """What frames a page offers: for each stop of the slider of number `name`, and `of` what is not in the settings.
+
+    `beside` returns what follows the hand beside the live picture.
+    """
+
+    name: str
+    of: Callable[[Chosen], Hashable] = lambda chosen: None
+    beside: Callable[[Chosen], Frame] = lambda chosen: Frame({}, {})
 
 
 Part = Callable[[Settings], Frame]
@@ -60,16 +76,15 @@ _mount = st.components.v2.component(
 )
 
 
-def frames_of(chosen: Chosen, name: str, of: Callable[[Chosen], Hashable]) -> None:
-    """Note of which settings, but for the slider of this `name`, the charts are that follow; "" is for no slider.
+def charts_of(chosen: Chosen, frames: Frames | None) -> None:
+    """Note of which settings, but for the main slider's, the charts are that follow, on a page that offers frames.
 
     What tells them from others is random: a digest of the data would let whoever sees it confirm a guess of them.
     """
-    st.session_state[_PACE] = pace = None if not name else (chosen, name, _key(chosen, name, of))
-    if pace is None:
+    if frames is None or not frames.name:
         st.session_state.pop(_TOKEN, None)
     else:
-        kept(_TOKEN, pace[2], lambda: secrets.token_hex(TOKEN // 2))
+        kept(_TOKEN, _key(chosen, frames), lambda: secrets.token_hex(TOKEN // 2))
 
 
 def token() -> str:
@@ -77,17 +92,17 @@ def token() -> str:
     return str(st.session_state.get(_TOKEN, ("", ""))[1])
 
 
-def offer_frames(part: Part, *, place: DeltaGenerator) -> None:
+def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGenerator) -> None:
     """Send the browser what `part` shows at every stop of the slider; a server works it out once for public data.
 
     To be called at the end of a page that has nothing else to do. A move of the hand ends the work, which goes on from
     there when it rests again.
     """
-    chosen, name, key = st.session_state[_PACE]
     memo = _of_everybody() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
     hold_link()  # what a hand that moves has no time for is left out of frames as well
     try:
-        block = _finished(memo.once_in_steps(key, _packed, part, chosen.settings, name), place)
+        steps = memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name)
+        block = _finished(steps, place)
     finally:
         release_link()
     if block:
@@ -118,8 +133,10 @@ def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
             frame = part(settings.with_parameter(name, stop))
         except InputError:
             continue  # the server says why, at this stop
-        figures = {key: figure.plain(arrays.add) for key, figure in frame.figures.items()}
-        shown[typed(stop) if isinstance(stop, float) else str(stop)] = figures | {"": read(frame.sentence)}
+        shown[typed(stop) if isinstance(stop, float) else str(stop)] = {
+            "figures": {key: figure.plain(arrays.add) for key, figure in frame.figures.items()},
+            "sentences": {place: read(sentence) for place, sentence in frame.sentences.items()},
+        }
         if arrays.size > MOST_BYTES:
             return b""
         yield (done + 1) / len(stops)
@@ -163,12 +180,19 @@ def block_of(values: dict[str, Any], arrays: Arrays) -> bytes:
     return len(text).to_bytes(4, "little") + text + arrays.block
 
 
-def _key(chosen: Chosen, name: str, of: Callable[[Chosen], Hashable]) -> Hashable:
-    settings = chosen.settings
-    others = tuple((other, value) for other, value in settings.parameters if other != name)
-    return shown_page(), replace(settings, parameters=others, story="", step=1, present=Present.OFF), name, of(chosen)
+def _key(chosen: Chosen, frames: Frames) -> Hashable:
+    others = tuple((name, value) for name, value in chosen.settings.parameters if name != frames.name)
+    settings = replace(chosen.settings, parameters=others, story="", step=1, present=Present.OFF)
+    return shown_page(), settings, frames.name, frames.of(chosen)
 
 
 @st.cache_resource(show_spinner=False)
 def _of_everybody() -> Memo:
     return Memo(most=KEPT)
+
+
+def counts_of(chosen: Chosen) -> Hashable:
+    """Return what tells the chosen table from others; None while a page has no counts."""
+    with suppress(InputError):
+        return chosen.counts.digest
+    return None

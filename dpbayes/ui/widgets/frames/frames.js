@@ -1,17 +1,16 @@
 // Draws what belongs to the hand's place while it moves, from what the server has sent for every stop of the slider.
-let frames = null; // those of the page that is shown
 const TOKEN = 16; // bytes
-const HEADLINE = ".st-key-headline h2";
+const TAGS = { h2: "h2", p: "[data-testid=stCaptionContainer] p" };
+let frames = null; // those of the page that is shown
 
 export default function ({ data }) {
-  frames = new Frames(data);
-  const mine = frames;
+  const mine = (frames = new Frames(data));
   return () => {
     if (frames === mine) frames = null;
   };
 }
 
-// A module is read once for a page's life.
+// This file is read once for a page's life.
 document.addEventListener("dpbayes-hand", (event) => {
   if (frames?.slider === event.detail.slider && frames.show(event.detail.text)) event.preventDefault();
 });
@@ -26,22 +25,35 @@ class Frames {
     this.numbers = new Float32Array(bytes.buffer, end);
   }
 
+  // Show what belongs to a stop; return whether all of it is here.
   show(text) {
-    const shown = this.shown[text];
-    if (!shown) return false;
-    const charts = Object.keys(shown).filter(Boolean).map((key) => [this.chart(key), shown[key]]);
-    if (charts.some(([chart]) => !chart)) return false;
-    document.body.dataset.hand = "";
-    for (const [chart, figure] of charts) {
-      chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: this.whole(figure) }));
-    }
-    this.say(shown[""]);
+    const frame = this.shown[text];
+    const drawn = Object.entries(frame?.figures ?? {}).map(([name, figure]) => [this.chart(name), figure]);
+    if (!drawn.length || drawn.some(([chart]) => !chart)) return false;
+    for (const [place, sentence] of Object.entries(frame.sentences)) this.say(place, sentence);
+    const [first, ...others] = drawn;
+    this.draw(first);
+    cancelAnimationFrame(this.coming);
+    this.drawNext(others);
     return true;
   }
 
+  // One in each picture of the screen: the first is not to wait for the others.
+  drawNext([next, ...others]) {
+    if (!next) return;
+    this.coming = requestAnimationFrame(() => {
+      this.draw(next);
+      this.drawNext(others);
+    });
+  }
+
+  draw([chart, figure]) {
+    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: this.whole(figure) }));
+  }
+
   // The chart of this name, if it is of the same settings.
-  chart(key) {
-    return document.querySelector(`.dpbayes-chart[data-name="${key}"][data-frames="${this.token}"]`);
+  chart(name) {
+    return document.querySelector(`.dpbayes-chart[data-name="${name}"][data-frames="${this.token}"]`);
   }
 
   // With numbers in the places that name them.
@@ -52,10 +64,15 @@ class Frames {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.whole(inner)]));
   }
 
-  // A sentence that is more than text waits for the server.
-  say(sentence) {
-    const texts = document.createTreeWalker(document.querySelector(HEADLINE) ?? new Text(), NodeFilter.SHOW_TEXT);
+  // A sentence that is more than text waits for the server, and is faint until then.
+  say(place, sentence) {
+    const [container, tag] = place.split(" ");
+    const shown = [...document.querySelectorAll(`.st-key-${container} ${TAGS[tag]}`)].at(-1);
+    if (!shown || shown.textContent === sentence) return;
+    const texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
     const first = texts.nextNode();
-    if (first && !texts.nextNode()) first.data = sentence;
+    const isText = first && !texts.nextNode();
+    if (isText) first.data = sentence;
+    shown.toggleAttribute("data-former", !isText);
   }
 }

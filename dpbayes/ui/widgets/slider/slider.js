@@ -29,6 +29,8 @@ class NumberControl {
     this.telling = null; // the text on its way
     this.typing = false;
     this.moved = false; // since the hand last rested
+    this.followed = false; // by all that is on the screen, without Python
+    this.movedAt = 0;
     this.still = null; // what tells of the rest, once it is under way
     this.posted = 0; // when the text on its way was sent
     this.took = 0; // milliseconds until an answer, lately
@@ -71,8 +73,10 @@ class NumberControl {
     this.settle();
     if (this.next !== null) this.post(this.next);
     else if (this.later === null) this.confirm(data.value);
+    this.value = data.value;
     this.rests = data.rests;
-    const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST);
+    const since = this.followed ? performance.now() - this.movedAt : 0; // it was still before Python heard of it
+    const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST) - since;
     if (this.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
   }
 
@@ -121,8 +125,13 @@ class NumberControl {
     this.typing = false;
     this.show(text);
     const hand = new CustomEvent("dpbayes-hand", { detail: { slider: this.name, text }, cancelable: true });
-    if (document.dispatchEvent(hand)) this.offer(text);
-    else this.offerLater(text);
+    this.followed = !document.dispatchEvent(hand);
+    this.movedAt = performance.now();
+    if (this.followed) this.offerLater(text);
+    else this.offer(text);
+    // By these the style knows what is of a former place: all that follows the hand, or what the browser cannot draw.
+    document.body.toggleAttribute("data-followed", this.followed);
+    document.body.toggleAttribute("data-hand", this.followed);
   }
 
   offerLater(text) {
@@ -137,7 +146,7 @@ class NumberControl {
   // The value is Python's, and so is all that is on the page.
   confirm(text) {
     this.show(text);
-    delete document.body.dataset.hand;
+    document.body.removeAttribute("data-hand");
     document.dispatchEvent(new Event("dpbayes-rests"));
   }
 
@@ -185,6 +194,7 @@ class NumberControl {
 
   // Of two messages that Python has not read yet it reads the later alone: what may be unread is told again.
   leave() {
+    document.body.removeAttribute("data-followed");
     const unread = this.rests && this.moved && this.seen < this.sent;
     const last = this.typing ? this.box.value : (this.next ?? this.later);
     clearTimeout(this.held);
@@ -196,6 +206,7 @@ class NumberControl {
   }
 
   forget() {
+    if (this.later !== null) this.confirm(this.value);
     clearTimeout(this.still);
     clearTimeout(this.held);
     this.still = this.next = this.later = null;
