@@ -8,6 +8,7 @@ const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of 
 const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
 const TITLE = 34, SENTENCE = 28; // pixels above and below a chart of a board
 const SHORT = 600, BESIDE_SHORT = 272; // pixels of a low screen, which has no sentences there, and of all else on it
+const SOON = 500; // milliseconds within which an answer that is shown already is drawn
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 // A board shown to a room alone is presented too, without a story.
 const stories = document.getElementsByClassName("st-key-present"); // live: it is asked for with every stroke
@@ -83,31 +84,55 @@ class Chart {
     );
   }
 
-  // The hand is at a place of which the figure came earlier.
-  follow(figure) {
-    this.isAhead = true;
-    this.figure = figure;
-    if (this.seen) this.draw();
+  // The hand is at a place of which the figure came earlier. `kind` is the figure but for the lines that mark a place.
+  follow({ figure, kind }) {
+    const isMark = this.isAhead && this.kind === kind && this.drawn === this.figure;
+    Object.assign(this, { isAhead: true, figure, kind });
+    if (!this.seen || !this.drawn) return this.seen && this.draw();
+    if (!isMark) return this.stroke();
+    this.drawn = figure;
+    this.plotly.relayout(this.plot, this.marks(figure.layout.shapes ?? []));
   }
 
-  // The server has answered the hand.
+  // As a change of the places alone, of axes that stay as they are: of any other, Plotly draws all curves anew.
+  marks(shapes) {
+    const axes = Object.keys(this.figure.layout).filter((name) => /^[xy]axis/.test(name) && this.plot._fullLayout[name].autorange);
+    const places = shapes.flatMap(({ x0, x1 }, k) => [[`shapes[${k}].x0`, x0], [`shapes[${k}].x1`, x1]]);
+    return Object.fromEntries([...axes.map((name) => [`${name}.autorange`, false]), ...places]);
+  }
+
+  // The server has answered the hand, with what is shown already unless it knows more by now.
   confirm() {
     if (!this.isAhead) return;
     this.isAhead = false;
     this.figure = this.answer;
-    this.draw();
+    requestIdleCallback(() => this.isAhead || this.draw(), { timeout: SOON });
   }
 
   draw() {
     if (!this.plotly || !this.figure || this.figure === this.drawn) return;
-    this.drawn = this.figure;
     this.letters = this.fitting();
     this.low = this.isLow;
     this.narrow = this.isNarrow;
+    const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
+    this.known = this.letters;
+    this.stroke({ width: this.root.clientWidth || 700 }).then(async () => {
+      this.root.ariaBusy = "false";
+      if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
+      this.nameTools();
+      this.watch();
+      this.fit();
+    });
+  }
+
+  // Draw the figure in a place of this size, by default the one it has: to measure it would have the browser lay out all.
+  stroke(size = this.size) {
+    this.drawn = this.figure;
     const { layout } = this.figure;
     const data = this.narrow ? this.keys.show(this.figure.data, SMALL_LETTERS) : this.figure.data;
     if (!this.narrow) this.keys.none();
-    const more = { template: { layout: this.theme() }, width: this.root.clientWidth || 700, height: this.inner };
+    this.size = size.height ? size : { ...size, height: this.inner };
+    const more = { template: { layout: this.theme() }, ...this.size };
     if (this.narrow) Object.assign(more, { showlegend: false, margin: { ...layout.margin, ...NARROW } });
     else if (this.low && !presented()) {
       more.margin = { ...layout.margin, b: 40 };
@@ -118,16 +143,7 @@ class Chart {
     }
     more.legend = { ...layout.legend, ...more.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
-    const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
-    const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
-    this.known = this.letters;
-    drawn.then(async () => {
-      this.root.ariaBusy = "false";
-      if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
-      this.nameTools();
-      this.watch();
-      this.fit();
-    });
+    return this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
   }
 
   // What stands above may come after the figure, or grow: the page as a whole tells.
@@ -229,7 +245,7 @@ class Chart {
     const isOther = this.letters !== this.fitting() || this.low !== this.isLow || this.narrow !== this.isNarrow;
     if (isOther) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
-    const size = { width: this.root.clientWidth, height: this.inner };
+    const size = (this.size = { width: this.root.clientWidth, height: this.inner });
     if (size.width === known.width && size.height === known.height) return;
     // A legend of fewer lines than before stands among the curves until all is drawn again.
     this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));

@@ -48,7 +48,8 @@ class Frames {
   }
 
   draw([chart, figure]) {
-    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: this.whole(figure) }));
+    const kind = JSON.stringify({ ...figure, layout: { ...figure.layout, shapes: null } });
+    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: { figure: this.whole(figure), kind } }));
   }
 
   // The chart of this name, if it is of the same settings.
