@@ -33,7 +33,7 @@ from dpbayes.ui.pages.explore import simulations
 from dpbayes.ui.pages.hellinger import sweeps
 from dpbayes.ui.pages.network import errors
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets import guard, running, slider
+from dpbayes.ui.widgets import frames, guard, running, slider
 from dpbayes.ui.widgets.running import Running
 from tests.conftest import IS_THOROUGH
 
@@ -126,6 +126,24 @@ def messages_not_hashed() -> Iterator[None]:
 def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody draws a picture here."""
     monkeypatch.setattr("dpbayes.ui.widgets.page.HEAD_START", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def no_hand_moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that rests works out what its browser shows while a hand moves; nobody has a hand here.
+
+    A test that is about it uses `frames_are_offered`.
+    """
+    if "frames_are_offered" not in request.fixturenames:
+        monkeypatch.setattr("dpbayes.ui.widgets.page.offer_frames", lambda *_, **__: None)
+
+
+@pytest.fixture
+def frames_are_offered() -> Iterator[None]:
+    """Work out what the browser shows while a hand moves, anew."""
+    frames.of_everybody.clear()
+    yield
+    frames.of_everybody.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -98,7 +98,7 @@ def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGene
     To be called at the end of a page that has nothing else to do. A move of the hand ends the work, which goes on from
     there when it rests again.
     """
-    memo = _of_everybody() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
+    memo = of_everybody() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
     hold_link()  # what a hand that moves has no time for is left out of frames as well
     try:
         steps = memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name)
@@ -187,7 +187,8 @@ def _key(chosen: Chosen, frames: Frames) -> Hashable:
 
 
 @st.cache_resource(show_spinner=False)
-def _of_everybody() -> Memo:
+def of_everybody() -> Memo:
+    """Return the frames that a server keeps for all its sessions."""
     return Memo(most=KEPT)
 
 
