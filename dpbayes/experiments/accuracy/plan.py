@@ -146,7 +146,7 @@ class AccuracyPlan:
     cells: Annotated[int, CELLS] = 20
     noise: Annotated[Noise, NOISE] = Noise.REAL
     weights: tuple[float, ...] = ()
-    seed: Annotated[int, seed_of("all that is drawn")] = 1
+    seed: Annotated[int, seed_of("all random numbers")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -169,8 +169,8 @@ class AccuracyPlan:
             raise InputError("There is no method to compare. Name at least one.")
         if self.training >= self.records:
             raise InputError(
-                f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
-                "test. Train on fewer."
+                f"With {self.training:,} training records of {self.records:,} records, no test record is left. Use "
+                "fewer training records."
             )
         object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
         if isinstance(self.source, Dataset):

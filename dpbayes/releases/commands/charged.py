@@ -62,8 +62,8 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     _add_charged(parser)
     add_data_or_source(parser)
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
-    parser.add_argument("--rho", help="instead of --epsilon, for Gaussian noise: a decimal; the budget must be in rho")
-    parser.add_argument("--delta", help="with --epsilon, for Gaussian noise: (epsilon, delta), charged as zCDP")
+    parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
+    parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
     add_network(parser)
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
@@ -87,7 +87,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph-learnt",
         action="store_true",
-        help="the graph was learnt by `learn` and its cost is in the ledger; one of the two options is required",
+        help="confirm that the graph was learnt by `learn`; --graph-unseen or --graph-learnt is required",
     )
     add_out(parser, "the file for the release, such as release.json")
 
@@ -100,7 +100,7 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
-    parser.add_argument("--again", action="store_true", help="sample and pay again for an earlier release")
+    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
 
 
 def release(args: argparse.Namespace) -> int:

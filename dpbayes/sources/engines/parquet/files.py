@@ -104,7 +104,7 @@ def plain_column(schema: pa.Schema, name: str) -> pa.Field:
         )
     field = schema.field(place)
     if pa.types.is_nested(field.type):
-        raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
+        raise InputError(f"Column {brief(name)} has lists or records; a column must have one value per record.")
     return field
 
 
