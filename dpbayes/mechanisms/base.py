@@ -79,7 +79,7 @@ class OverPrior(Protocol):
 
 
 def count_table(self: OverPrior, data: Dataset) -> Counts:
-    """Count a table under the prior's network: the `statistic` of mechanisms that see nothing else of it."""
+    """Count a table under the prior's network; the `statistic` of mechanisms that use only counts."""
     return count(self.prior.network, data)
 
 

@@ -124,7 +124,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         The columns, each with its domain and whether it is in use.
 
     Raises:
-        InputError: It is not JSON, not such a description, of another version, or a column of it is not valid.
+        InputError: The text is not JSON, is not a domain description, has another version, or has an invalid column.
 
     Example:
         >>> text = dp.write_domains([])
