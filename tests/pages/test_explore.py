@@ -244,7 +244,7 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
     assert not [text for text in at.text_input if text.key == "box.release.points"]
     monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1e9)
     fine(at.run())
-    assert "the interval is rough" in everything(at)
+    assert "The interval is rough" in everything(at)
     put(at, "box.release.points", "1024")
     assert settings_of(at).options("release").points == 1024
     assert "Of 1,024 possible counts" in everything(at)

@@ -224,7 +224,7 @@ def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
     [
         ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1,000 to 10"),
         ({"regression.n": "50"}, "more features (14) than training records (5)"),
-        ({"regression.n": "2", "regression.features": "1"}, "leaves nothing to train"),
+        ({"regression.n": "2", "regression.features": "1"}, "leaves no training or no test records"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(more: dict[str, str], part: str) -> None:

@@ -106,7 +106,7 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
 
 def test_too_few_integers_make_no_release():
     document = read_document(canonical(dict(read_document(drawn(asked())).content) | {"integers": [1]}))
-    with pytest.raises(InputError, match="has 1 whole numbers; its network needs 36"):
+    with pytest.raises(InputError, match="has 1 integers; its network needs 36"):
         release_of(document)
 
 
@@ -384,7 +384,7 @@ def test_what_is_no_release_of_this_version_is_refused(data, said):
         ({"integers": 1}, "must be a list"),
         ({"more": 1}, "exactly these fields"),
         ({"certificate": []}, "must be an object"),
-        ({"composed": {"releases": 0, "epsilon": "1/2"}}, "Releases so far"),
+        ({"composed": {"releases": 0, "epsilon": "1/2"}}, "all earlier releases"),
         ({"drawn": {"time": "2026-02-30T12:00:00Z", "dpbayes": "", "opendp": "", "python": ""}}, "time"),
     ],
 )

@@ -22,7 +22,7 @@ def handout(**more: object) -> Handout:
 
 def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     sheet = html_handout(handout())
-    assert sheet.index("Simulation, not a release: its noise comes from a seed") < sheet.index("<h2>")
+    assert sheet.index("This is a simulation, not a release. The seeded noise") < sheet.index("<h2>")
     assert "P(dysp | smoke=yes)" in sheet
     assert "estimates the probability of “yes” at 0.62." in sheet
     assert sheet.count("<i><b") == 2
