@@ -25,7 +25,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     release = ledger.spend(path, "votes", TENTH, b"{}", draw)
     ((state, account),) = at_the_draw
     assert (state, account.reserved, account.released, account.left) == (
-        "reserved, never shown",
+        "reserved, no release",
         TENTH,
         0,
         Fraction(9, 10),
@@ -120,7 +120,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "alice" not in str(lost.value)  # an error may tell what was in the table
     assert lost.value.row == 3
     (spending,) = ledger.spendings(path, "votes")
-    assert (spending.state, spending.release) == ("reserved, never shown", None)
+    assert (spending.state, spending.release) == ("reserved, no release", None)
     assert spending.closing is not None
     assert spending.closing.kind is EventKind.FAILED
     assert "alice" not in spending.closing.reason
