@@ -31,7 +31,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 def left_of(path: Path, dataset: str) -> str:
     """Say what is left of a dataset's budget. Errors: InputError."""
     account = ledger.account_of(path, dataset)
-    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}{kept_in(account)}."
+    return f"The remaining budget is {amount_text(account.left)} of {amount_text(account.budget)}{kept_in(account)}."
 
 
 def kept_in(account: Account) -> str:

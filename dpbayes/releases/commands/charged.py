@@ -142,7 +142,7 @@ def release(args: argparse.Namespace) -> int:
     published = _charged(path, request, make, again=args.again)
     _write(args.out, published.document, path, published.row)
     print("\n".join(read_document(published.document).content["sentences"]))
-    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
+    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
 
 
@@ -255,7 +255,7 @@ def learn(args: argparse.Namespace) -> int:
     document = read_structure(published.document)
     _write(args.out, write_edges(document.network).encode(), path, published.row)
     print("\n".join(document.content["sentences"]))
-    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
+    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
 
 

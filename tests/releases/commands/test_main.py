@@ -70,7 +70,7 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr()
     assert "60 records of the dataset garden" in said.out
-    assert "1.5 is left of a budget of 2." in said.out
+    assert "The remaining budget is 1.5 of 2." in said.out
     first = (tmp_path / "release.json").read_bytes()
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr()
@@ -162,7 +162,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert main([*path, "open", "more", "--reason", "no budget"]) == REFUSED
     capsys.readouterr()
     assert main([*with_rho, "--dataset", "garden 2"]) == HOLDS
-    assert "0.48 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    assert "The remaining budget is 0.48 of 0.5, in rho." in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
     assert main([*words, "--graph-unseen", "--dataset", "garden 2"]) == HOLDS
     capsys.readouterr()
@@ -175,7 +175,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert "the exact sum is rho 0.142459331202; the composed loss is at most epsilon" in capsys.readouterr().out
     residuals = [word if word != "gaussian" else "residuals" for word in with_rho]
     assert main([*residuals, "--dataset", "garden 2"]) == HOLDS
-    assert "0.337540668798 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    assert "The remaining budget is 0.337540668798 of 0.5, in rho." in capsys.readouterr().out
     weighed = [*residuals, "--dataset", "garden 2", "--matters", "grass"]
     assert main([*weighed, "--weight", "0"]) == REFUSED
     assert main([*weighed, "--matters", "snow"]) == REFUSED
@@ -304,7 +304,7 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     assert main(learning) == HOLDS
     said = capsys.readouterr().out
     assert "chosen privately from 60 records" in said
-    assert "1.75 is left of a budget of 2." in said
+    assert "The remaining budget is 1.75 of 2." in said
     names, edges = read_edges(graph.read_text())
     assert (set(names), len(edges)) == ({"rain", "grass"}, 1)
     first = graph.read_bytes()
