@@ -7,7 +7,7 @@ from dataclasses import dataclass
 EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
 DELTA = "The probability with which the bound exp(ε) on the odds may fail."
 NEIGHBOURS = "Neighbouring tables have the same number of records and differ in one record."
-SENSITIVITY = "The largest change of the released numbers by one record, without noise: proved, or as stated."
+SENSITIVITY = "The largest change of the output without noise by one record: as proved, or as stated in the paper."
 PRIOR = "The distribution before any record is seen, as a pseudo-count for every cell; 1 is a uniform prior."
 ROW = "A row is the distribution of a node for one combination of its parents' states."
 CELL = "A cell is one state in one row; a release must protect its count."

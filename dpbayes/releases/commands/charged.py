@@ -134,7 +134,7 @@ def release(args: argparse.Namespace) -> int:
         print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
 
     def make(after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=share_line("Drawing"))
+        published = publish(path, request, counts, after=after, progress=share_line("Sampling"))
         print(file=sys.stderr)
         return published
 

@@ -75,10 +75,10 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr()
     assert "written again at no cost" in said.err
-    assert "1.5 is left" in said.out
+    assert "The remaining budget is 1.5" in said.out
     assert (tmp_path / "release.json").read_bytes() == first
     assert main([*words, "--graph-unseen", "--again"]) == HOLDS
-    assert "1 is left" in capsys.readouterr().out
+    assert "The remaining budget is 1" in capsys.readouterr().out
     assert (tmp_path / "release.json").read_bytes() != first
 
 
@@ -87,7 +87,7 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
     told = [line.strip() for line in said.split("\r") if line.strip()]
-    assert told == [f"Drawing … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
+    assert told == [f"Sampling … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
     assert said.rstrip(" ").endswith("\n")
 
 
@@ -181,13 +181,13 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert main([*weighed, "--matters", "snow"]) == REFUSED
     assert main([*with_rho, "--dataset", "garden 2", "--matters", "grass"]) == REFUSED
     assert main(weighed) == HOLDS
-    assert "0.317540668798 is left" in capsys.readouterr().out
+    assert "The remaining budget is 0.317540668798" in capsys.readouterr().out
     both = [*gaussian, "--delta", "0.00001", "--dataset", "garden 3"]
     assert main([*path, "open", "garden 3", "--budget", "0.5", "--delta", "0.00001", "--reason", "both"]) == HOLDS
     assert main([*path, "raise", "garden 3", "--rho", "0.5", "--delta", "0.00001", "--reason", "no"]) == REFUSED
     assert main([*with_rho, "--delta", "0.00001"]) == REFUSED
     assert main(both) == HOLDS
-    assert "; row" in capsys.readouterr().out
+    assert " (row " in capsys.readouterr().out
     assert main([*path, "list"]) == HOLDS
     sums = "budget 0.00850553, in rho, released 0.00850553, reserved without a release 0, left 0"
     assert f"garden 3: {sums}" in capsys.readouterr().out
@@ -314,10 +314,10 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     assert main([*words, "--graph-learnt", "--network", str(graph)]) == HOLDS
     said = capsys.readouterr().out
     assert "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75" in said
-    assert "1.25 is left" in said
+    assert "The remaining budget is 1.25" in said
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", path]) == HOLDS
     assert main([*learning, "--again"]) == HOLDS
-    assert "1 is left" in capsys.readouterr().out
+    assert "The remaining budget is 1" in capsys.readouterr().out
 
 
 def test_a_learnt_graph_is_exported_and_verified_and_is_no_view(learning, tmp_path, capsys):

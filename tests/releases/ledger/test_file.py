@@ -255,7 +255,7 @@ for path, most in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
         ledger.spend(Path(path), "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
         end = "released"
     except ledger.LedgerError as error:
-        assert "; " in str(error) and "disk" in str(error), error
+        assert ". " in str(error) and "disk" in str(error), error
         end = type(error).__name__
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     print(end, len(drawn))

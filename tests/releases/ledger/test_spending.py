@@ -48,7 +48,7 @@ def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     assert ledger.account_of(path, "votes").left == 0
     draw = Drawing()
     with pytest.raises(
-        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1; ask'
+        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1\. Choose'
     ):
         ledger.spend(path, "votes", Fraction(1, 10**20), b"more", draw)
     assert draw.calls == []

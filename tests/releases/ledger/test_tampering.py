@@ -136,7 +136,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
-    with pytest.raises(ledger.BrokenLedgerError, match="is broken: it is missing; restore"):
+    with pytest.raises(ledger.BrokenLedgerError, match=r"is invalid: it is missing\. Restore"):
         ledger.accounts(without)
 
     def exchange(connection: sqlite3.Connection) -> None:

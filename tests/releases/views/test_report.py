@@ -219,7 +219,7 @@ def test_a_wide_network_keeps_to_its_page(tmp_path):
     published = publish(opened(tmp_path), asked(network=network, n=3, epsilon=Fraction(1)), counts)
     page = seen(html_report(read_document(published.document)))
     assert len([tag for tag, _ in page.tags if tag == "b"]) == MOST_BARS
-    assert "The file has 6 more." in page.text
+    assert "The file has 6 more nodes." in page.text
 
 
 def test_the_bif_holds_the_released_tables(tmp_path):
