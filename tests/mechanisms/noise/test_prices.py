@@ -148,9 +148,9 @@ def test_whole_prices_are_near_the_wanted_ones_and_never_none(wanted):
     ("stated", "said"),
     [
         ((1,) * 4, "4 prices were stated; the network has 5 sets"),
-        ((1, 1, 1, 1, 0), "needs a price"),
-        ((1, 1, 1, 1, -1), "needs a price"),
-        ((1, 1, 1, 1, True), "needs a price"),
+        ((1, 1, 1, 1, 0), "must be an integer above 0"),
+        ((1, 1, 1, 1, -1), "must be an integer above 0"),
+        ((1, 1, 1, 1, True), "must be an integer above 0"),
         ((2**60,) * 5, "too large"),
         ((2**60 - 4, 1, 1, 1, 1), "too large"),
     ],
