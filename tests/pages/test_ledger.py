@@ -89,7 +89,7 @@ def test_the_form_begins_with_the_open_table_and_its_epsilon(path: Path) -> None
         ({"name": "votes", "budget": "banana", "reason": "so"}, "decimal"),
         ({"name": "votes", "budget": "0", "reason": "so"}, "budget"),
         ({"name": "", "budget": "1", "reason": "so"}, "name"),
-        ({"name": "votes", "budget": "1", "reason": ""}, "reason"),
+        ({"name": "votes", "budget": "1", "reason": ""}, "justification"),
     ],
 )
 def test_a_budget_that_is_none_is_one_sentence(path: Path, texts: dict[str, str], part: str) -> None:
