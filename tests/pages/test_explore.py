@@ -247,7 +247,7 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
     assert "The interval is rough" in everything(at)
     put(at, "box.release.points", "1024")
     assert settings_of(at).options("release").points == 1024
-    assert "Of 1,024 possible counts" in everything(at)
+    assert "of 1,024 possible counts" in everything(at)
 
 
 def test_the_errors_of_the_picked_row_and_of_the_persons_question_stand_below_the_picture() -> None:
