@@ -305,7 +305,7 @@ def test_the_help_of_every_command_needs_no_extra(run, command):
 LACKS = '{} needs {}, which is not installed here: pip install "dpbayes[{}]".'
 LACKS_DRIVER = '{} needs a driver that is not installed: pip install "dpbayes[{}]".'
 DASHBOARD = LACKS.format("The dashboard", "streamlit", "app")
-LEDGER = LACKS.format("The ledger's usual place", "platformdirs", "release")
+LEDGER = LACKS.format("The default path of the ledger", "platformdirs", "release")
 OPENDP = LACKS.format("A real release", "opendp", "release")
 
 

@@ -9,7 +9,7 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 
 def _noisy(released: ReleasedPosterior) -> FloatArray:
     if released.noisy is None:
-        raise InputError("This release has no noisy counts to which its tables were fitted.")
+        raise InputError("This release does not contain the noisy counts from which its tables were computed.")
     return released.noisy
 
 

@@ -35,18 +35,17 @@ def _recalibration(mechanism: Any) -> Recalibration:
 
 
 def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:
-    """Return the mechanism with the internal epsilon at which an audit finds that it loses at most a target.
+    """Return the mechanism with an internal epsilon at which its audited privacy loss is at most a target.
 
-    Of a regression sampler, which has no epsilon, the norm bound is chosen. The search is a bisection between settings
-    that were audited. The setting returned keeps to the target; that no larger one does is not proved. The result
-    depends
-    on n, the parameters and the target, never on the data.
+    For a regression sampler, which has no epsilon, the function chooses the norm bound. The search is a bisection
+    between audited settings. The returned setting satisfies the target, but a larger one may do so too. The result
+    depends only on n, the parameters and the target, and not on the data.
 
     Args:
         mechanism: The mechanism, with its other parameters.
         n: The public number of records.
-        target: The epsilon that may be lost.
-        delta: The delta at which it is measured.
+        target: The largest allowed epsilon.
+        delta: The delta of the target.
 
     Returns:
         A mechanism of the same class.

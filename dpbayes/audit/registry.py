@@ -46,18 +46,17 @@ UNKNOWN = Audit(kind=object, report=_refused)
 
 
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:
-    """Return what can be shown about a mechanism's privacy loss for tables of n records.
+    """Return an audit of a mechanism's privacy loss for tables of n records.
 
-    An audit is of the law that a class's own `release` samples from: a subclass has none, nor has a mechanism with a
-    part of another class than declared; see `dpbayes.mechanisms.known`. Where there is no exact audit, `audit_by_draws`
-    bounds the loss from below.
+    An audit applies to the output distribution of exactly one class. Subclasses and mechanisms with replaced parts
+    have no audit (see `dpbayes.mechanisms.known`). If there is no exact audit, `audit_by_draws` gives a lower bound on
+    the loss.
 
     Args:
         mechanism: The mechanism, with its parameters.
         n: The public number of records.
         epsilons: Where the privacy curve is evaluated (E,).
-        features: The number of features of a regression's records, on which the paper's epsilon depends; nothing else
-            takes it.
+        features: The number of features, for a regression only; the paper's epsilon depends on it.
 
     Returns:
         The claim, what is proved, the worst-case loss, the curve and the worst pair of neighbours.

@@ -60,7 +60,7 @@ class EpsilonDelta:
         """
         largest = Decimal(zcdp_rho(float(self.epsilon), delta=float(self.delta)) * (1 - 1e-9))
         if not largest:
-            raise InputError("No rho gives so small an epsilon at so small a delta; choose larger ones.")
+            raise InputError("No rho implies this (epsilon, delta). Choose a larger epsilon or a larger delta.")
         return Fraction(largest.quantize(Decimal(1).scaleb(largest.adjusted() - 5), ROUND_DOWN))
 
     def follows_from(self, rho: Fraction) -> bool:

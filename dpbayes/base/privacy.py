@@ -22,11 +22,11 @@ class Guarantee:
     """(epsilon, delta)-differential privacy for the stated neighbours. [Zhang16] Definition 1.
 
     Args:
-        epsilon: In nats of privacy loss; infinity promises nothing.
+        epsilon: The privacy loss in nats; infinity means no guarantee.
         delta: The probability with which a larger loss is allowed.
-        neighbours: Which pairs of tables the promise covers.
-        reference: Where the promise is proved.
-        rho: A finite value promises rho-zCDP too ([Bun16] Definition 1.1), from which epsilon at another delta follows.
+        neighbours: The pairs of tables that the guarantee covers.
+        reference: The source of the proof.
+        rho: If finite, the release also satisfies rho-zCDP ([Bun16] Definition 1.1), which gives epsilon at any delta.
 
     Raises:
         InputError: A value is negative or not a number, delta is above 1, or rho is finite without an epsilon.
@@ -48,23 +48,23 @@ class Guarantee:
         if not self.rho >= 0:
             raise InputError(f"ρ = {numeral(self.rho, 6)} is not a privacy guarantee.")
         if math.isfinite(self.rho) and not math.isfinite(self.epsilon):
-            raise InputError(f"State the ε that ρ = {numeral(self.rho, 4)} gives at some δ.")
+            raise InputError(f"A guarantee with ρ = {numeral(self.rho, 4)} also needs a finite ε.")
 
     @property
     def is_private(self) -> bool:
-        """Whether anything is promised at all."""
+        """Whether there is any guarantee."""
         return math.isfinite(self.epsilon) and self.delta < 1
 
     @property
     def zcdp(self) -> float:
-        """The least rho of which it is known: the promised one, or what pure epsilon implies; infinity where none is.
+        """The least known rho: the stated one, or the one that pure epsilon implies; infinity if neither exists.
 
         See `rho_of_pure`.
         """
         return min(self.rho, math.inf if self.delta else rho_of_pure(self.epsilon))
 
     def epsilon_at(self, delta: float) -> float:
-        """Return the least epsilon that the promise is known to give at this delta: infinity where it gives none."""
+        """Return the least epsilon that the guarantee is known to imply at this delta; infinity if there is none."""
         stated = self.epsilon if delta >= self.delta else math.inf
         return min(stated, zcdp_epsilon(self.zcdp, delta=delta))
 
@@ -76,7 +76,7 @@ class Guarantee:
 
     @property
     def in_full(self) -> str:
-        """The promise in words, with the rho that stands behind it, if one does."""
+        """The guarantee as text, with its rho if it has one."""
         return f"{self}, ρ = {numeral(self.rho, 4)}" if math.isfinite(self.rho) else str(self)
 
 
@@ -85,21 +85,22 @@ NON_PRIVATE = Guarantee(math.inf, 0.0, reference=Reference("dpbayes", "no promis
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """Return the promise for all releases together.
+    """Return the guarantee for all releases together.
 
-    Deltas add up, and so do epsilons ([Dwork06], basic composition). Rhos add up ([Bun16] Lemma 1.7), pure promises
-    having the one that they imply; a sum is promised if one of them promises one and none is without. Where those with
-    a rho, or those with rho and delta, lose less together by their rhos at their own deltas, that counts instead of the
-    sum of their epsilons. Pure promises alone cost the sum of their epsilons, and nothing else.
+    Deltas add up, and so do epsilons ([Dwork06], basic composition). Rhos also add up ([Bun16] Lemma 1.7); for a pure
+    guarantee, the rho that it implies is added. The result states a rho if at least one guarantee states a rho and
+    every guarantee has or implies one. The epsilon is the smallest of three values: the sum of all epsilons, and two
+    values that replace a part of this sum by the epsilon that the summed rho implies at the summed delta. The first
+    such part is all guarantees with a rho, and the second is those with a rho and a positive delta.
 
     Args:
-        guarantees: The promises of releases of one table.
+        guarantees: The guarantees of releases of one table.
 
     Returns:
-        One promise that covers all of them.
+        One guarantee that covers all releases.
 
     Raises:
-        InputError: The promises are about different neighbours.
+        InputError: The guarantees have different definitions of neighbours.
 
     Example:
         >>> str(dp.compose([dp.Guarantee(0.5), dp.Guarantee(0.25)]))

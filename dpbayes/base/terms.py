@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
 DELTA = "The probability with which the bound exp(ε) on the odds may fail."
-NEIGHBOURS = "Neighbouring tables have equally many records and differ in one of them."
-SENSITIVITY = "The largest change in what is released when one record changes: as proved, or as stated in the paper."
-PRIOR = "The belief before any record is seen, as pseudo-records in every cell; 1 is a uniform prior."
+NEIGHBOURS = "Neighbouring tables have the same number of records and differ in one record."
+SENSITIVITY = "The largest change of the output without noise by one record: as proved, or as stated in the paper."
+PRIOR = "The distribution before any record is seen, as a pseudo-count for every cell; 1 is a uniform prior."
 ROW = "A row is the distribution of a node for one combination of its parents' states."
-CELL = "A cell is one state in one row; its count is what a release must protect."
+CELL = "A cell is one state in one row; a release must protect its count."
 KL = "The Kullback-Leibler divergence from the exact to the private distribution, in nats; 0 if they are equal."
-COVERAGE = "The share of the exact posterior that an interval contains; of a 95% interval it should be 95%."
+COVERAGE = "The share of the exact posterior that an interval contains; a 95% interval should contain 95%."
 SEED = "The same seed repeats the same noise, so a simulated release protects nobody; a real release has no seed."
 
 
@@ -27,7 +27,7 @@ class GlossaryEntry:
 
 TERMS = (
     GlossaryEntry("accuracy", "The share of records whose class is predicted correctly."),
-    GlossaryEntry("attacker", "Somebody who knows all records but one and learns about that one from a release."),
+    GlossaryEntry("attacker", "Someone who knows all records but one, and uses a release to infer that record."),
     GlossaryEntry(
         "Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."
     ),
@@ -35,31 +35,37 @@ TERMS = (
     GlossaryEntry("cell", CELL, ("cells",)),
     GlossaryEntry("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
     GlossaryEntry(
-        "clipping", "Moving a noisy count below 0, or above the number of records, back to that limit.", ("clipped",)
+        "clipping",
+        "Replacing a noisy count below 0 by 0, and one above the number of records by that number.",
+        ("clipped",),
     ),
     GlossaryEntry("composition", "How the privacy losses of several releases of the same records add up."),
     GlossaryEntry("coverage", COVERAGE),
     GlossaryEntry("CPT", "A conditional probability table: the distribution of a node in each of its rows.", ("CPTs",)),
     GlossaryEntry("curator", "The person who has the records, and may see exact values that are not private."),
     GlossaryEntry("δ", DELTA, ("delta",)),
-    GlossaryEntry("domain", "The possible values of a column; they must be public.", ("domains",)),
+    GlossaryEntry("domain", "The possible values of a column, which must be public.", ("domains",)),
     GlossaryEntry("ε", EPSILON, ("epsilon",)),
-    GlossaryEntry("exact posterior", "The posterior that the records give without noise; it is not private."),
     GlossaryEntry(
-        "exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."
+        "exact posterior", "The posterior that is computed from the records without noise, and is not private."
     ),
-    GlossaryEntry("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
+    GlossaryEntry(
+        "exponential mechanism",
+        "A mechanism that selects an outcome at random; higher scores have higher probabilities.",
+    ),
+    GlossaryEntry("Fourier coefficients", "Signed sums of counts, from which the counts of all cells can be computed."),
     GlossaryEntry(
         "Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."
     ),
     GlossaryEntry(
-        "Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."
+        "Hellinger distance",
+        "A distance between distributions: 0 if they are equal, 1 if they have no outcome in common.",
     ),
     GlossaryEntry("KL divergence", KL, ("KL",)),
     GlossaryEntry("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
     GlossaryEntry("ledger", "The file that records the budget of each dataset and the cost of each release."),
     GlossaryEntry("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
-    GlossaryEntry("mechanism", "The random algorithm that computes a release from the records.", ("mechanisms",)),
+    GlossaryEntry("mechanism", "The randomised algorithm that computes a release from the records.", ("mechanisms",)),
     GlossaryEntry("naive", "Reading a release as if its noisy counts were exact."),
     GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
     GlossaryEntry("noise-aware", "Reading a release with the public distribution of its noise in the model."),
@@ -71,9 +77,11 @@ TERMS = (
     ),
     GlossaryEntry("proved", "Shown by a proof or by enumeration; the opposite is “as stated in the paper”."),
     GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
-    GlossaryEntry("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
+    GlossaryEntry("release", "The published output of a mechanism; computations on it have no further privacy loss."),
     GlossaryEntry(
-        "ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")
+        "ρ",
+        "The parameter of zero-concentrated differential privacy; the ρ of several releases add up.",
+        ("zCDP", "rho"),
     ),
     GlossaryEntry("row", ROW, ("rows",)),
     GlossaryEntry("seed", SEED),

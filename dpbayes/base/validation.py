@@ -7,7 +7,7 @@ from dpbayes.base.text import numeral
 
 
 class InputError(ValueError):
-    """A refusal whose message is one plain sentence that can be shown to a person as it is.
+    """The error for invalid input. Its message can be shown to a person without changes.
 
     Example:
         >>> try:

@@ -71,7 +71,7 @@ def epsilon_curves(
         InputError: For an empty grid, and where the mechanism cannot be run.
     """
     if not len(epsilons):
-        raise InputError("The grid must hold at least one value of epsilon.")
+        raise InputError("The grid must have at least one value of epsilon.")
     seed = int(rng.integers(2**63))
 
     def at(k: int) -> EpsilonCurves:

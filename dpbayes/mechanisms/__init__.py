@@ -51,8 +51,8 @@ def releasable(mechanism: object) -> Releasable:
     """Return an exact form by its name. Errors: InputError for a mechanism of which no exact draw is known."""
     if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
         raise InputError(
-            f"No exact way to draw from the mechanism {brief(mechanism)} is known here, so it cannot be really "
-            f"released; {', '.join(RELEASABLE)} can."
+            f"The mechanism {brief(mechanism)} has no exact sampler and no real release; choose one of: "
+            f"{', '.join(RELEASABLE)}."
         )
     return RELEASABLE[mechanism]
 

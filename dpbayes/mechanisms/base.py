@@ -79,23 +79,23 @@ class OverPrior(Protocol):
 
 
 def count_table(self: OverPrior, data: Dataset) -> Counts:
-    """Count a table under the prior's network: the `statistic` of mechanisms that see nothing else of it."""
+    """Count a table under the prior's network; the `statistic` of mechanisms that use only counts."""
     return count(self.prior.network, data)
 
 
 OPTIONAL = {
-    "name": "its name inside a sentence whatever its parameters are, where `named` depends on them",
-    "simulate": "`release`, digit for digit, by a faster way whose run time betrays the data: for simulations",
-    "noise_model": "what was added to which numbers, so that a release can be read with its noise in mind",
+    "name": "the name inside a sentence for all parameters, if `named` depends on the parameters",
+    "simulate": "the same numbers as `release`, faster; for simulations only, because the run time depends on the data",
+    "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
     "node_noise_sd": "standard deviations of the noise in the counts of every node, for comparisons (|I|,)",
-    "design": "how the noise was shared out where the least was searched for, with its gap",
-    "design_steps": "the search for that, in steps; the design is kept, so that asking again is quick",
-    "increment": "the parameter that lifts a release above zero; with `noise_law`, what suits a network is found",
-    "epsilon": "the epsilon that it runs at",
-    "noise": "the `Noise`: of real numbers or of whole ones",
-    "noise_scale": "the scale of its noise: with whole numbers, how many counts may stay what they are by chance",
-    "delta": "the delta of its promise, where that is a parameter",
-    "draws": "how many times as many numbers as cells it hands over",
+    "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",
+    "design_steps": "the search for the design, in steps; the result is stored and reused",
+    "increment": "the parameter that lifts a release above zero; with `noise_law`, its value for a network is computed",
+    "epsilon": "the epsilon parameter of the mechanism",
+    "noise": "the `Noise`: real numbers or whole numbers",
+    "noise_scale": "the scale of the noise, for mechanisms with one scale",
+    "delta": "the delta of the guarantee, if delta is a parameter",
+    "draws": "the number of released sets of CPTs",
 }
 """What a mechanism may have besides the members of `Mechanism`; a page offers what goes with it where it is there."""
 

@@ -23,17 +23,15 @@ from dpbayes.posteriors.noise_model import NoiseModel
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistentLaplace:
-    """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on what they share.
+    """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on shared nodes.
 
     The noise is that of [Zhang16] Algorithm 1, not clipped. The least-squares fit is post-processing and costs no
-    privacy.
-    It lowers the mean squared error of the cells by the factor K over the number of free values of consistent tables.
-    The
-    release contains the noisy cells too, so that the recipient can use the law of each.
+    privacy. It lowers the mean squared error of the cells by the factor K over the number of free values of consistent
+    tables. The release also contains the noisy cells, so the recipient can use the distribution of each of them.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
 
@@ -90,7 +88,7 @@ class ConsistentLaplace:
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: 2|I| counts move by one at most, and each loses 1/b; the fit sees nothing but them and n."""
+        """epsilon: at most 2|I| counts change by one, each with a loss of 1/b; the fit is post-processing."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
     statistic = count_table
@@ -98,14 +96,14 @@ class ConsistentLaplace:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw noisy cells and fit updates to them (*size, ..., K), which may be negative."""
+        """Sample noisy cells and fit updates (*size, ..., K) to them. Updates may be negative."""
         require_own_counts(self.prior, statistic)
         noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
         return Release(self.outcome_of(noisy, statistic.n), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy counts (..., K): tables that are fitted to them."""
+        """Return the outcome for noisy counts (..., K): the tables that are fitted to them."""
         updates = self.prior.network.residuals.consistent(noisy, float(n))
         return ReleasedPosterior(self.prior, updates, self.noise_model, noisy)
 

@@ -14,7 +14,7 @@ from dpbayes.model.counts import Counts
 
 @dataclass(frozen=True, kw_only=True)
 class Exact:
-    """Release the exact posterior: no noise, no promise. A baseline, not a mechanism to use.
+    """Release the exact posterior, without noise and without a guarantee. Use it only as a baseline.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
@@ -49,7 +49,7 @@ class Exact:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Return the counts as they are, repeated to (*size, ..., K)."""
+        """Return the exact counts, repeated to (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
         updates = np.broadcast_to(statistic.values.astype(np.float64), (*size, *statistic.values.shape))
         return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, {"n": statistic.n})

@@ -45,17 +45,14 @@ class LaplaceFourier:
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
 
     The noise scale b of the integer coefficients is 2|N_I|/epsilon as stated in the paper, or 2 O/epsilon as proved,
-    with
-    O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public, gets
-    no
-    noise. The lift of that coefficient is 2 t |N_I| b; at the paper's scale this is its 4 t |N_I|^2/epsilon. Noise of
-    whole numbers has the same scale; the tables rebuilt from whole coefficients need not be whole. [Zhang16] Algorithm
-    2,
-    Corollaries 2 and 3.
+    with O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public,
+    gets no noise. The lift of that coefficient is 2 t |N_I| b; at the paper's scale this is its 4 t |N_I|^2/epsilon.
+    Noise of whole numbers has the same scale; tables rebuilt from whole coefficients may have fractional cells.
+    [Zhang16] Algorithm 2, Corollaries 2 and 3.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         t: The lift, in units of 2 |N_I| b; larger values make negative counts rarer.
         calibration: The sensitivity in use: proved, or as stated in the paper.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
@@ -110,7 +107,7 @@ class LaplaceFourier:
 
     @property
     def lift(self) -> float:
-        """2 t |N_I| b: the number of invented records that every released table carries."""
+        """2 t |N_I| b: the number of records that the lift adds to every released table."""
         return 2 * self.t * len(self.prior.network.closure) * self.noise_scale
 
     @property
@@ -122,13 +119,13 @@ class LaplaceFourier:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """What the recipient knows of the noise; n is public, so that noise on it, and the lift, hide nothing."""
+        """The public distribution of the noise. Noise on the public n and the lift are removed."""
         network = self.prior.network
         return NoiseModel.coefficients(network, variances=np.full(len(network.closure), self.noise_law.sd**2))
 
     @property
     def claimed(self) -> Guarantee:
-        """2|N_I|/b: what [Zhang16] Corollary 2 grants at this noise scale."""
+        """2|N_I|/b: the epsilon of [Zhang16] Corollary 2 at this noise scale."""
         sensitivity = printed_walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("Zhang16", "Corollary 2"))
 
@@ -136,8 +133,8 @@ class LaplaceFourier:
     def certified(self) -> Guarantee:
         """2 O/b: never more than claimed, since O < |N_I|.
 
-        The coefficients are whole and O of them move by two, so that whole noise of scale b loses 2 O/b as real noise
-        does.
+        The coefficients are whole, and at most O of them change by two. Whole noise of scale b therefore has the same
+        loss as real noise, 2 O/b.
         """
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
@@ -147,7 +144,7 @@ class LaplaceFourier:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw consistent updates (*size, ..., K); they may be negative, the more rarely the larger t is."""
+        """Sample consistent updates (*size, ..., K). Negative updates are rarer for larger t."""
         require_own_counts(self.prior, statistic)
         network = self.prior.network
         exact = coefficients(network, statistic.values)
@@ -157,7 +154,7 @@ class LaplaceFourier:
         return Release(self.outcome_of(noisy), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy integer coefficients (..., |N_I|): tables with the lift."""
+        """Return the outcome for noisy integer coefficients (..., |N_I|): tables with the lift."""
         lifted = noisy.copy()
         lifted[..., 0] += self.lift
         return ReleasedPosterior(self.prior, marginals(self.prior.network, lifted), self.noise_model)

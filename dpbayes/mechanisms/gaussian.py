@@ -27,15 +27,16 @@ from dpbayes.posteriors.noise_model import NoiseModel
 class GaussianUpdates:
     """Z = counts + N(0, s^2) in every cell, s = sqrt(2|I|)/mu. [Balle18] Theorem 8, [Canonne20] for whole numbers.
 
-    One replaced record moves two counts of every node by one, so that all counts move by a vector of length
-    sqrt(2|I|) at most, and records that differ in every column reach it. mu is the largest shift of N(0, 1) that is
-    (epsilon, delta)-private; for noise of whole numbers it is sqrt(2 rho), rho the largest that gives (epsilon, delta).
-    The numbers are not clipped to [0, n]: the privacy curve is then exactly Gaussian, and the recipient may clip them.
+    One replaced record changes two counts of every node by one. The counts therefore change by a vector of length at
+    most sqrt(2|I|), which records that differ in every column attain. mu is the largest shift of N(0, 1) that is
+    (epsilon, delta)-private. For whole-number noise, mu is sqrt(2 rho) for the largest rho that implies
+    (epsilon, delta). The counts are not clipped to [0, n], so the privacy curve is exactly Gaussian. The recipient may
+    clip them.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
-        delta: The promised delta, below 1.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
+        delta: The delta of the guarantee, below 1.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
 
@@ -68,12 +69,12 @@ class GaussianUpdates:
 
     @cached_property
     def shift(self) -> float:
-        """mu: how far all counts together may move, in units of s."""
+        """mu: the largest distance of the counts of neighbours, in units of s."""
         return gaussian_shift_of(self.noise, self.epsilon, delta=self.delta)
 
     @property
     def noise_scale(self) -> float:
-        """s = sqrt(2|I|)/mu, in counts: the standard deviation of real noise, and all but that of whole noise."""
+        """s = sqrt(2|I|)/mu, in counts: the standard deviation of real noise, and nearly that of whole noise."""
         return math.sqrt(squared_count_sensitivity(self.prior.network)) / self.shift
 
     @property
@@ -87,7 +88,7 @@ class GaussianUpdates:
 
     @property
     def noise_model(self) -> NoiseModel | None:
-        """What the recipient knows of the noise; nothing where a family is too wide for its residuals."""
+        """The public distribution of the noise; None if a family is too wide for its residuals."""
         if not self.prior.network.has_residuals:
             return None
         return NoiseModel.gaussian_cells(self.prior.network, sd=self.noise_law.sd)
@@ -100,9 +101,9 @@ class GaussianUpdates:
     def certified(self) -> Guarantee:
         """(epsilon, delta), by the exact curve of real noise, or by rho; and rho = 2|I|/(2 s^2) of either noise.
 
-        The density ratio of two neighbours depends on the release's projection onto the vector by which their counts
-        differ, which is normal and moves by that vector's length. Of whole noise every coordinate has at most the
-        Renyi divergence of real noise of the same s.
+        The density ratio of two neighbours depends on the projection of the release onto the difference of their
+        counts. This projection is normal, and its mean changes by the length of the difference. For whole noise, every
+        coordinate has at most the Renyi divergence of real noise of the same s.
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
@@ -111,14 +112,14 @@ class GaussianUpdates:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw noisy updates (*size, ..., K); they may be negative, and above n."""
+        """Sample noisy updates (*size, ..., K), which may be negative or above n."""
         require_own_counts(self.prior, statistic)
         noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         public = public_facts(self, statistic, "epsilon", "delta", "noise", "noise_scale")
         return Release(self.outcome_of(noisy), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy counts (..., K)."""
+        """Return the outcome for noisy counts (..., K)."""
         return ReleasedPosterior(self.prior, noisy, self.noise_model)
 
 

@@ -53,8 +53,8 @@ def described(mechanism: Any) -> str:
 def no_audit(mechanism: object) -> InputError:
     """Return the refusal of a mechanism whose law is not known."""
     return InputError(
-        f"There is no exact audit of {described(mechanism)}; audit_by_draws gives a lower bound on its loss from its "
-        "releases alone."
+        f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
+        "privacy loss from simulated releases."
     )
 
 

@@ -25,13 +25,13 @@ from dpbayes.posteriors.noise_model import NoiseModel
 class LaplaceUpdates:
     """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.
 
-    Step 4 of the algorithm prints the indicator of [0, n]. It is read as clipping, the law with atoms at 0 and n that
-    the paper's appendix works with. Nodes may have any number of states: one record changes two cells of each node.
-    Noise of whole numbers has the same scale.
+    Step 4 of the algorithm prints the indicator of [0, n]. This class clips instead, which gives the distribution with
+    atoms at 0 and n in the paper's appendix. Nodes may have any number of states, because one replaced record changes
+    two cells of each node. Noise of whole numbers has the same scale.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
 
@@ -77,21 +77,21 @@ class LaplaceUpdates:
 
     @property
     def noise_model(self) -> NoiseModel | None:
-        """What the recipient knows of the noise; nothing where a family is too wide for its residuals."""
+        """The public distribution of the noise; None if a family is too wide for its residuals."""
         if not self.prior.network.has_residuals:
             return None
         return NoiseModel.laplace_cells(self.prior.network, scale=self.noise_law.scale, sd=self.noise_law.sd)
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon, as [Zhang16] Corollary 1 states; of whole numbers too, for they lose as much at the same scale."""
+        """epsilon, as [Zhang16] Corollary 1 states; noise of whole numbers has the same loss."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 1"))
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: Lemma 1 holds with equality for every DAG, so it cannot be lowered either.
+        """epsilon: Lemma 1 holds with equality for every DAG, so no smaller epsilon holds.
 
-        Counts are whole, so that whole noise of scale b loses sum |d|/b as real noise does: 2|I|/b, and reaches it.
+        Counts are whole, so whole noise of scale b has the same largest loss as real noise, sum |d|/b = 2|I|/b.
         """
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
@@ -100,14 +100,14 @@ class LaplaceUpdates:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw noisy updates (*size, ..., K)."""
+        """Sample noisy updates (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
         noise = self.noise_law.drawn(rng, (*size, *statistic.values.shape))
         public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
         return Release(self.outcome_of(statistic.values + noise, statistic.n), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy counts (..., K)."""
+        """Return the outcome for noisy counts (..., K)."""
         return ReleasedPosterior(self.prior, np.clip(noisy, 0.0, float(n)), self.noise_model)
 
 

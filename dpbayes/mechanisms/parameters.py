@@ -42,7 +42,7 @@ def draws_of(what: str) -> Parameter:
 
 
 class Calibration(enum.Enum):
-    """Which sensitivity the noise is scaled to: the proved one, or the one stated in the paper.
+    """The sensitivity that determines the noise scale: proved, or as stated in the paper.
 
     Example:
         >>> dp.Calibration.CERTIFIED.value
@@ -54,12 +54,12 @@ class Calibration(enum.Enum):
 
     @property
     def suffix(self) -> str:
-        """What it adds to a mechanism's name: nothing where the sensitivity is the proved one."""
+        """The suffix of a mechanism's name; empty for the proved sensitivity."""
         return " as stated in the paper" if self is Calibration.AS_PRINTED else ""
 
 
 class Noise(enum.Enum):
-    """Which noise is added to whole numbers: real numbers, as in the papers, or whole numbers, as in a real release.
+    """The type of the noise: real numbers, as in the papers, or whole numbers, as in a real release.
 
     Example:
         >>> dp.Noise.WHOLE.value

@@ -89,7 +89,7 @@ class SampledCpts:
 
 @dataclass(frozen=True, eq=False)
 class Release(Generic[OutcomeT_co]):
-    """All that the recipient may see: no data, no seed, no true count.
+    """The output of a mechanism for the recipient. It contains no data, no seed and no exact count.
 
     Args:
         outcome: The numbers that the mechanism releases, such as a `ReleasedPosterior`.
@@ -129,7 +129,7 @@ class Release(Generic[OutcomeT_co]):
 
     @property
     def posterior(self) -> Dirichlets:
-        """The private posterior (..., K). Errors: InputError for a release of CPTs, which has no law around them."""
+        """The private posterior (..., K). Errors: InputError for a release of CPTs, which has no posterior."""
         if not isinstance(self.outcome, ReleasedPosterior):
             raise InputError(
                 f"A release of {self.mechanism} contains probabilities, not a posterior. Read them as "
@@ -139,11 +139,11 @@ class Release(Generic[OutcomeT_co]):
 
     @property
     def tells_noise(self) -> bool:
-        """Whether the recipient knows what was added to which numbers."""
+        """Whether the release states the distribution of the noise on each number."""
         return isinstance(self.outcome, ReleasedPosterior) and self.outcome.noise_model is not None
 
     def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
-        """Return the posterior (..., K) that knows of the noise, of `points` components; it costs no privacy.
+        """Return the noise-aware posterior (..., K) with `points` components. The computation costs no privacy.
 
         Without a number, there are as many as `points_for` says of the network. Errors: InputError where a release
         does not tell what was added to which numbers, and those of `points_for`.
@@ -152,11 +152,11 @@ class Release(Generic[OutcomeT_co]):
         return noise_aware(*parts, points=points or points_for(parts[0].network.cell_count))
 
     def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
-        """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`, without the rows of all others."""
+        """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`; other rows are not computed."""
         return noise_aware_cells(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
     def noise_aware_means(self, cells: IntArray, *, points: int | None = None) -> FloatArray:
-        """Return the means of some cells (C,) under `noise_aware`, which takes less time than all of it: (..., C)."""
+        """Return the means (..., C) of some cells (C,) under `noise_aware`, faster than the whole posterior."""
         return noise_aware_means(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
     def _noise_parts(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
@@ -165,5 +165,5 @@ class Release(Generic[OutcomeT_co]):
         return self.outcome.prior, self.outcome.noise_model, self.outcome.numbers, int(self.public["n"])
 
     def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":
-        """Return some of a batch of releases; each keeps its own promise."""
+        """Return some of a batch of releases; each keeps its own guarantee."""
         return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)

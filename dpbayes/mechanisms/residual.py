@@ -38,22 +38,23 @@ from dpbayes.posteriors.noise_model import NoiseModel
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianResiduals:
-    """t_A + N(0, s_A) for every set A of nodes within a family, n as it is; then the tables are rebuilt. [Xiao23].
+    """Add N(0, s_A) to the residual t_A of every set A of nodes within a family, then rebuild the tables. [Xiao23].
 
-    One record that differs in the nodes d moves t_A by c_A(d) in squared length, so that all of them are apart by
-    sum_A c_A(d)/s_A in squared standard deviations. The s_A are scaled so that the largest value, found exactly by
-    eliminating nodes, is mu^2. Of all such s_A they are those with the least sum of the cells' variances, families
-    times their `weights`, up to a share `design.gap`. Noise of whole numbers is added to t_A in the units in which it
-    is whole. Networks that are too dense for the exact search get a bound in its place, and more noise.
+    The number of records n gets no noise. One record that differs in the nodes d changes t_A by c_A(d) in squared
+    length. The squared distance of all residuals is therefore sum_A c_A(d)/s_A, in squared standard deviations. The
+    s_A are scaled so that the largest distance, computed exactly by eliminating nodes, is mu^2. Among such s_A, they
+    minimise the sum of the cells' variances, weighted by `weights`, up to a share `design.gap`. Whole-number noise is
+    added to t_A in units in which t_A is whole. Networks that are too dense for the exact search use an upper bound
+    of the distance, and get more noise.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
-        delta: The promised delta, below 1.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
+        delta: The delta of the guarantee, below 1.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
-        weights: How much the squared error of each node's table counts (|I|,); empty where all count alike.
-        prices: What each set's noise costs in proportion, as whole numbers; empty where the best are searched for.
+        weights: The weight of the squared error of each node's table (|I|,); empty for equal weights.
+        prices: Relative prices of the sets, as whole numbers; a higher price means less noise. Empty: optimal noise.
 
     Raises:
         InputError: The prior is not one for a network, or a number is outside its range.
@@ -84,11 +85,11 @@ class GaussianResiduals:
     @property
     def formula(self) -> str:
         design = self.design
-        most = "the most" if design.exact else "more than the most"
+        most = "the largest change" if design.exact else "an upper bound of the change"
         gap = gap_text(design, "s_A", weights=self.weights)
         return (
             f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
-            f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} that one record moves, "
+            f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} by one record, "
             f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_meaning}"
         )
 
@@ -105,7 +106,7 @@ class GaussianResiduals:
 
     @cached_property
     def shift(self) -> float:
-        """mu: how far all residuals together may move, in standard deviations."""
+        """mu: the largest distance of the residuals of neighbours, in standard deviations."""
         return gaussian_shift_of(self.noise, self.epsilon, delta=self.delta)
 
     @property
@@ -141,7 +142,7 @@ class GaussianResiduals:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw consistent updates (*size, ..., K), which may be negative."""
+        """Sample consistent updates (*size, ..., K), which may be negative."""
         require_own_counts(self.prior, statistic)
         residuals = self.prior.network.residuals
         noisy = self.noisy_residuals(residuals.of_tables(statistic.values.astype(np.float64)), rng, size)
@@ -149,14 +150,14 @@ class GaussianResiduals:
         return Release(self.outcome_of(noisy), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy residuals (..., R)."""
+        """Return the outcome for noisy residuals (..., R)."""
         return ReleasedPosterior(self.prior, self.prior.network.residuals.tables(noisy), self.noise_model)
 
     def noisy_residuals(self, exact: FloatArray, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
         """Draw noise for residuals (..., R) and add it: (*size, ..., R); none to the empty set's, which is n.
 
-        Whole noise is added to whole numbers, which are divided by their units only then: the last digits of a sum of
-        fractions would tell what was added.
+        Whole noise is added to whole numbers before the division by their units, because the last digits of a sum of
+        fractions could reveal the noise.
         """
         residuals = self.prior.network.residuals
         scales = np.sqrt(self.variances)[residuals.set_of_number]

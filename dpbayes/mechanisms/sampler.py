@@ -32,17 +32,16 @@ class PosteriorSampler:
     `dpbayes.posteriors.decisions`), so that no state's probability is below omega. With |I| binary nodes:
 
     Proved, omega = 1/(1 + exp(epsilon / (2 |I| N))): one replaced record changes a term of every node in every sample.
-    As stated in the paper, omega = exp(-epsilon/2), which is at least 1/2 and leaves nothing up to epsilon = 2 ln 2
-    (for
-    rows of r states, 2 ceil(log2 r) ln 2).
+    As stated in the paper, omega = exp(-epsilon/2). This omega is at least 1/2, and leaves no interval, for epsilon up
+    to 2 ln 2 (for rows of r states, 2 ceil(log2 r) ln 2).
 
-    The paper trims by rejection, whose run time depends on the data; here every sample takes the same work.
+    The paper trims by rejection, whose run time depends on the data. Here, every sample takes the same time.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
-        draws: N, how many samples of all CPTs are released.
-        calibration: The trim in use: proved, or as stated in the paper.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
+        draws: N, the number of released samples of all CPTs.
+        calibration: The trimming: proved, or as stated in the paper.
 
     Raises:
         InputError: The paper's trim leaves nothing, the prior is not one for a network, or a number is outside its
@@ -95,25 +94,25 @@ class PosteriorSampler:
 
     @property
     def log_odds_bound(self) -> float:
-        """ln((1 - w)/w): every decision's log-odds are drawn within plus and minus this; binary rows have w = omega."""
+        """ln((1 - w)/w): the largest absolute log-odds of a decision; binary rows have w = omega."""
         if self.calibration is Calibration.AS_PRINTED:
             return math.log(math.expm1(self.epsilon / (2 * self._depth)))
         return self.epsilon / (2 * max(1, int(self._decisions.depths.sum())) * self.draws)
 
     @property
     def omega(self) -> float:
-        """The smallest probability that a drawn CPT may hold."""
+        """The smallest probability in a sampled CPT."""
         return math.exp(self._depth * float(special.log_expit(-self.log_odds_bound)))
 
     @property
     def claimed(self) -> Guarantee:
-        """2 ln(1/omega), as [Zhang16] Appendix C.2 states; it repeats the draw "many times" and charges for one."""
+        """2 ln(1/omega), as [Zhang16] Appendix C.2 states; the paper samples "many times" but charges once."""
         epsilon = -2 * self._depth * float(special.log_expit(-self.log_odds_bound))
         return Guarantee(epsilon, reference=Reference("Zhang16", "Appendix C.2"))
 
     @property
     def certified(self) -> Guarantee:
-        """2 |I| N ln((1 - omega)/omega): the sum over nodes and draws of how far a record's log-likelihood can move.
+        """2 |I| N ln((1 - omega)/omega): a record's largest effect, summed over nodes and samples.
 
         [Zhang16] Theorem 4(1) with the corrected Lemma 2. The loss approaches it as n grows.
         """
@@ -123,11 +122,11 @@ class PosteriorSampler:
     statistic = count_table
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
-        """Draw CPTs (*size, ..., N, K)."""
+        """Sample CPTs (*size, ..., N, K)."""
         return self._released(statistic, sample_trimmed, rng, size)
 
     def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
-        """Return `release`, digit for digit, faster: its run time betrays the data, so it is for the curator alone."""
+        """Return the same numbers as `release`, faster. The run time depends on the data: use it for simulations."""
         return self._released(statistic, simulate_trimmed, rng, size)
 
     def _released(

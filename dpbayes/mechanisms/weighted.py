@@ -29,21 +29,21 @@ from dpbayes.posteriors.noise_model import NoiseModel
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedFourier:
-    """Integer coefficient s_A + Lap(b_A) for every A in N_I but the empty one, then every family's table.
+    """Add Lap(b_A) to the integer coefficient of every non-empty A in N_I, then rebuild every family's table.
 
-    [Zhang16] Algorithm 2 with a scale for each coefficient, without its lift, and n as it is. One record that differs
-    in the nodes d moves by two those coefficients with which d shares an odd number of nodes. The b_A are scaled so
-    that the largest sum of 2/b_A over such A, found exactly by eliminating nodes, is epsilon. Of all such scales they
-    have the least sum of the cells' variances, families times their `weights`, up to a share `design.gap`. Equal scales
-    are the proved Fourier noise.
+    [Zhang16] Algorithm 2 with a scale for each coefficient, without the lift, and without noise on n. One record that
+    differs in the nodes d changes each coefficient A by two if A shares an odd number of nodes with d. The b_A are
+    scaled so that the largest sum of 2/b_A over such A, computed exactly by eliminating nodes, is epsilon. Among such
+    scales, they minimise the sum of the cells' variances, weighted by `weights`, up to a share `design.gap`. Equal
+    scales give the proved Fourier noise.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
-        weights: How much the squared error of each node's table counts (|I|,); empty where all count alike.
-        prices: What each set's noise costs in proportion, as whole numbers; empty where the best are searched for.
+        weights: The weight of the squared error of each node's table (|I|,); empty for equal weights.
+        prices: Relative prices of the sets, as whole numbers; a higher price means less noise. Empty: optimal noise.
 
     Raises:
         InputError: A node is not binary, the prior is not one for a network, or a number is outside its range.
@@ -72,11 +72,11 @@ class WeightedFourier:
     @property
     def formula(self) -> str:
         design = self.design
-        most = "the most" if design.exact else "more than the most"
+        most = "the largest" if design.exact else "an upper bound of the"
         return (
             f"$s_A + {self.noise.symbol}(b_A)$ for each of ${np.count_nonzero(design.scales)}$ coefficients, with "
-            f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} that one record "
-            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
+            f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} privacy loss of one "
+            f"record.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
         )
 
     @cached_property
@@ -117,8 +117,8 @@ class WeightedFourier:
     def certified(self) -> Guarantee:
         """epsilon: the largest sum of 2/b_A over the coefficients whose signs one record flips.
 
-        Coefficients are whole, so that whole noise of scale b_A loses 2/b_A as real noise does; rebuilding the tables
-        sees nothing but them and n.
+        Coefficients are whole, so whole noise of scale b_A has the same loss as real noise, 2/b_A. Rebuilding the
+        tables is post-processing.
         """
         return Guarantee(self.epsilon, reference=Reference("dpbayes", "Corollary 2 of Zhang16, a scale for each"))
 
@@ -127,7 +127,7 @@ class WeightedFourier:
     def release(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
-        """Draw consistent updates (*size, ..., K), which may be negative."""
+        """Sample consistent updates (*size, ..., K), which may be negative."""
         require_own_counts(self.prior, statistic)
         network = self.prior.network
         exact = coefficients(network, statistic.values)
@@ -136,7 +136,7 @@ class WeightedFourier:
         return Release(self.outcome_of(noisy), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return what a recipient makes of noisy integer coefficients (..., M)."""
+        """Return the outcome for noisy integer coefficients (..., M)."""
         return ReleasedPosterior(self.prior, marginals(self.prior.network, noisy), self.noise_model)
 
 

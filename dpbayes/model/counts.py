@@ -29,7 +29,7 @@ MOST_PLANES = 512
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many of n records fall in every CPT cell. All that a mechanism may see of the data.
+    """The number of records in every CPT cell, and n. A mechanism uses no other data.
 
     Args:
         network: The network whose cells are counted.
@@ -81,7 +81,7 @@ class Counts:
 
     @cached_property
     def digest(self) -> str:
-        """A text that tells counts apart, so that what was computed of them can be found again."""
+        """A text that identifies these counts, as a key for cached results."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes() + str(self.n).encode()).hexdigest()
 
 
@@ -105,7 +105,7 @@ def count(network: Network, data: Dataset | Source) -> Counts:
 
     Args:
         network: The network whose cells are counted.
-        data: The table: a `Dataset`, or a `DeclaredTable` that is counted where it lies.
+        data: The table: a `Dataset`, or a `DeclaredTable` that is counted in place.
 
     Returns:
         The counts (K,) and the number of records.

@@ -44,9 +44,9 @@ def _row_problem(network: Network, values: FloatArray, row: int) -> str:
     cells = values[network.cells_of_row(row)]
     label = brief(network.row_label(row), 80)
     if not np.isfinite(cells).all():
-        return f"The row {label} holds a probability that is not a finite number."
+        return f"The row {label} has a probability that is not a finite number."
     if cells.min() < 0.0:
-        return f"The row {label} holds a negative probability, {numeral(cells.min(), 6)}."
+        return f"The row {label} has a negative probability, {numeral(cells.min(), 6)}."
     with np.errstate(over="ignore"):
         total = cells.sum()
     return f"The probabilities of the row {label} sum to {numeral(total, 6)}; they must sum to 1."

@@ -48,7 +48,7 @@ class Dataset:
             if not 1 <= len(states) <= MAX_STATES:
                 raise InputError(f"Column {brief(name)} has {len(states):,} states; it needs 1 to {MAX_STATES}.")
             if len(codes) and (codes[:, j].min() < 0 or codes[:, j].max() >= len(states)):
-                raise InputError(f"Column {brief(name)} holds a code outside its {len(states)} declared states.")
+                raise InputError(f"Column {brief(name)} has a code outside its {len(states)} declared states.")
         codes = codes.astype(np.uint8, order="F", copy=codes is self.codes)
         codes.setflags(write=False)
         object.__setattr__(self, "names", names)

@@ -44,8 +44,7 @@ class Network:
     """A validated directed acyclic graph (I, pi) over named categorical nodes. [Zhang16] Section 2.1.
 
     All CPT cells lie on one axis of length K: nodes in network order, then rows (parent configurations, first parent
-    most
-    significant), then states. There are m rows. Counts, priors, posteriors and noise are arrays (..., K).
+    most significant), then states. There are m rows. Counts, priors, posteriors and noise are arrays (..., K).
 
     Args:
         names: The nodes.
@@ -181,33 +180,33 @@ class Network:
 
     @property
     def has_residuals(self) -> bool:
-        """Whether no family is too wide for all its subsets to be listed."""
+        """Whether every family is small enough to list all its subsets."""
         return max(map(len, self.families)) <= MAX_FAMILY
 
     @cached_property
     def residuals(self) -> Residuals:
-        """What the sets of the closure tell beyond their subsets, for tables of any number of states."""
+        """The residuals of the sets of the closure, for nodes with any number of states."""
         return Residuals(self.closure, tuple(self.cards.tolist()))
 
     @cached_property
     def designs(self) -> Memo:
-        """The best noise that has been searched for: a moving control asks for it again and again."""
+        """The cached designs of optimal noise."""
         return Memo(most=MOST_DESIGNS)
 
     @cached_property
     def plans(self) -> Memo:
-        """The orders in which queries are worked out: the same ones are asked of many sets of probabilities."""
+        """The cached elimination orders of queries."""
         return Memo(most=MOST_PLANS)
 
     def gaussian_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Work out the best variances of Gaussian noise on the residuals, per unit of 2 rho, unless they are known.
+        """Compute the optimal variances of Gaussian noise on the residuals, per unit of 2 rho; results are cached.
 
         All families' errors count alike, or by weights, one for each.
         """
         return self._designed(best_gaussian_steps, weights)
 
     def coefficient_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Work out the best Laplace scales of a binary network's Walsh coefficients, times epsilon, likewise."""
+        """Compute the optimal Laplace scales of the Walsh coefficients, times epsilon; results are cached."""
         return self._designed(best_coefficients_steps, weights)
 
     def _designed(self, search: Search, weights: Sequence[float]) -> Work[NoiseDesign]:
@@ -329,7 +328,7 @@ class Network:
         return f"{self.names[node]} | {', '.join(given)}" if given else self.names[node]
 
     def row_called(self, label: str) -> int | None:
-        """Return the first row of this name, or None; the name is taken apart, and no others are built."""
+        """Return the first row with this name, or None. Only this name is parsed; no other names are built."""
         for node, (name, family) in enumerate(zip(self.names, self.families, strict=True)):
             start, parents = f"{name} | ", family[:-1]
             if not parents and label == name:
@@ -352,7 +351,7 @@ class Network:
         return f"{assignment(self.names[node], self.states[node][code])}{bar}{given}"
 
     def telling_state(self, node: int) -> int:
-        """The state to show when one has to stand for a node: the affirmative one, else the first."""
+        """The state that represents a node in short displays: yes or a similar state, else the first state."""
         lowered = [state.lower() for state in self.states[node]]
         return next((lowered.index(word) for word in _AFFIRMATIVE if word in lowered), 0)
 

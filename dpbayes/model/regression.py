@@ -238,7 +238,9 @@ def _hold_records(data: RegressionData | ScaledRegression) -> None:
     if features.ndim != 2 or not features.shape[1] or target.shape != features.shape[:1]:
         raise InputError("A regression needs at least one feature, and one target value for each record.")
     if len(data.names) != features.shape[1] + 1:
-        raise InputError(f"The {features.shape[1]} features and the target need one name each, the target's last.")
+        raise InputError(
+            f"Give the names of the {features.shape[1]} features and, as the last name, that of the target."
+        )
     if not (np.isfinite(features).all() and np.isfinite(target).all()):
         raise InputError("A value is missing or infinite. Drop or complete such records first.")
     for name, part in (("features", features), ("target", target)):

@@ -31,7 +31,7 @@ _MOST_READINGS = 8
 
 @dataclass(frozen=True, eq=False)
 class Dirichlets:
-    """Dirichlet(alpha) for every CPT row of a network; prior and posterior alike.
+    """Dirichlet(alpha) for every CPT row of a network, as a prior or a posterior.
 
     For binary nodes a row is a Beta distribution ([Zhang16] Example 1).
 
@@ -98,7 +98,7 @@ class Dirichlets:
 
     @cached_property
     def readings(self) -> Memo:
-        """What is known of rows' counts under this prior alone: releases are read with it again and again."""
+        """Quantities of the rows' counts that depend only on this prior, cached for the posteriors of many releases."""
         return Memo(most=_MOST_READINGS)
 
     @cached_property
@@ -135,7 +135,7 @@ class Dirichlets:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the central credible interval of the cells' Beta marginals: two arrays (..., cells).
 
-        A cell that is its row's only state is 1 with certainty.
+        The cell of a row with a single state has the probability 1.
         """
         tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
         alpha = self.alpha[..., cells]
@@ -156,7 +156,7 @@ class Dirichlets:
         return query(self.network, self.mean, target, evidence or {})
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
-        """Draw CPTs from the rows: (*size, ..., K). Normalised in log space, so tiny parameters give no 0/0.
+        """Sample CPTs from the rows: (*size, ..., K). Normalisation in log space avoids 0/0 for tiny parameters.
 
         Example: `posterior.sample(np.random.default_rng(1), 200).mean(axis=0)` is near `posterior.mean`.
         """

@@ -134,7 +134,7 @@ def kl_rows(p: Dirichlets, q: Dirichlets) -> FloatArray:
 def kl(p: Dirichlets, q: Dirichlets) -> FloatArray:
     """Return the Kullback-Leibler divergence KL(p || q) between whole posteriors.
 
-    Rows are independent, so that their divergences add up.
+    Rows are independent, so the divergence is the sum over the rows.
 
     Args:
         p: The first posterior, alpha of (..., K).

@@ -68,10 +68,10 @@ def roughness(law: DirichletMixtures | BetaMixtures) -> str:
         return ""
     least = numeral(float(worth.min()), 2)
     if worth.size == 1:
-        return f"Of {points:,} possible counts of this row, {least} carry all the weight: the interval is rough."
+        return f"The interval is rough: only about {least} of {points:,} possible counts of this row have weight."
     return (
-        f"In {few:,} of {worth.size:,} rows fewer than {FEW_POINTS} of {points:,} possible counts have all the weight "
-        f"({least} in the worst row), so their probabilities and intervals are rough."
+        f"In {few:,} of {worth.size:,} rows, fewer than {FEW_POINTS} of {points:,} possible counts have weight "
+        f"({least} in the worst row). The probabilities and intervals of these rows are rough."
     )
 
 

@@ -40,7 +40,7 @@ class NoiseModel:
         variances = np.asarray(self.variances, dtype=np.float64)
         if variances.shape != (len(self.network.closure),) or not (variances >= 0).all():
             raise InputError(
-                f"Noise needs one variance, not negative, for each of the {len(self.network.closure)} residuals."
+                f"Noise needs one non-negative variance for each of the {len(self.network.closure)} residuals."
             )
         object.__setattr__(self, "variances", variances)
 

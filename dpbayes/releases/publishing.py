@@ -64,16 +64,16 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
     """
     domains = {column.name: column.domain for column in columns if column.use}
     if undeclared := [name for name, domain in domains.items() if domain is None]:
-        raise InputError(f"No states are declared for {_columns(undeclared)}; declare them on Data.")
+        raise InputError(f"No states are declared for {_columns(undeclared)}. Declare them on the Data page.")
     if read_off := [name for name, domain in domains.items() if domain and not domain.public]:
         raise InputError(
-            f"The states of {_columns(read_off)} were read from the records, which leaks information; on Data, declare "
-            "them from public knowledge, and tick public."
+            f"The states of {_columns(read_off)} were read from the records, which leaks information. On the Data "
+            "page, declare them from public knowledge, and tick public."
         )
     if dropped := [name for name, domain in domains.items() if domain and isinstance(domain.missing, DropRecord)]:
         raise InputError(
             f"Records without a value of {_columns(dropped)} are dropped, so the public number of records depends on "
-            "the data; on Data, count missing values as a state."
+            "the data. On the Data page, count missing values as a state."
         )
 
 
@@ -161,8 +161,8 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
     documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
     if not any(same_graph(graph.network, request.network) and graph.stated == stated for graph in documents):
         raise InputError(
-            f"The ledger has no released choice of this very graph, at this epsilon, for {brief(request.dataset)}; "
-            "learn the graph first, or take the one that was learnt."
+            f"The ledger does not contain this graph, learnt with this epsilon, for {brief(request.dataset)}. "
+            "Learn the graph first, or use the learnt graph."
         )
 
 
@@ -211,12 +211,12 @@ def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
     if counts.network != network:
         raise InputError("The counts and the request have different networks. Count the table again.")
     if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
-        raise InputError("A release is of one table's counts, which are whole numbers.")
+        raise InputError("A release needs the counts of one table, as integers.")
     tables = [
         counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
     ]
     if counts.n != request.n or any(table.sum() != request.n or table.min() < 0 for table in tables):
-        raise InputError("The table has not the number of records that the request states; count the table again.")
+        raise InputError("The number of records differs from the request. Count the table again.")
 
 
 def _version(package: str) -> str:
@@ -232,5 +232,5 @@ def require_drawable(request: StructureRequest, data: Dataset) -> None:
     Errors: InputError, which says nothing of the records.
     """
     if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
-        raise InputError("The table has not the columns and the number of records that the request states.")
+        raise InputError("The columns or the number of records differ from the request.")
     opendp()

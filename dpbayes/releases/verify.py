@@ -113,8 +113,8 @@ def _graph_counted(document: ReleaseDocument) -> Check:
     """Check that what was composed before can hold the graph's choice: never counted would show here."""
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
     if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
-        return _fails("graph", "The budget spent earlier is less than the cost of learning its graph.")
-    return _holds("graph", f"The budget spent earlier includes the {amount_text(cost)} for learning its graph.")
+        return _fails("graph", "The budget spent earlier is less than the cost of learning the graph.")
+    return _holds("graph", f"The budget spent earlier includes the {amount_text(cost)} for learning the graph.")
 
 
 # A learnt graph
@@ -128,7 +128,7 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     else:
         yield _fails("hash", "The hash does not match the content.")
     if request.is_possible(document.network, document.joined):
-        yield _holds("graph", "Each node was joined with parents that were candidates in its round.")
+        yield _holds("graph", "The parents of each node were candidates in its round.")
     else:
         yield _fails("graph", "A node has parents that were not candidates in its round.")
     if content["rounds"] == rounds_content(request, document.joined):

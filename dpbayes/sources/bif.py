@@ -30,7 +30,7 @@ def read_bif(text: str) -> tuple[Network, FloatArray]:
         The network, and the probabilities (K,) of its cells.
 
     Raises:
-        InputError: The text is not such a file; the message has the line where there is one.
+        InputError: The text is not a BIF file. The message names the line if possible.
 
     Example:
         >>> network, probabilities = dp.load_named("asia")

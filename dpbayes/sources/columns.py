@@ -51,8 +51,8 @@ class Categories:
     Args:
         name: The column.
         states: Its states, in order.
-        public: False where the states were taken from the data: that leaks.
-        missing: What a missing value means: the record is dropped, a state of its own, or one of the states.
+        public: False if the states were read from the data, which leaks information.
+        missing: The rule for missing values: drop the record, use a separate state, or use one of the states.
 
     Raises:
         InputError: States are repeated, empty or too many.
@@ -74,7 +74,7 @@ class Categories:
 
     @cached_property
     def domain(self) -> tuple[str, ...]:
-        """The states of the encoded column, with the one for missing values if there is one."""
+        """The states of the encoded column, including the state for missing values if the column has one."""
         return _with_missing(self.states, self.missing)
 
     def codes_of(self, values: pd.Series) -> IntArray:
@@ -165,8 +165,8 @@ def encode(
 ) -> Dataset:
     r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
 
-    Records are left out only where a column's `missing` is DropRecord; such a record is not in the table, and its other
-    values are not looked at, as in every engine.
+    A record is dropped only if it lacks a value of a column whose `missing` is DropRecord. The other values of a
+    dropped record are not checked.
 
     Args:
         frame: The records, as text.

@@ -108,7 +108,7 @@ def _refuse_half_characters(entry: object) -> None:
         json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise InputError(f"A name or a state contains half a character, {piece!a}. Remove it.") from None
+        raise InputError(f"A name or a state contains an unpaired surrogate, {piece!a}. Remove it.") from None
 
 
 # Reading
@@ -124,7 +124,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         The columns, each with its domain and whether it is in use.
 
     Raises:
-        InputError: It is not JSON, not such a description, of another version, or a column of it is not valid.
+        InputError: The text is not JSON, is not a domain description, has another version, or has an invalid column.
 
     Example:
         >>> text = dp.write_domains([])
@@ -133,7 +133,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """
     entry = _fields("The description", _json(text), ("format", "version", "columns"))
     if entry["format"] != FORMAT:
-        raise InputError(f'This JSON is no domain description: its format is not "{FORMAT}".')
+        raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
     if type(entry["version"]) is not int or entry["version"] != VERSION:
         raise InputError(f"The description has version {brief(entry['version'])}; only version {VERSION} is supported.")
     columns = tuple(_column(each) for each in _list('The description\'s "columns"', entry["columns"]))

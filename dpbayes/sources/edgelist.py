@@ -28,8 +28,8 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
         The names, and the arrows as pairs (parent, child).
 
     Raises:
-        InputError: A line is none of these, an arrow leads to its own node, or an arrow is given twice; it names the
-            line.
+        InputError: A line has another form, an arrow leads to its own node, or an arrow occurs twice. The message
+            names the line.
 
     Example:
         >>> dp.read_edges("rain -> grass")

@@ -51,21 +51,21 @@ class TableFile:
 
 
 def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress: Progress | None = None) -> TableFile:
-    r"""Return the table of a file: Parquet by its name, a workbook by its content, else CSV.
+    r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
 
     Columns of numbers with a decimal comma, such as 1.234,56, are written with a point.
 
     Args:
         name: The file's name.
         data: The file's content.
-        dialect: How a CSV file is written, where it should not be recognised.
-        progress: Called with the share that is read, where reading takes long.
+        dialect: The format of a CSV file, instead of the detected one.
+        progress: Called with the finished share of the work for large files.
 
     Returns:
         The records as text, and how the file was read in a sentence or two.
 
     Raises:
-        InputError: The file is not such a table, or too large.
+        InputError: The file is not a table of these kinds, or is too large.
 
     Example:
         >>> dp.read_table("garden.csv", b"rain,grass\nno,dry\n").frame.shape

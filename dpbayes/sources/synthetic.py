@@ -27,9 +27,9 @@ def sample_dataset(
     *,
     progress: Callable[[float], object] | None = None,
 ) -> Dataset:
-    """Sample n independent records, every node given its parents.
+    """Sample n independent records. Every node is sampled given its parents.
 
-    What has probability 0 never happens.
+    States of probability 0 are never sampled.
 
     Args:
         network: The network.

@@ -249,7 +249,7 @@ def _refuse_nested(schema: pa.Schema) -> None:
     for field in schema:
         if pa.types.is_nested(field.type):
             raise InputError(
-                f"Column {brief(field.name)} holds lists or records; a column must hold one value per record."
+                f"Column {brief(field.name)} has lists or records; a column must have one value per record."
             )
 
 
@@ -285,10 +285,10 @@ def texts_of(name: str, column: pa.Array | pa.ChunkedArray) -> pd.Series:
     try:
         text = column.cast(pa.string()).fill_null("")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise InputError(f"Column {brief(name)} holds {column.type} values, which cannot be shown as text.") from None
+        raise InputError(f"Column {brief(name)} has {column.type} values, which cannot be shown as text.") from None
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
-        raise InputError(f"Column {brief(name)} holds text that is not UTF-8; save the file with text in it.") from None
+        raise InputError(f"Column {brief(name)} has text that is not UTF-8. Save the file with UTF-8 text.") from None
     series: pd.Series = text.to_pandas()
     return series

@@ -132,7 +132,7 @@ class Leak(LaplaceUpdates):
 def test_a_subclass_that_hands_over_the_counts_is_not_audited_as_its_parent():
     leak = Leak(prior=Dirichlets.symmetric(chain(1)), epsilon=1.0)
     with pytest.raises(
-        InputError, match=r'no exact audit of the mechanism "Laplace" of the class Leak; audit_by_draws'
+        InputError, match=r'no exact audit of the mechanism "Laplace" of the class Leak\. Use audit_by_draws'
     ):
         audit(leak, n=5, epsilons=[1.0])
     tables = [Counts(leak.prior.network, np.array(values), 5) for values in ([5, 0], [4, 1])]

@@ -142,7 +142,7 @@ def test_weighted_coefficients_serve_the_tables_that_count_more_and_keep_the_pro
     assert turned.node_noise_sd[7] < 0.9 * plain.node_noise_sd[7]
     assert turned.node_noise_sd[0] > plain.node_noise_sd[0]
     assert audit(turned, n=3, epsilons=[]).exact == pytest.approx(1.0)
-    assert "counted by its weight" in turned.formula
+    assert "weighted by table" in turned.formula
     with pytest.raises(InputError, match="There are 2 weights for 8 tables"):
         WeightedFourier(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
 
@@ -192,7 +192,7 @@ def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():
 def test_a_release_without_its_noisy_cells_is_not_weighed():
     mechanism = ConsistentLaplace(prior=chain(1), epsilon=1.0)
     released = LaplaceUpdates(prior=chain(1), epsilon=1.0).release(own_table(mechanism), rng()).outcome
-    with pytest.raises(InputError, match="has no noisy counts"):
+    with pytest.raises(InputError, match="does not contain the noisy counts"):
         audit_of(mechanism).log_ratios(mechanism, released, first=np.array([1, 0]), second=np.array([0, 1]))
 
 

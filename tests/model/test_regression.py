@@ -142,7 +142,7 @@ def test_bounds_cannot_be_changed_afterwards():
         (np.zeros((3, 0)), np.zeros(3), ("y",), "at least one feature"),
         (np.zeros((3, 1)), np.zeros(2), ("x", "y"), "one target value"),
         (np.zeros((3, 1)), np.zeros((3, 1)), ("x", "y"), "one target value"),
-        (np.zeros((3, 2)), np.zeros(3), ("x", "y"), "2 features and the target need one name each"),
+        (np.zeros((3, 2)), np.zeros(3), ("x", "y"), "names of the 2 features"),
         (np.zeros((3, 1)), np.zeros(3), ("x", "x"), "used twice"),
         (np.array([[math.nan]]), np.zeros(1), ("x", "y"), "missing or infinite"),
         (np.zeros((1, 1)), np.array([math.inf]), ("x", "y"), "missing or infinite"),

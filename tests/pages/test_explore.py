@@ -244,10 +244,10 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
     assert not [text for text in at.text_input if text.key == "box.release.points"]
     monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1e9)
     fine(at.run())
-    assert "the interval is rough" in everything(at)
+    assert "The interval is rough" in everything(at)
     put(at, "box.release.points", "1024")
     assert settings_of(at).options("release").points == 1024
-    assert "Of 1,024 possible counts" in everything(at)
+    assert "of 1,024 possible counts" in everything(at)
 
 
 def test_the_errors_of_the_picked_row_and_of_the_persons_question_stand_below_the_picture() -> None:

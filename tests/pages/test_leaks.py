@@ -156,7 +156,7 @@ def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
     caplog.set_level(logging.DEBUG)
     leaking.failing_in_the_middle(monkeypatch)
     at = make(SETTINGS)
-    assert any("stays spent" in sentence for sentence in sentences(at))
+    assert any("stays charged" in sentence for sentence in sentences(at))
     assert ledger.events(path)[-1].kind is ledger.EventKind.FAILED
     assert "FailedFunction" not in all_of(sent) + caplog.text
 

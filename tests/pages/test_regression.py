@@ -222,9 +222,9 @@ def test_a_seat_that_sees_no_errors_sees_no_code_that_would_give_them() -> None:
 @pytest.mark.parametrize(
     ("more", "part"),
     [
-        ({"regression.lowest": "1000", "regression.highest": "10"}, "from 1,000 to 10"),
+        ({"regression.lowest": "1000", "regression.highest": "10"}, "1,000 is not below 10"),
         ({"regression.n": "50"}, "more features (14) than training records (5)"),
-        ({"regression.n": "2", "regression.features": "1"}, "leaves nothing to train"),
+        ({"regression.n": "2", "regression.features": "1"}, "leaves no training or no test records"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(more: dict[str, str], part: str) -> None:
@@ -454,7 +454,7 @@ def test_typed_bounds_become_columns_and_their_errors() -> None:
         stated(TYPED.assign(highest=[None, 500.0]), "pay")
     with pytest.raises(InputError, match="must be below"):
         stated(TYPED.assign(lowest=[99.0, 0.0]), "pay")
-    with pytest.raises(InputError, match="stands in"):
+    with pytest.raises(InputError, match="replacement value"):
         stated(TYPED.assign(**{"if missing": [5.0, None]}), "pay")
 
 

@@ -223,7 +223,7 @@ def test_a_command_that_fails_in_the_middle_says_one_sentence(tmp_path, monkeypa
     leaking.failing_in_the_middle(monkeypatch)
     assert main(words) == REFUSED
     said = capfd.readouterr()
-    assert "stays spent" in said.err
+    assert "stays charged" in said.err
     assert "Traceback" not in said.err
     assert not betrayed(said.out + said.err + caplog.text, counts_of(TRUE))
     assert not (tmp_path / "true" / "release.json").exists()

@@ -104,7 +104,7 @@ ROWS = "(s0) 0.1, 0.9; (s1) 0.2, 0.8;"
             '"half" for "child", which is not',
         ),
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) 0.5, 0.6; }}", '"child | second=s2" sum to 1.1'),
-        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) -0.5, 1.5; }}", '"child | second=s2" holds a negative'),
+        (DOG + f"probability ( child | second ) {{ {ROWS} (s2) -0.5, 1.5; }}", '"child | second=s2" has a negative'),
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) nan, 1.5; }}", "not a finite number"),
         (DOG + f"probability ( child | second ) {{ {ROWS} (s2) inf, -inf; }}", "not a finite number"),
         (DOG + "probability ( child ) { table 1e308, 1e308; }", "sum to ∞"),

@@ -98,8 +98,8 @@ def test_wrong_sizes(n: int) -> None:
     ("row", "sentence"),
     [
         ([0.5, 0.4], r'"x2 \| x1=yes" sum to 0.9; they must sum to 1'),
-        ([-0.1, 1.1], r'"x2 \| x1=yes" holds a negative probability, -0.1'),
-        ([np.nan, 1.0], r'"x2 \| x1=yes" holds a probability that is not a finite number'),
+        ([-0.1, 1.1], r'"x2 \| x1=yes" has a negative probability, -0.1'),
+        ([np.nan, 1.0], r'"x2 \| x1=yes" has a probability that is not a finite number'),
     ],
 )
 def test_wrong_tables_name_the_row(row: list[float], sentence: str) -> None:

@@ -116,7 +116,7 @@ def test_parquet_values_become_faithful_text() -> None:
     [
         (b"", "The file is empty."),
         (b"a,b\n1,2\n", "not a readable Parquet file"),
-        (parquet(a=[[1], [2]]), 'Column "a" holds lists or records'),
+        (parquet(a=[[1], [2]]), 'Column "a" has lists or records'),
         (parquet(a=[b"\xff"]), "cannot be shown as text"),
         (parquet(a=[]), "has a header but no records"),
     ],
@@ -146,11 +146,11 @@ def long_text_said_often() -> bytes:
 
 
 ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
-    "text that is not UTF-8": (lambda: arrow(a=broken_text()), 'Column "a" holds text that is not UTF-8'),
+    "text that is not UTF-8": (lambda: arrow(a=broken_text()), 'Column "a" has text that is not UTF-8'),
     "large text": (lambda: arrow(a=broken_text().cast(pa.large_binary()).view(pa.large_string())), "not UTF-8"),
     "bytes": (lambda: arrow(a=pa.array([b"x", b"\xff"])), "cannot be shown as text"),
-    "records": (lambda: arrow(a=pa.array([{"x": 1}])), "holds lists or records"),
-    "maps": (lambda: arrow(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))), "holds lists or records"),
+    "records": (lambda: arrow(a=pa.array([{"x": 1}])), "has lists or records"),
+    "maps": (lambda: arrow(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))), "has lists or records"),
     "no such time zone": (lambda: arrow(a=pa.array([0], pa.timestamp("us", "Mars/Base"))), "cannot be shown as text"),
     "no columns": (lambda: arrow(), "The file has no columns."),
     "no records": (lambda: arrow(a=pa.array([], pa.int64())), "no records"),

@@ -82,19 +82,19 @@ def audit_by_draws(
 ) -> SampledLoss:
     """Return a lower bound on the privacy loss of any mechanism, from releases of two neighbours' statistics.
 
-    It calls `mechanism.release(statistic, rng, (draws,))` and reads the numbers in what that returns. Delta is that of
-    the mechanism's claim. The caller must pass neighbours.
+    The function calls `mechanism.release(statistic, rng, (draws,))` and uses all numbers of the result. Delta is that
+    of the mechanism's claim. The caller must pass statistics of neighbouring tables.
 
     Args:
-        mechanism: Anything with a `release`.
+        mechanism: Any object with a `release` method.
         first: The statistic of a table, such as its `Counts`.
         second: The statistic of a neighbour.
         rng: Source of the noise.
-        draws: How many releases of each statistic.
+        draws: The number of simulated releases of each statistic.
         doubt: The probability with which the bound may be wrong.
 
     Returns:
-        The bound, with the counts that prove it.
+        The bound, with the counts from which it was computed.
 
     Raises:
         InputError: There are too few or too many draws, or a release has no numbers.

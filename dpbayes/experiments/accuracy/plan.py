@@ -146,7 +146,7 @@ class AccuracyPlan:
     cells: Annotated[int, CELLS] = 20
     noise: Annotated[Noise, NOISE] = Noise.REAL
     weights: tuple[float, ...] = ()
-    seed: Annotated[int, seed_of("all that is drawn")] = 1
+    seed: Annotated[int, seed_of("all random numbers")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -169,8 +169,8 @@ class AccuracyPlan:
             raise InputError("There is no method to compare. Name at least one.")
         if self.training >= self.records:
             raise InputError(
-                f"Of {self.records:,} records, {self.training:,} cannot be trained on: at least one must be left to "
-                "test. Train on fewer."
+                f"With {self.training:,} training records of {self.records:,} records, no test record is left. Use "
+                "fewer training records."
             )
         object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
         if isinstance(self.source, Dataset):
@@ -256,8 +256,7 @@ def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:
     points = whole_number("The number of epsilons", points, low=1, high=MOST_EPSILONS)
     if low > high or (low == high and points > 1):
         raise InputError(
-            f"The smallest epsilon must be below the largest; {numeral(low, 6)} and {numeral(high, 6)} are the wrong "
-            "way round or equal."
+            f"The smallest epsilon must be below the largest; {numeral(low, 6)} is not below {numeral(high, 6)}."
         )
     if points == 1:
         return (low,)
@@ -272,7 +271,7 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     """Return a grid that rises. Errors: InputError for an empty one, one that falls, values out of range."""
     numbers = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
     if not 1 <= len(numbers) <= MOST_EPSILONS:
-        raise InputError(f"The grid must hold 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
+        raise InputError(f"The grid must have 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
         raise InputError("The values of epsilon must be in increasing order.")
     return numbers

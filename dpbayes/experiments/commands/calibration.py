@@ -28,7 +28,7 @@ class CalibrationSize:
     releases: Annotated[
         int, Parameter("", low=2, high=100_000, typical=1000, log=True, whole=True, title="releases of every setting")
     ] = 1000
-    seed: Annotated[int, seed_of("the truths, the tables and the noise")] = 1
+    seed: Annotated[int, seed_of("the probabilities, tables and noise")] = 1
 
 
 def settings_along() -> tuple[Trial, ...]:

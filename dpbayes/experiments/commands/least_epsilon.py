@@ -53,7 +53,7 @@ class PlannedRecords:
     """How large the tables are that a network draws."""
 
     records: Annotated[
-        int, Parameter("n", 0, MAX_RECORDS, 1000, log=True, whole=True, title="without a table: planned records")
+        int, Parameter("n", 0, MAX_RECORDS, 1000, log=True, whole=True, title="planned records, without a table")
     ] = 1000
 
 
@@ -62,7 +62,8 @@ class Wanted:
     """How near an answer is to be and how often."""
 
     within: Annotated[
-        float, Parameter("", 0, 1, 0.05, title="largest error, or width of the interval, of an answer")
+        float,
+        Parameter("", 0, 1, 0.05, title="tolerance: largest error of an answer, or largest width of its interval"),
     ] = 0.05
     confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases within the tolerance")] = (
         0.95
@@ -97,27 +98,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(where, PlannedRecords)
     args = parser.add_argument_group("question")
     args.add_argument(
-        "--target", metavar="NODE=STATE", required=True, help="whose probability; its first state if none"
+        "--target",
+        metavar="NODE=STATE",
+        required=True,
+        help="the node and the state of the probability; without a state, the first one",
     )
     args.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
     add_settings(args, Wanted)
-    args.add_argument("--epsilon", metavar="E", help="without a table: also print how many records this epsilon needs")
-    how = parser.add_argument_group("how it is answered")
+    args.add_argument("--epsilon", metavar="E", help="also print how many planned records this epsilon needs")
+    how = parser.add_argument_group("mechanism and recipient")
     how.add_argument(
         "--mechanism",
         metavar="NAME",
         default="laplace",
         help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (%(default)s)",
     )
-    how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="its other parameters, such as t=0")
-    how.add_argument("--answer", default="as-real", help=f"how it is read: {' or '.join(ANSWERS)} (%(default)s)")
+    how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters, such as t=0")
+    how.add_argument("--answer", default="as-real", help=f"recipient: {' (naive) or '.join(ANSWERS)} (%(default)s)")
     how.add_argument(
         "--draws",
         metavar="R",
         help=f"simulated releases ({', '.join(f'{each.draws:,} {name}' for name, each in ANSWERS.items())})",
     )
     add_settings(how, PriorAndSeed)
-    add_settings(parser.add_argument_group("what the epsilon means"), Suspected)
+    add_settings(parser.add_argument_group("meaning of the epsilon for one person"), Suspected)
 
 
 def run(args: argparse.Namespace) -> str:
@@ -143,7 +147,7 @@ def _mark(args: argparse.Namespace) -> list[str]:
 def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
     if args.set or args.epsilon:
-        raise InputError(f"--set and --epsilon are about one mechanism; leave them out, or name one, not {EVERY}.")
+        raise InputError(f"--set and --epsilon need a single mechanism. Leave them out, or replace {EVERY} by a name.")
     told = []
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
@@ -161,14 +165,15 @@ def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str
     if not args.epsilon:
         return []
     if not wish.is_planned:
-        raise InputError("How many records an --epsilon needs is planned from a --network; leave the --table out.")
+        raise InputError("--epsilon needs planned records. State a --network and leave out --table.")
     epsilon = finite_number("--epsilon", args.epsilon, low=EPSILON.low, high=EPSILON.high)
     _, cpts = load_named(args.network)
     planned = replace(wish, mechanism=wish.at(epsilon))
     needed = least_records(planned, cpts, stream(seed, "least records"))
     if not math.isfinite(needed.records):
-        return [f"Records: up to {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
-    high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end from so few releases"
+        most = most_records(wish.question.network, wish.draws)
+        return [f"Records: ε = {epsilon:g} needs more than {most:,}, the largest number that can be simulated."]
+    high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "infinity (too few releases)"
     return [
         f"Records: ε = {epsilon:g} needs at least {needed.records:,.0f}; 95% interval: {needed.low:,.0f} to {high}."
     ]
@@ -177,7 +182,7 @@ def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str
 def lines(least: LeastEpsilon) -> list[str]:
     """Return the answer, the question, and from how many releases."""
     wish, floor = least.wish, least.epsilon <= EPSILON.low
-    high = numeral(least.high, 3) if least.high <= EPSILON.high else "no upper end from so few releases"
+    high = numeral(least.high, 3) if least.high <= EPSILON.high else "infinity (too few releases)"
     low = f"at most {numeral(least.low, 3)}" if least.low <= EPSILON.low else numeral(least.low, 3)
     what = {
         Measure.ERROR: f"within {wish.tolerance:g} of the exact posterior's answer",

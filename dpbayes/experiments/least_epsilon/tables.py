@@ -72,13 +72,15 @@ def planned_tables_steps(
     draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
     cpts, network = checked_cpts(source, probabilities), fitted or source
     if not has_columns(source, network):
-        raise InputError("A node of the fitted network is no column of their source, so the records cannot be planned.")
+        raise InputError("A node of the fitted network is not in the network from which the records are planned.")
     if draws * network.cell_count > MOST_COUNTS:
         raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; choose fewer.")
     if are_drawn_together(source):
         return Counts(network, _of_joint_states(source, cpts, n, draws, rng, network), n)
     if draws * n > MOST_DRAWN:
-        raise InputError(f"{draws:,} tables of {n:,} records are too many to sample; choose fewer of them.")
+        raise InputError(
+            f"{draws:,} tables of {n:,} records are too many to sample. Choose fewer tables or fewer records."
+        )
     records = _of_records(source, cpts, n, draws, rng, network)
     return (yield from mapped(records, lambda values: Counts(network, values, n)))
 

@@ -92,7 +92,7 @@ class RegressionStudy:
         ):
             raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values in increasing order.")
         if isinstance(self.rule, BoundForEpsilon):
-            EPSILON.checked("The certified epsilon", self.rule.epsilon)
+            EPSILON.checked("The proved epsilon", self.rule.epsilon)
         NOISE_VARIANCE.checked("The noise variance", self.noise_variance)
         DRAWS.checked("The number of draws", self.draws)
         finite_number("The training share", self.train_share, low=0.0, high=1.0)
@@ -142,9 +142,8 @@ class RegressionStudy:
         train = self.training_records(n)
         if not 0 < train < n:
             raise InputError(
-                f"A share of {numeral(self.train_share)} of {many(n, 'record')} leaves nothing to train or nothing to "
-                "test on; "
-                "take more records or another share."
+                f"A share of {numeral(self.train_share)} of {many(n, 'record')} leaves no training or no test records. "
+                "Use more records or another share."
             )
         if train < features:
             raise InputError(
@@ -188,6 +187,6 @@ def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:
     low, high = (PRIOR_PRECISION.checked("The prior precision", end) for end in (low, high))
     if low > high or (points > 1 and low >= high):
         raise InputError(
-            f"The prior precisions go from {numeral(low, 6)} to {numeral(high, 6)}; the first must be the smaller one."
+            f"The lowest prior precision must be below the highest; {numeral(low, 6)} is not below {numeral(high, 6)}."
         )
     return tuple(float(f"{b:.6g}") for b in np.geomspace(low, high, points))

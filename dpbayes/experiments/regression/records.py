@@ -69,12 +69,12 @@ def stated_column(name: str, low: object, high: object, if_missing: object = Non
     )
     if lowest >= highest:
         raise InputError(
-            f"The lowest value of {brief(name)} must be below its highest; {numeral(lowest, 6)} and "
-            f"{numeral(highest, 6)} are not."
+            f"The lowest value of {brief(name)} must be below the highest; {numeral(lowest, 6)} is not below "
+            f"{numeral(highest, 6)}."
         )
     if if_missing is None:
         return NumericColumn(name, lowest, highest)
-    stand_in = finite_number(f"What stands in for {brief(name)}", if_missing, low=lowest, high=highest)
+    stand_in = finite_number(f"The replacement value of {brief(name)}", if_missing, low=lowest, high=highest)
     return NumericColumn(name, lowest, highest, stand_in)
 
 
@@ -111,8 +111,8 @@ class OwnColumns:
         lists = list(stated.values()) if isinstance(stated, dict) else []
         if not lists or any(not isinstance(values, list) or len(values) not in (2, 3) for values in lists):
             raise InputError(
-                'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}: lowest and highest value, maybe '
-                "a third that replaces missing values; the last is the target."
+                'The columns must be JSON such as {"age": [18, 90], "pay": [0, 500]}. Each column needs its lowest and '
+                "highest value. A third number replaces missing values. The last column is the target."
             )
         *features, target = (stated_column(name, *values) for name, values in stated.items())
         return cls(tuple(features), target)
@@ -150,7 +150,7 @@ def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:
     bad = ~gaps & ~np.isfinite(numbers)
     if bad.any():
         value = brief(texts.to_numpy()[int(bad.argmax())])
-        raise InputError(f"Column {brief(column.name)} holds {value}, which is not a finite number. Leave it out.")
+        raise InputError(f"Column {brief(column.name)} has {value}, which is not a finite number. Leave it out.")
     if gaps.any():
         if column.if_missing is None:
             raise InputError(

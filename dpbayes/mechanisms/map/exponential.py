@@ -76,26 +76,23 @@ class MapEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class MapExponential:
-    """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), u the posterior masses of cells. [Zhang16] Algorithm 3.
+    """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), where u is a posterior mass. [Zhang16] Algorithm 3.
 
-    Every decision of every CPT row (see `dpbayes.posteriors.decisions`; a binary row is one) is given one of G equal
-    cells of (0, 1). The score u of an output is the sum over the decisions of their cells' posterior masses, and Delta
-    = sum_i Delta_i bounds how far one replaced record moves that sum, for every n (see
-    `dpbayes.mechanisms.map.scores`). The law is a product: all decisions are sampled independently, at the same rate
-    epsilon / (2 Delta).
+    The mechanism selects one of G equal cells of (0, 1) for every decision of every CPT row. A binary row is one
+    decision (see `dpbayes.posteriors.decisions`). The score u of an output is the sum of the posterior masses of the
+    selected cells. Delta = sum_i Delta_i is an upper bound of the change of u by one replaced record, for every n (see
+    `dpbayes.mechanisms.map.scores`). All decisions are sampled independently, at the same rate epsilon / (2 Delta).
 
-    In the paper u is the posterior density and Delta = sqrt(L r). That Delta bounds the change of a set's probability,
-    not
-    of a density, and the promise fails (see `PrintedMap`); masses of cells are probabilities of sets.
+    In the paper u is the posterior density and Delta = sqrt(L r). This Delta bounds the change of a set's probability,
+    not of a density, and the guarantee fails (see `PrintedMap`). Masses of cells are probabilities of sets.
 
-    The base measure prior(g) is the cell's prior mass, as in the paper. It is public and positive for every prior, so
-    it
-    costs nothing, and the law tends to the prior, rounded to cells, as epsilon vanishes. A prior that gives a cell
-    less than 1e-308 excludes it, whatever the data.
+    The base measure prior(g) is the cell's prior mass, as in the paper. This mass is public and positive for every
+    prior, so it has no privacy cost. As epsilon tends to 0, the distribution tends to the prior, rounded to cells. A
+    cell with a prior mass below 1e-308 is never selected, for any data.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
-        epsilon: The promised epsilon, 0.001 to 1000, in nats of privacy loss.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         cells: G, the number of cells that (0, 1) is divided into.
 
     Raises:
@@ -138,7 +135,7 @@ class MapExponential:
 
     @property
     def rate(self) -> float:
-        """epsilon / (2 Delta), in nats per unit of posterior mass; zero where nothing depends on the data."""
+        """epsilon / (2 Delta), in nats per unit of posterior mass; zero if the scores do not depend on the data."""
         return self.epsilon / (2 * self.sensitivity) if self.sensitivity else 0.0
 
     @property
@@ -148,7 +145,7 @@ class MapExponential:
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: scores and the normalisers' logarithms both move by epsilon/2 at most."""
+        """epsilon: the scores and the logarithms of the normalisers each change by at most epsilon/2."""
         proved = self.epsilon if self.sensitivity else 0.0
         return Guarantee(proved, reference=Reference("dpbayes", "Corollary 4 of Zhang16, scored by mass"))
 
@@ -172,14 +169,14 @@ class MapExponential:
         return special.log_softmax(self.rate * cell_masses(a, b, cells=self.cells) + masses[kinds], axis=-1)
 
     def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
-        """Draw one cell for every decision: CPTs (*size, ..., K)."""
+        """Sample one cell for every decision: CPTs (*size, ..., K)."""
         a, b, kinds = self._decided(statistic)
         return self._released(statistic, rng, size, (a, b, kinds, np.arange(a.size)))
 
     def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
-        """Return `release`, digit for digit, faster: its run time betrays the data, so it is for the curator alone.
+        """Return the same numbers as `release`, faster. The run time depends on the data: use it for simulations.
 
-        Most rows of a wide table have few records or none, and follow one law.
+        Most rows of a wide table have few records or none, and share one distribution.
         """
         a, b, kinds = self._decided(statistic)
         first, second, pairs = distinct_pairs(a, b)

@@ -57,14 +57,16 @@ def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
     """
     sizes = network.residuals.sizes.tolist()[1:]
     if len(sizes) > MOST_SETS:
-        raise InputError(f"A release states prices of up to {MOST_SETS:,} sets; this network has {len(sizes):,}.")
+        raise InputError(f"A release has at most {MOST_SETS:,} prices, but this network needs {len(sizes):,}.")
     if len(prices) != len(sizes):
         raise InputError(f"{len(prices):,} prices were stated; the network has {len(sizes):,} sets within families.")
     priced = zip(prices, sizes, strict=True)
     if any(type(price) is not int or price < 0 or bool(price) != bool(size) for price, size in priced):
-        raise InputError("Every set of nodes needs a price, a whole number above 0; one without numbers has 0.")
+        raise InputError(
+            "The price of a set of nodes must be an integer above 0. A set without numbers has the price 0."
+        )
     if 4 * sum(price * size for price, size in zip(prices, sizes, strict=True)) >= _WORD:
-        raise InputError("The prices are too large to be added up in whole numbers; state smaller ones.")
+        raise InputError("The sum of the prices is too large. State smaller prices.")
     return tuple(prices)
 
 

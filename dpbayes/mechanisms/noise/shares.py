@@ -62,12 +62,12 @@ def searched(mechanism: Any) -> Work[None]:
 
 def counted(weights: Sequence[float]) -> str:
     """Return how the tables' errors count, to add to a sentence on them; nothing where all count alike."""
-    return ", each table's counted by its weight" if weights else ""
+    return ", weighted by table" if weights else ""
 
 
 def gap_text(design: NoiseDesign, scales: str, *, weights: Sequence[float]) -> str:
     """Return how good the scales, a LaTeX symbol, are, as a sentence to add; nothing where that is not known."""
     if not math.isfinite(design.gap):
         return ""
-    error = f"an error{counted(weights)}," if weights else "an error"
-    return f" No other ${scales}$ have {error} lower by more than {numeral(100 * design.gap, 2)}%."
+    error = f"the error{counted(weights)}," if weights else "the error"
+    return f" No other ${scales}$ reduce {error} by more than {numeral(100 * design.gap, 2)}%."

@@ -31,7 +31,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 def left_of(path: Path, dataset: str) -> str:
     """Say what is left of a dataset's budget. Errors: InputError."""
     account = ledger.account_of(path, dataset)
-    return f"{amount_text(account.left)} is left of a budget of {amount_text(account.budget)}{kept_in(account)}."
+    return f"The remaining budget is {amount_text(account.left)} of {amount_text(account.budget)}{kept_in(account)}."
 
 
 def kept_in(account: Account) -> str:
@@ -46,25 +46,27 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="list datasets with their budgets, and all releases")
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
         action = actions.add_parser(name, help=about)
-        action.add_argument("dataset")
+        action.add_argument("dataset", help="the name of the dataset in the ledger")
         action.add_argument("--budget", help="the total epsilon, a decimal")
         action.add_argument("--rho", help="instead of --budget, the total rho of zero-concentrated privacy, a decimal")
-        action.add_argument("--delta", help="with --budget: (epsilon, delta), tracked as zCDP")
+        action.add_argument(
+            "--delta", help="with --budget, the delta of an (epsilon, delta) budget, which is tracked in rho"
+        )
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
-    export = actions.add_parser("export", help="write a release again at no cost")
+    export = actions.add_parser("export", help="write the document of a release again, at no cost")
     export.add_argument("row", help="the row of the release in the output of list")
-    export.add_argument("--out", required=True, type=Path, metavar="FILE")
+    export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the document")
     check = actions.add_parser("check", help="check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
         "--seen",
         action="append",
         default=[],
         metavar="HASH",
-        help="a hash that check printed earlier and that you keep elsewhere",
+        help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
-    sums = actions.add_parser("composed", help="the combined privacy loss of all releases of a dataset at a delta")
-    sums.add_argument("dataset")
-    sums.add_argument("--delta", default="1e-6")
+    sums = actions.add_parser("composed", help="print the privacy loss of all releases of a dataset together")
+    sums.add_argument("dataset", help="the name of the dataset in the ledger")
+    sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
 
 
 def keep_accounts(args: argparse.Namespace) -> int:

@@ -62,8 +62,8 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     _add_charged(parser)
     add_data_or_source(parser)
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
-    parser.add_argument("--rho", help="instead of --epsilon, for Gaussian noise: a decimal; the budget must be in rho")
-    parser.add_argument("--delta", help="with --epsilon, for Gaussian noise: (epsilon, delta), charged as zCDP")
+    parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
+    parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
     add_network(parser)
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
@@ -87,7 +87,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph-learnt",
         action="store_true",
-        help="the graph was learnt by `learn` and its cost is in the ledger; one of the two options is required",
+        help="confirm that the graph was learnt by `learn`; --graph-unseen or --graph-learnt is required",
     )
     add_out(parser, "the file for the release, such as release.json")
 
@@ -100,7 +100,7 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
-    parser.add_argument("--again", action="store_true", help="sample and pay again for an earlier release")
+    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
 
 
 def release(args: argparse.Namespace) -> int:
@@ -134,7 +134,7 @@ def release(args: argparse.Namespace) -> int:
         print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
 
     def make(after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=share_line("Drawing"))
+        published = publish(path, request, counts, after=after, progress=share_line("Sampling"))
         print(file=sys.stderr)
         return published
 
@@ -142,7 +142,7 @@ def release(args: argparse.Namespace) -> int:
     published = _charged(path, request, make, again=args.again)
     _write(args.out, published.document, path, published.row)
     print("\n".join(read_document(published.document).content["sentences"]))
-    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
+    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
 
 
@@ -255,7 +255,7 @@ def learn(args: argparse.Namespace) -> int:
     document = read_structure(published.document)
     _write(args.out, write_edges(document.network).encode(), path, published.row)
     print("\n".join(document.content["sentences"]))
-    print(f"Written to {args.out}; row {published.row} of the ledger. {left_of(path, args.dataset)}")
+    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
 
 

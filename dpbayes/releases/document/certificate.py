@@ -44,8 +44,8 @@ class Composed:
         number = number_of(self.spent)
         if not isinstance(number, Fraction) or number < 0 or bool(self.releases) != bool(number):
             raise InputError(
-                f"Releases so far have {measure_of(self.spent).article} {measure_of(self.spent).value} above 0 "
-                "together, as a fraction; none have 0."
+                f"The {measure_of(self.spent).value} of all earlier releases together must be a fraction above 0, or "
+                "0 if there are no earlier releases."
             )
 
     def after(self, cost: Amount) -> Amount:
@@ -53,7 +53,7 @@ class Composed:
         measure = measure_of(self.spent)
         own = cost_in(measure, cost)
         if own is None:
-            raise InputError("A release that promises a rho is of a dataset whose budget is kept in rho.")
+            raise InputError("A release with a guarantee in rho needs a dataset with a budget in rho.")
         return amount_in(measure, number_of(self.spent) + own)
 
 
@@ -72,13 +72,13 @@ class Provenance:
         except ValueError:
             moment = None
         if moment is None or moment.strftime(_TIME) != self.time:
-            raise InputError("The time of a release must be given as 2026-03-31T12:00:00Z.")
+            raise InputError("The time of a release must have the form 2026-03-31T12:00:00Z.")
 
 
 def time_text(time: datetime) -> str:
     """Return a moment in UTC, to the second. Errors: InputError for one without a time zone."""
     if time.tzinfo is None:
-        raise InputError("The time of a release needs its time zone.")
+        raise InputError("The time of a release needs a time zone.")
     return time.astimezone(UTC).strftime(_TIME)
 
 

@@ -62,12 +62,12 @@ class StructureRequest:
         require_few(self.columns.names)
         require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
-            raise InputError("A graph is learnt over at least two columns, from no arrow on.")
+            raise InputError("Learning a graph needs at least two columns and starts without arrows.")
         if not isinstance(self.domains, DomainChoice):
-            raise InputError("A request for a graph must say how its domains were declared.")
+            raise InputError("A request for a graph must state how its domains were declared.")
         require_feasible_over(self.choice, self.columns, self.n)
         if self.n < 2 or sum(len(states) > 1 for states in self.columns.states) < 2:
-            raise InputError("A graph is learnt from at least two records, over two columns of two states.")
+            raise InputError("Learning a graph needs at least two records, and two columns with two or more states.")
 
     @classmethod
     def of(cls, dataset: str, data: Dataset, choice: StructureChoice, domains: DomainChoice) -> "StructureRequest":
@@ -236,7 +236,7 @@ def read_structure(data: bytes) -> StructureDocument:
     content = read_content(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
     request, joined = _request_from(content["request"]), tuple(content["joined"])
     if sorted(joined) != sorted(request.columns.names) or len(content["parents"]) != len(joined):
-        raise InputError("The graph must have parents for every column, and join each of them once.")
+        raise InputError("The document must list every column exactly once, with its parents.")
     return StructureDocument(
         request,
         Network(request.columns.names, request.columns.states, tuple(map(tuple, content["parents"]))),
@@ -264,7 +264,7 @@ def _request_from(content: Mapping[str, Any]) -> StructureRequest:
         domains=choice_called(DomainChoice, content["domains"]),
     )
     if request.content != content:
-        raise InputError("The graph states its request in another form than it is written in.")
+        raise InputError("The request in the document of the graph is not in canonical form.")
     return request
 
 

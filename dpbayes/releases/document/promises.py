@@ -72,5 +72,5 @@ def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
 def exact(name: str, value: object) -> Fraction:
     """Return a fraction. Errors: InputError for what is none, such as a float."""
     if not isinstance(value, Fraction):
-        raise InputError(f"{name} must be the fraction that was typed, not {brief(value)}.")
+        raise InputError(f"{name} must be an exact fraction, not {brief(value)}.")
     return value

@@ -68,7 +68,7 @@ class Spending:
     @property
     def state(self) -> str:
         """What became of it, in words."""
-        return "released" if self.release else "reserved, never shown"
+        return "released" if self.release else "reserved, no release"
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ def books_of(events: Iterable[Event]) -> Books:
 
 def broken(row: int, why: str) -> BrokenLedgerError:
     """Return the refusal that names a row."""
-    return BrokenLedgerError(f"Row {row} of the ledger is broken: {why}; restore a copy of the file.")
+    return BrokenLedgerError(f"Row {row} of the ledger is invalid: {why}. Restore a copy of the file.")
 
 
 def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:
     """Return a sentence for every row whose time lies before that of the row above it: the clock was set back."""
     events = tuple(events)
     return tuple(
-        f"Row {later.row} tells a time before that of row {earlier.row}: the clock was set back."
+        f"Row {later.row} has an earlier time than row {earlier.row}: the clock was set back."
         for earlier, later in pairwise(events)
         if later.time < earlier.time
     )
@@ -120,11 +120,11 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
     if event.row != place:
         raise broken(place, "it is missing")
     if event.hash != seal(values_of(event)):
-        raise broken(place, "it was edited after it was written, since its hash is another one")
+        raise broken(place, "its hash does not match, so the row was edited")
     if event.previous != (last.hash if last else NO_HASH):
-        raise broken(place, "it does not carry the hash of the row before")
+        raise broken(place, "it does not contain the hash of the previous row")
     if (place == 1) != (event.kind is EventKind.BEGUN):
-        raise broken(place, "a ledger begins with its first row and nowhere else")
+        raise broken(place, "the first row, and only the first, must be the start of a ledger")
 
 
 def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
@@ -133,7 +133,7 @@ def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spen
 
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     if event.dataset in accounts or event.amount is None or event.amount <= 0:
-        raise broken(event.row, "it opens a dataset that is open, or without a budget")
+        raise broken(event.row, "it opens a dataset that is already open, or opens it without a budget")
     measure = PrivacyMeasure.RHO if event.kind in IN_RHO else PrivacyMeasure.EPSILON
     accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount, measure=measure)
 
@@ -150,7 +150,7 @@ def _reserved(event: Event, accounts: dict[str, Account], spendings: dict[int, S
     cost = cost_in(account.measure, event.spent)
     delta = None if event.kind in IN_RHO else Fraction(0)
     if not event.amount or cost is None or not 0 < cost <= account.left or event.delta != delta:
-        raise broken(event.row, "it reserves more than was left of the budget, or nothing")
+        raise broken(event.row, "it reserves nothing, or more than the remaining budget")
     accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
     spendings[event.row] = Spending(event, measure=account.measure)
 

@@ -172,7 +172,7 @@ def checked_amount(name: str, amount: object) -> Fraction:
         raise LedgerError(f"{name} must be above 0; {brief(amount)} is not.")
     # An upper bound of the digits, since Python refuses to write numbers that are too long.
     if (amount.numerator.bit_length() + amount.denominator.bit_length()) * 0.302 > MAX_DIGITS:
-        raise LedgerError(f"{name} has too many digits; give it with at most {MAX_DIGITS}.")
+        raise LedgerError(f"{name} has too many digits; the limit is {MAX_DIGITS}.")
     return Fraction(amount)
 
 
@@ -199,9 +199,9 @@ def checked_reason(reason: object) -> str:
     """Return a reason. Errors: LedgerError for one that is empty, too long or no text."""
     is_text = isinstance(reason, str) and any(letter.isprintable() and letter != " " for letter in reason)
     if not isinstance(reason, str) or not is_text or len(reason) > MAX_REASON or not is_writable(reason):
-        raise LedgerError(f"A budget needs a reason of at most {MAX_REASON:,} letters; {brief(reason)} is none.")
+        raise LedgerError(f"A budget needs a justification of 1 to {MAX_REASON:,} letters, not {brief(reason)}.")
     if any(unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" for letter in reason):
-        raise LedgerError(f"The reason {brief(reason)} has a control character; write it as plain text.")
+        raise LedgerError(f"The justification {brief(reason)} has a control character. Write plain text.")
     return reason.strip()
 
 

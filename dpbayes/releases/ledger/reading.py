@@ -57,8 +57,8 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
     cost = cost_in(account.measure, amount)
     if cost is None:
         raise LedgerError(
-            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
-            "of Laplace's law, or a dataset whose budget was opened in ρ."
+            f"The budget of {brief(account.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use Laplace "
+            "noise, or a dataset with a budget in ρ."
         )
     return cost
 
@@ -86,13 +86,13 @@ def outcome(path: Path, row: int) -> bytes:
     with reading(path) as (connection, books):
         release = _spending(books, row).release
         if release is None:
-            raise LedgerError(f"The reservation in row {row} was never shown: it stays spent, and there is no outcome.")
+            raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
         return content_of(connection, release)
 
 
 def _spending(books: Books, row: int) -> Spending:
     if row not in books.spendings:
-        raise LedgerError(f"Row {row} of the ledger is no reservation; name the row of one.")
+        raise LedgerError(f"Row {row} of the ledger is not a reservation. Name the row of a reservation.")
     return books.spendings[row]
 
 
@@ -121,19 +121,20 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
                 content_of(connection, event)
         pages = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
     if pages != ["ok"]:
-        raise BrokenLedgerError(f"The ledger {path} is damaged below its rows: {brief(pages[0], 100)}.")
+        raise BrokenLedgerError(f"The SQLite file of the ledger {path} is damaged: {brief(pages[0], 100)}.")
     hashes = {event.hash for event in books.events}
     for hash_seen in seen:
         if hash_seen not in hashes:
             raise BrokenLedgerError(
-                f"The ledger {path} has no row with the hash {brief(hash_seen)}: it is another, or rows were cut off."
+                f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or its last "
+                "rows were removed."
             )
     return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
 
 
 def _never_shown(books: Books) -> tuple[str, ...]:
     return tuple(
-        f"The reservation in row {spending.row} was never shown: its {measure_of(spending.amount).symbol} is spent."
+        f"The reservation in row {spending.row} has no release. Its {measure_of(spending.amount).symbol} stays charged."
         for spending in books.spendings.values()
         if not spending.release
     )

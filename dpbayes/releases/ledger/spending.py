@@ -56,7 +56,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(entry.dataset)} is open already, with a budget of {present}; raise that."
+                f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Raise this budget."
             )
         return add(connection, books, entry).events[-1]
 
@@ -77,13 +77,13 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         present = account.budget
         if measure_of(budget) is not account.measure:
             raise LedgerError(
-                f"The budget of {brief(entry.dataset)} is kept in {account.measure.symbol}; state the new one in "
+                f"The budget of {brief(entry.dataset)} is in {account.measure.symbol}. State the new budget in "
                 f"{account.measure.symbol} too."
             )
         if raised <= present:
             raise LedgerError(
-                f"A budget can only be raised: {amount_text(raised)} is not more than the {amount_text(present)} "
-                f"that {brief(entry.dataset)} has."
+                f"A budget can only be raised. The budget of {brief(entry.dataset)} is {amount_text(present)}, and "
+                f"{amount_text(raised)} is not larger."
             )
         return add(connection, books, entry).events[-1]
 
@@ -131,7 +131,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
     except BaseException as error:
         _note_failure(path, reservation, error)
         if isinstance(error, Exception):
-            return _lost(reservation, f"The drawing failed ({type(error).__name__})")
+            return _lost(reservation, f"Sampling failed ({type(error).__name__})")
         raise
 
 
@@ -146,7 +146,8 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
         if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}; ask for less, or raise it."
+                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}. Choose a smaller amount, or "
+                "raise the budget."
             )
         return add(connection, books, entry).events[-1]
 
@@ -154,12 +155,12 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     newest = before[-1] if before else None
     if newest is None and after:
-        raise LedgerError(f"Row {after} of the ledger is no reservation for this question; ask it as a new one.")
+        raise LedgerError(f"Row {after} of the ledger is not a reservation for this request. Make a new request.")
     if newest is None or newest.row == after:
         return
-    became = "was released: show it again for nothing" if newest.release else "was reserved and not shown yet"
+    became = "Its release can be shown again at no cost." if newest.release else "It has no release yet."
     raise AskedBeforeError(
-        f"This request was made before, in row {newest.row}, and {became}; or ask again at its full cost.", newest.row
+        f"This request was made before, in row {newest.row}. {became} A new release has the full cost.", newest.row
     )
 
 
@@ -169,7 +170,7 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
         # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
         if present is None or present.reservation != reservation or present.closing:
             symbol = measure_of(reservation.spent).symbol
-            raise LedgerError(f"The ledger {path} is not the one in which {symbol} was reserved.")
+            raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
         entry = Entry(
             kind=closing.kind,
             dataset=reservation.dataset,
@@ -183,10 +184,10 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
     """Say that a drawing failed, if the ledger takes it; it is spent either way. What the error says stays out."""
     with suppress(LedgerError):
-        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"The drawing failed ({type(error).__name__})."))
+        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"Sampling failed ({type(error).__name__})."))
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
     cost = amount_with_symbol(reservation.spent)
-    sentence = f"{why}; nothing is shown, and the {cost} reserved in row {reservation.row} stays spent."
+    sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
     return EpsilonLostError(sentence, reservation.row)

@@ -73,7 +73,7 @@ def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
     given = named or os.environ.get("DPBAYES_LEDGER")
     if given:
         return Path(given)
-    with extra("release", "The ledger's usual place"):
+    with extra("release", "The default path of the ledger"):
         from platformdirs import user_data_path  # late: starting the program costs nothing
 
     return user_data_path("dpbayes", appauthor=False) / "ledger.sqlite"
@@ -163,8 +163,8 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
         raise BrokenLedgerError(f"{path} is a pipe or a device, not a file; name a file for the ledger.")
     if kind := network_drive(path):
         raise LedgerError(
-            f"{path} is on a network drive ({kind}), where several programs would damage a ledger; "
-            "keep it on a disk of this computer."
+            f"{path} is on a network drive ({kind}), where several programs could damage the ledger. "
+            "Keep the ledger on a disk of this computer."
         )
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
@@ -239,7 +239,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         )
     if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
-            f"The ledger {path} has other tables or guards than it was begun with; restore a copy of the file."
+            f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
     books = books_of(_events(connection))
     in_rho = next((event.row for event in books.events if event.kind in IN_RHO), None)
@@ -255,7 +255,7 @@ def _events(connection: sqlite3.Connection) -> Iterator[Event]:
         try:
             yield event_of(dict(zip(_COLUMNS, row, strict=True)))
         except (ValueError, TypeError, ZeroDivisionError):
-            raise broken(place, "it holds what is never written there") from None
+            raise broken(place, "it contains an invalid value") from None
 
 
 # What SQLite and the system say
@@ -266,9 +266,9 @@ _SENTENCES = {
     sqlite3.SQLITE_READONLY: "The ledger {path} cannot be written; allow writing to the file and its folder.",
     sqlite3.SQLITE_PERM: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
     sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
-    sqlite3.SQLITE_FULL: "The disk that holds the ledger {path} is full; make room and try again.",
-    sqlite3.SQLITE_IOERR: "The disk that holds the ledger {path} does not answer as it should; check it and try again.",
-    sqlite3.SQLITE_TOOBIG: "What is to be written is larger than the ledger {path} can hold; ask for less at a time.",
+    sqlite3.SQLITE_FULL: "The disk with the ledger {path} is full. Free some space and try again.",
+    sqlite3.SQLITE_IOERR: "The disk with the ledger {path} reports an error. Check the disk and try again.",
+    sqlite3.SQLITE_TOOBIG: "The data are too large for the ledger {path}. Make a smaller release.",
 }
 _BROKEN = {
     sqlite3.SQLITE_NOTADB: "The file {path} is not a ledger, because it is not a SQLite file; name another file.",
@@ -288,9 +288,7 @@ def refusing(path: Path) -> Iterator[None]:
         if code in _BROKEN:
             raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
         if code == sqlite3.SQLITE_BUSY and not has_locks(path.parent):
-            raise LedgerError(
-                f"The drive that holds {path} has no file locks; keep the ledger on another disk."
-            ) from error
+            raise LedgerError(f"The drive of {path} has no file locks. Keep the ledger on another disk.") from error
         sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")
         raise LedgerError(sentence.format(path=path, error=str(error).rstrip("."))) from error
     except UnicodeDecodeError as error:  # SQLite quotes what it cannot read

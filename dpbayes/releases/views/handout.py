@@ -40,7 +40,7 @@ def html_handout(handout: Handout) -> str:
     rest = f"<p>There are {more:,} more states.</p>" if more else ""
     return paper(
         f"Simulation: what would a release state about {handout.question}?",
-        "<p><strong>Simulation, not a release: its noise comes from a seed and hides nothing.</strong></p>\n"
+        "<p><strong>This is a simulation, not a release. The seeded noise protects nothing.</strong></p>\n"
         f"<ol>{items(_sentences(handout))}</ol>\n"
         f'<h2>One simulated answer: {escape(handout.question)}</h2>\n<div class="bars">{bars}</div>{rest}\n'
         f"<h2>Privacy guarantee of a real release</h2>\n<p>{escape(in_words(handout.guarantee))}</p>\n"
@@ -59,8 +59,8 @@ def in_words(guarantee: Guarantee) -> str:
     if guarantee.delta:
         return f"{guarantee}: {event}, except with probability {numeral(guarantee.delta)}."
     return (
-        f"{guarantee}: {event}. An attacker with a 50% belief about one person can reach {sure}, with any other "
-        "knowledge."
+        f"{guarantee}: {event}. An attacker’s 50% belief about one person can rise to {sure}, whatever else the "
+        "attacker knows."
     )
 
 
@@ -72,7 +72,7 @@ def _sentences(handout: Handout) -> list[str]:
         f"The table is {handout.table} with {handout.n:,} records.",
         f"The mechanism is {handout.mechanism} with {handout.guarantee}.",
         f"This simulated release estimates the probability of “{likely}” at {_estimate(handout, likely)}.",
-        "Another release of the same table would have other noise and so another estimate.",
+        "Another release of the same table would have different noise and a different estimate.",
     ]
 
 
@@ -87,7 +87,7 @@ def _estimate(handout: Handout, state: str) -> str:
 def _not_protected(handout: Handout) -> list[str]:
     return [
         f"The number of records ({handout.n:,}), the columns, their states and the graph are public.",
-        "A release shows what is true of people in general, also of people who are not in the table.",
+        "A release shows facts about people in general, which also apply to people outside the table.",
         "The guarantee covers one record. It is weaker for a person with several records.",
         "The privacy losses of further releases of the same table add up.",
     ]

@@ -170,7 +170,7 @@ def _bars(document: ReleaseDocument, reading: Reading) -> str:
     estimate = _ReleasedNetwork.of(document, reading)
     bars = "".join(islice(_bars_of(estimate), MOST_BARS))
     more = len(estimate.network.names) - MOST_BARS
-    rest = f"<p>The file has {more:,} more.</p>" if more > 0 else ""
+    rest = f"<p>The file has {more:,} more nodes.</p>" if more > 0 else ""
     worth = INTERVALS[reading_of(release_of(document), reading)]
     said = (
         f"<p>Marks and small numbers show {LEVEL:.0%} intervals. {escape(worth)}</p>"

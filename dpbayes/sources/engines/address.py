@@ -75,18 +75,18 @@ def parsed(text: str) -> Address:
 
 
 def open_table(text: str, within: Path | None = None) -> Engine:
-    """Return the table that an address names; nothing is opened before it is used.
+    """Return the table that an address names. The table is opened at its first use.
 
     Args:
         text: The address, such as "duckdb:/data/clinic.duckdb?table=visits".
-        within: The folder in which all files that the views of a DuckDB file read must lie; None for an address of the
-            person's own, whose views may read whatever this program may.
+        within: The folder that must contain all files that the views of a DuckDB file read. With None, the views may
+            read every file that this program can read.
 
     Returns:
         The table, to be used in a `DeclaredTable`.
 
     Raises:
-        InputError: It is not an address, it holds a password, or it names no table.
+        InputError: The text is not an address, contains a password, or names no table.
 
     Example:
         >>> dp.open_table("duckdb:/data/clinic.duckdb")

@@ -88,7 +88,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DeclaredTable:
-    """A table in an engine with the declared domains of its columns in use: what `count` takes beside a `Dataset`.
+    """A table in an engine, with the declared domains of the columns in use. `count` accepts it like a `Dataset`.
 
     Args:
         engine: The table, as `open_table` returns it.

@@ -182,7 +182,7 @@ class Subject:
     def required_counts(self) -> Counts:
         """The counts. Errors: InputError where there are none, or no records."""
         if self.counts is None:
-            raise InputError("This bound depends on the counts, and there are none here.")
+            raise InputError("This bound depends on the counts, but there are no counts here.")
         if self.counts.n == 0:
             raise InputError(
                 "The table has no records: every released count is 0, and the released posterior is the exact one."
@@ -193,7 +193,7 @@ class Subject:
     def records(self) -> int:
         """The number of records. Errors: InputError where there is no table."""
         if self.n is None:
-            raise InputError("This bound depends on the number of records, and there is no table here.")
+            raise InputError("This bound depends on the number of records, but there is no table here.")
         return self.n
 
     @property

@@ -76,8 +76,9 @@ def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
 - **As stated**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
 - **Proved**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
-  one record reach it. For the mean of the distances $L \\cdot n$ would be right.
-- Under Assumption 2 likewise: $c$ stays $c$, where the lemma prints $c/n$.
+  one record reach it. The stated $L \\cdot n$ is correct for the mean of the
+  distances.
+- Under Assumption 2, $c$ does not change either. The lemma states $c/n$.
 """
 
 

@@ -98,8 +98,9 @@ def theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
     return f"""
 - **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
 - **Proved**: the same, ${certified}$ nats.
-- **Reached** where two parameters are equally likely under $y$ and the log-likelihood of $x$ is $L\\rho$ more at the
-  one, $L\\rho$ less at the other. The first loses {", ".join(losses)}; ${printed}$ as the prior makes it ever rarer.
+- **Attained**: two parameters are equally likely under $y$. Under $x$ the log-likelihood is $L\\rho$ larger at the
+  first and $L\\rho$ smaller at the second. The loss at the first is {", ".join(losses)}. It tends to ${printed}$ as
+  the prior mass of this parameter tends to 0.
 """
 
 

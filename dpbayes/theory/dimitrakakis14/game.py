@@ -299,7 +299,7 @@ def checked_counts(values: ArrayLike) -> FloatArray:
     """Return numbers of answers or draws (...). Errors: InputError unless they are whole and not negative."""
     counts = np.asarray(values, dtype=np.float64)
     if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
-        raise InputError("The numbers of answers and samples are non-negative whole numbers.")
+        raise InputError("The numbers of answers and samples must be non-negative whole numbers.")
     return counts
 
 
@@ -311,5 +311,5 @@ def checked_positive(name: str, value: float) -> float:
 def _checked_error(error: float) -> float:
     value = finite_number("The error", error, low=1e-12, high=0.5)
     if value == 0.5:
-        raise InputError("The error must be below 1/2: a coin is right that often.")
+        raise InputError("The error must be below 1/2, which is the error of a random guess.")
     return value

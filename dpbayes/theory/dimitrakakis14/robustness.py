@@ -71,8 +71,8 @@ def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
     return f"""
 - **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
 - **Proved**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {certified}$ nats.
-  Two parameters, of suitable prior masses, attain it. About $(L\\rho)^2/2 = {number(moved**2 / 2)}$ where that is
-  small.
+  Two parameters with suitable prior masses attain the bound. It is about $(L\\rho)^2/2 = {number(moved**2 / 2)}$ if
+  $L\\rho$ is small.
 """
 
 

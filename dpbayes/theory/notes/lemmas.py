@@ -83,8 +83,8 @@ def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
 - **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
   $s\\,S(x)$, which it is exactly.
-- Both are of weights before they are normalised, of one and the same table. Of probabilities it is false: there may
-  be no candidate with the moved score.
+- Both statements are about the unnormalised weights of a single table. The statement is false for probabilities,
+  because there may be no candidate with the shifted score.
 """
 
 

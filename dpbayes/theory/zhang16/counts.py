@@ -126,8 +126,8 @@ def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.
 - **As stated**: $\\epsilon = {printed}$ nats.
 - **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
-- **Exact**: two records that differ in every column. Rounding to $[0, n]$ takes nothing away: counts that come out as
-  0 and as $n$ lose as much.
+- **Exact**: two records that differ in every column. Clipping to $[0, n]$ does not reduce the loss: counts that are
+  clipped to 0 or to $n$ have the same loss.
 """
 
 

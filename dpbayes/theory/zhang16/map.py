@@ -119,8 +119,8 @@ def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
     if subject.records > MOST_RECORDS:
         raise InputError(
-            f"This is shown for a row of at most {MOST_RECORDS:,} records, since the score's sensitivity is sought "
-            f"among all tables of the row, and there are {subject.records:,}. Choose a smaller table on the Data page."
+            f"The sensitivity of the score is searched over all tables of a row of at most {MOST_RECORDS:,} records; "
+            f"{subject.records:,} are too many. Choose a smaller table on the Data page."
         )
     row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
     return subject.memo.once(row, TrimmedRow, *row)

@@ -242,7 +242,7 @@ def _pair(at: EvaluationPoint, features: int) -> str:
     """The tables whose exact loss is shown."""
     b = at.knobs.norm_bound
     turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
-    short = " With one feature that is not the largest loss." if b > 1 and features == 1 else ""
+    short = " With one feature, this pair does not have the largest loss." if b > 1 and features == 1 else ""
     return (
         f"tables that differ in one record: $y = -1$ and a feature vector of length 1, or the same with $x$ {turned}. "
         f"Under a prior with nearly all its mass at one point of the ball, the loss is the range of their "

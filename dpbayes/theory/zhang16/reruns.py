@@ -58,9 +58,9 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
 - **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and
   both change by a factor of at most $e^\\epsilon$.
-- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$. Of
-  the successes, which are rare, a share $p$ is the same one; a neighbouring table makes it $e^\\epsilon$ times rarer
-  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0, the proved loss is reached.
+- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
+  One output has a share $p$ of the successes, which are rare. A neighbouring table makes this output $e^\\epsilon$
+  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved one.
 """
 
 

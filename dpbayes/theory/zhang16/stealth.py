@@ -162,8 +162,8 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
 - **Proved**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
   $|N_I| = {size}$. Both are for the stated noise; neither depends on $\\epsilon$.
-- That $e^{{-t}}$ is enough follows where $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
-  \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$; the corollary asks for $t > 0$ alone.
+- The bound $e^{{-t}}$ is proved if $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
+  \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$. The corollary requires only $t > 0$.
 """
 
 

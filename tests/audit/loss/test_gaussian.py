@@ -337,7 +337,7 @@ def test_spare_features_are_the_mass_of_the_ball_across(spare, b, parts):
 
 def test_two_features_have_no_spare_ones():
     first, second = two_feature_attack(5)
-    with pytest.raises(InputError, match="one feature only"):
+    with pytest.raises(InputError, match="one other feature"):
         exact_loss(first, second, prior_precision=1.0, noise_variance=1.0, norm_bound=1.0, spare=1)
 
 

@@ -148,9 +148,9 @@ def test_whole_prices_are_near_the_wanted_ones_and_never_none(wanted):
     ("stated", "said"),
     [
         ((1,) * 4, "4 prices were stated; the network has 5 sets"),
-        ((1, 1, 1, 1, 0), "needs a price"),
-        ((1, 1, 1, 1, -1), "needs a price"),
-        ((1, 1, 1, 1, True), "needs a price"),
+        ((1, 1, 1, 1, 0), "must be an integer above 0"),
+        ((1, 1, 1, 1, -1), "must be an integer above 0"),
+        ((1, 1, 1, 1, True), "must be an integer above 0"),
         ((2**60,) * 5, "too large"),
         ((2**60 - 4, 1, 1, 1, 1), "too large"),
     ],
@@ -164,7 +164,7 @@ def test_prices_that_cannot_be_are_refused(stated, said):
 def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
     told = {name: value for name, value in asked(ASIA, mechanism=mechanism).content.items() if name != "prices"}
     monkeypatch.setattr(residual_design, "_best_steps", lambda *_, **__: pytest.fail("it was searched for"))
-    with pytest.raises(InputError, match="this one has none"):
+    with pytest.raises(InputError, match="must state the prices"):
         request_from(told)
 
 

@@ -70,15 +70,15 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr()
     assert "60 records of the dataset garden" in said.out
-    assert "1.5 is left of a budget of 2." in said.out
+    assert "The remaining budget is 1.5 of 2." in said.out
     first = (tmp_path / "release.json").read_bytes()
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr()
     assert "written again at no cost" in said.err
-    assert "1.5 is left" in said.out
+    assert "The remaining budget is 1.5" in said.out
     assert (tmp_path / "release.json").read_bytes() == first
     assert main([*words, "--graph-unseen", "--again"]) == HOLDS
-    assert "1 is left" in capsys.readouterr().out
+    assert "The remaining budget is 1" in capsys.readouterr().out
     assert (tmp_path / "release.json").read_bytes() != first
 
 
@@ -87,7 +87,7 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
     told = [line.strip() for line in said.split("\r") if line.strip()]
-    assert told == [f"Drawing … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
+    assert told == [f"Sampling … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
     assert said.rstrip(" ").endswith("\n")
 
 
@@ -153,7 +153,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     gaussian = [*words, "--graph-unseen", "--mechanism", "gaussian"]
     with_rho = [word for word in gaussian if word not in ("--epsilon", "0.5")] + ["--rho", "0.02"]
     assert main(with_rho) == REFUSED
-    assert "is of pure ε" in capsys.readouterr().err
+    assert "is in pure ε" in capsys.readouterr().err
     for wrong in (gaussian, [*gaussian, "--rho", "0.02"], [*with_rho, "--mechanism", "laplace"]):
         assert main(wrong) == REFUSED, wrong
     capsys.readouterr()
@@ -162,7 +162,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert main([*path, "open", "more", "--reason", "no budget"]) == REFUSED
     capsys.readouterr()
     assert main([*with_rho, "--dataset", "garden 2"]) == HOLDS
-    assert "0.48 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    assert "The remaining budget is 0.48 of 0.5, in rho." in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
     assert main([*words, "--graph-unseen", "--dataset", "garden 2"]) == HOLDS
     capsys.readouterr()
@@ -175,19 +175,19 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert "the exact sum is rho 0.142459331202; the composed loss is at most epsilon" in capsys.readouterr().out
     residuals = [word if word != "gaussian" else "residuals" for word in with_rho]
     assert main([*residuals, "--dataset", "garden 2"]) == HOLDS
-    assert "0.337540668798 is left of a budget of 0.5, in rho." in capsys.readouterr().out
+    assert "The remaining budget is 0.337540668798 of 0.5, in rho." in capsys.readouterr().out
     weighed = [*residuals, "--dataset", "garden 2", "--matters", "grass"]
     assert main([*weighed, "--weight", "0"]) == REFUSED
     assert main([*weighed, "--matters", "snow"]) == REFUSED
     assert main([*with_rho, "--dataset", "garden 2", "--matters", "grass"]) == REFUSED
     assert main(weighed) == HOLDS
-    assert "0.317540668798 is left" in capsys.readouterr().out
+    assert "The remaining budget is 0.317540668798" in capsys.readouterr().out
     both = [*gaussian, "--delta", "0.00001", "--dataset", "garden 3"]
     assert main([*path, "open", "garden 3", "--budget", "0.5", "--delta", "0.00001", "--reason", "both"]) == HOLDS
     assert main([*path, "raise", "garden 3", "--rho", "0.5", "--delta", "0.00001", "--reason", "no"]) == REFUSED
     assert main([*with_rho, "--delta", "0.00001"]) == REFUSED
     assert main(both) == HOLDS
-    assert "; row" in capsys.readouterr().out
+    assert " (row " in capsys.readouterr().out
     assert main([*path, "list"]) == HOLDS
     sums = "budget 0.00850553, in rho, released 0.00850553, reserved without a release 0, left 0"
     assert f"garden 3: {sums}" in capsys.readouterr().out
@@ -218,7 +218,7 @@ def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_pa
     assert main(["ledger", "--ledger", str(alone / path.name), "check"]) == HOLDS
     assert "All 2 rows" in capsys.readouterr().out, "the copy is whole in itself, and older"
     assert main(["ledger", "--ledger", str(alone / path.name), "check", "--seen", kept]) == REFUSED
-    assert "rows were cut off" in capsys.readouterr().err
+    assert "its last rows were removed" in capsys.readouterr().err
 
 
 def test_every_view_is_made_of_the_file_alone(file, tmp_path):
@@ -304,7 +304,7 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     assert main(learning) == HOLDS
     said = capsys.readouterr().out
     assert "chosen privately from 60 records" in said
-    assert "1.75 is left of a budget of 2." in said
+    assert "The remaining budget is 1.75 of 2." in said
     names, edges = read_edges(graph.read_text())
     assert (set(names), len(edges)) == ({"rain", "grass"}, 1)
     first = graph.read_bytes()
@@ -314,10 +314,10 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     assert main([*words, "--graph-learnt", "--network", str(graph)]) == HOLDS
     said = capsys.readouterr().out
     assert "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75" in said
-    assert "1.25 is left" in said
+    assert "The remaining budget is 1.25" in said
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", path]) == HOLDS
     assert main([*learning, "--again"]) == HOLDS
-    assert "1 is left" in capsys.readouterr().out
+    assert "The remaining budget is 1" in capsys.readouterr().out
 
 
 def test_a_learnt_graph_is_exported_and_verified_and_is_no_view(learning, tmp_path, capsys):

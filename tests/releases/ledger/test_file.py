@@ -157,7 +157,7 @@ def test_a_drive_without_locks_is_told_from_a_lock_that_is_taken(path: Path, mon
     other = sqlite3.connect(path, isolation_level=None)  # SQLite says "busy" of both
     other.execute("BEGIN IMMEDIATE")
     monkeypatch.setattr(fcntl, "lockf", lockf)
-    refused(path, "The drive that holds PATH has no file locks; keep the ledger on another disk.")
+    refused(path, "The drive of PATH has no file locks. Keep the ledger on another disk.")
     other.close()
 
 
@@ -170,8 +170,8 @@ def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(store, "MOUNTS", mounts)
     refused(
         path,
-        f"PATH is on a network drive ({kind}), where several programs would damage a ledger; keep it on a disk of this "
-        "computer.",
+        f"PATH is on a network drive ({kind}), where several programs could damage the ledger. Keep the ledger on "
+        "a disk of this computer.",
     )
     mounts.write_text(lines[1] + "\n" + f"3 2 8:2 / {place} rw - ext4 /dev/vdb rw\n")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())  # a disk that is mounted over it
@@ -199,8 +199,8 @@ def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.Monk
         ledger.spend(path, "votes", TENTH, b"q", draw)
     other.close()
     assert str(lost.value) == (
-        f"Another program is writing to the ledger {path}; try again when it is done; nothing is shown, and the "
-        "ε = 0.1 reserved in row 3 stays spent."
+        f"Another program is writing to the ledger {path}; try again when it is done. Nothing was released, and "
+        "the ε = 0.1 reserved in row 3 stays charged."
     )
     assert ledger.account_of(path, "votes").reserved == TENTH
 
@@ -231,7 +231,7 @@ def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: py
                 end = f"{type(error).__name__}: {error}"
         ends.append(end.partition(":")[0])
         assert (
-            ends[-1] == released or f": The disk that holds the ledger {copy} is full; make room and try again" in end
+            ends[-1] == released or f": The disk with the ledger {copy} is full. Free some space and try again" in end
         )
         account = ledger.account_of(copy, "votes")
         expected = {refused: (0, 0, 0), lost: (1, TENTH, 0), released: (1, 0, TENTH)}[ends[-1]]
@@ -255,7 +255,7 @@ for path, most in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
         ledger.spend(Path(path), "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
         end = "released"
     except ledger.LedgerError as error:
-        assert "; " in str(error) and "disk" in str(error), error
+        assert ". " in str(error) and "disk" in str(error), error
         end = type(error).__name__
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     print(end, len(drawn))
@@ -344,7 +344,7 @@ def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, t
         (sqlite3.OperationalError("something new"), "SQLite refuses the ledger PATH: something new."),
         (
             OverflowError("string too long"),
-            "What is to be written is larger than the ledger PATH can hold; ask for less",
+            "The data are too large for the ledger PATH. Make a smaller release",
         ),
     ],
 )

@@ -48,7 +48,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def open(self, name: str, budget: Fraction) -> None:
         self.rows = self.rows or 1
         if name in self.budgets:
-            with pytest.raises(ledger.LedgerError, match="is open already"):
+            with pytest.raises(ledger.LedgerError, match="is already open"):
                 ledger.open_dataset(self.path, name, budget, reason="Again.")
             return
         ledger.open_dataset(self.path, name, budget, reason="First.")

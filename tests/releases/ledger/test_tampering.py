@@ -70,7 +70,7 @@ def broken_row(path: Path) -> int:
     """Return the row that every way to look at a ledger calls broken, and check that nothing is drawn from it."""
     with pytest.raises(ledger.BrokenLedgerError) as refusal:
         ledger.check(path)
-    named = re.match(r"Row (\d+) of the ledger is broken: [^.]*; restore a copy of the file\.$", str(refusal.value))
+    named = re.match(r"Row (\d+) of the ledger is invalid: [^.]*\. Restore a copy of the file\.$", str(refusal.value))
     assert named, str(refusal.value)
     return int(named[1])
 
@@ -118,17 +118,17 @@ def test_an_edit_of_each_field_of_a_row_names_it(full: Path, row: int) -> None:
 def test_nothing_is_spent_in_a_broken_ledger(full: Path) -> None:
     copy = edited(full, lambda c: c.execute("UPDATE event SET amount = '9' WHERE row = 2"))
     draw = Drawing()
-    with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is broken"):
+    with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
         ledger.spend(copy, "votes", TENTH, b"new", draw)
     assert draw.calls == []
     for read in (ledger.accounts, ledger.events):
-        with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is broken"):
+        with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
             read(copy)
 
 
 def test_an_edited_outcome_is_not_shown(full: Path) -> None:
     copy = edited(full, lambda c: c.execute("UPDATE event SET content = x'00' WHERE row = 4"))
-    with pytest.raises(ledger.BrokenLedgerError, match=r"^Row 4 of the ledger is broken: its content was edited"):
+    with pytest.raises(ledger.BrokenLedgerError, match=r"^Row 4 of the ledger is invalid: its content was edited"):
         ledger.outcome(copy, 3)
 
 
@@ -136,7 +136,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
-    with pytest.raises(ledger.BrokenLedgerError, match="is broken: it is missing; restore"):
+    with pytest.raises(ledger.BrokenLedgerError, match=r"is invalid: it is missing\. Restore"):
         ledger.accounts(without)
 
     def exchange(connection: sqlite3.Connection) -> None:
@@ -152,7 +152,7 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
-        ledger.BrokenLedgerError, match=f'has no row with the hash "{head[:39]}…": it is another, or rows'
+        ledger.BrokenLedgerError, match=f'has no row with the hash "{head[:39]}…". It is another ledger'
     ):
         ledger.check(copy, seen=[head])
 
@@ -160,20 +160,36 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
 @pytest.mark.parametrize(
     ("row", "change", "why"),
     [
-        (2, {"amount": Fraction(1, 20)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"amount": Fraction(2)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"delta": Fraction(1, 10)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"dataset": "other"}, "Row 3 of the ledger is broken: it is about a dataset that was not opened"),
-        (4, {"reservation": 2}, "Row 4 of the ledger is broken: it closes a reservation that is not open"),
-        (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is broken: it does not raise the budget"),
-        (7, {"reservation": 3}, "Row 7 of the ledger is broken: it closes a reservation that is not open"),
-        (11, {"dataset": "other"}, "Row 11 of the ledger is broken: it closes a reservation that is not open"),
-        (12, {"kind": ledger.EventKind.OPENED}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (13, {"amount": "1/9"}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (13, {"delta": "0"}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (5, {"kind": ledger.EventKind.OPENED}, "Row 5 of the ledger is broken: it opens a dataset that is open"),
-        (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is broken: a ledger begins with its first row"),
-        (1, {"previous": "1" * 64}, "Row 1 of the ledger is broken: it does not carry the hash of the row before"),
+        (
+            2,
+            {"amount": Fraction(1, 20)},
+            "Row 3 of the ledger is invalid: it reserves nothing, or more than the remaining",
+        ),
+        (3, {"amount": Fraction(2)}, "Row 3 of the ledger is invalid: it reserves nothing, or more than the remaining"),
+        (
+            3,
+            {"delta": Fraction(1, 10)},
+            "Row 3 of the ledger is invalid: it reserves nothing, or more than the remaining",
+        ),
+        (3, {"dataset": "other"}, "Row 3 of the ledger is invalid: it is about a dataset that was not opened"),
+        (4, {"reservation": 2}, "Row 4 of the ledger is invalid: it closes a reservation that is not open"),
+        (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is invalid: it does not raise the budget"),
+        (7, {"reservation": 3}, "Row 7 of the ledger is invalid: it closes a reservation that is not open"),
+        (11, {"dataset": "other"}, "Row 11 of the ledger is invalid: it closes a reservation that is not open"),
+        (
+            12,
+            {"kind": ledger.EventKind.OPENED},
+            "Row 13 of the ledger is invalid: it reserves nothing, or more than the remaining",
+        ),
+        (13, {"amount": "1/9"}, "Row 13 of the ledger is invalid: it reserves nothing, or more than the remaining"),
+        (13, {"delta": "0"}, "Row 13 of the ledger is invalid: it reserves nothing, or more than the remaining"),
+        (
+            5,
+            {"kind": ledger.EventKind.OPENED},
+            "Row 5 of the ledger is invalid: it opens a dataset that is already open",
+        ),
+        (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is invalid: the first row, and only the first"),
+        (1, {"previous": "1" * 64}, "Row 1 of the ledger is invalid: it does not contain the hash of the previous row"),
     ],
 )
 def test_a_chain_computed_anew_must_still_add_up(full: Path, row: int, change: dict, why: str) -> None:
@@ -221,7 +237,7 @@ def test_the_file_itself_refuses_changes(path: Path, statement: str) -> None:
 def test_guards_that_were_taken_away_are_noticed(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
-    with pytest.raises(ledger.BrokenLedgerError, match="has other tables or guards than it was begun with"):
+    with pytest.raises(ledger.BrokenLedgerError, match="tables or triggers of the ledger"):
         ledger.check(path)
 
 

@@ -22,7 +22,7 @@ def handout(**more: object) -> Handout:
 
 def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     sheet = html_handout(handout())
-    assert sheet.index("Simulation, not a release: its noise comes from a seed") < sheet.index("<h2>")
+    assert sheet.index("This is a simulation, not a release. The seeded noise") < sheet.index("<h2>")
     assert "P(dysp | smoke=yes)" in sheet
     assert "estimates the probability of “yes” at 0.62." in sheet
     assert sheet.count("<i><b") == 2
@@ -56,7 +56,7 @@ def test_how_much_likelier_an_outcome_becomes_is_rounded_up(epsilon: float) -> N
 
 
 def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
-    assert "can reach almost 100%" in in_words(Guarantee(30.0))
+    assert "can rise to almost 100%" in in_words(Guarantee(30.0))
 
 
 def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:

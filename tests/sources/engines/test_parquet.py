@@ -254,8 +254,8 @@ NO_TEXT = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2
         (lambda path: path.write_bytes(b""), '"t.parquet" is not a readable Parquet file'),
         (lambda path: path.write_bytes(path.read_bytes()[:-40]), '"t.parquet" is not a readable Parquet file'),
         (lambda path: written(path.parent, pa.table({"y": [1]})), 'The table has no column "x".'),
-        (lambda path: written(path.parent, pa.table({"x": [[1]]})), 'Column "x" holds lists or records'),
-        (lambda path: written(path.parent, pa.table({"x": NO_TEXT})), "holds text that is not UTF-8"),
+        (lambda path: written(path.parent, pa.table({"x": [[1]]})), 'Column "x" has lists or records'),
+        (lambda path: written(path.parent, pa.table({"x": NO_TEXT})), "has text that is not UTF-8"),
         (lambda path: written(path.parent, pa.table([[1], [2]], names=["x", "x"])), 'Two columns are named "x"'),
         (lambda path: written(path.parent, pa.table({"x": ["1", "7"]})), 'undeclared values in "x" in 1 record'),
     ],
@@ -379,6 +379,6 @@ def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: 
         "y": ["1", "2.5", ""],
         "w": ["1", "2", "3"],
     }
-    with pytest.raises(InputError, match='Column "w" has more than 4 different values; declare it by cut points'):
+    with pytest.raises(InputError, match=r'Column "w" has more than 4 different values\. Declare it with cut points'):
         finished(engine.values("w", 2))
     assert engine.title == "t.parquet"

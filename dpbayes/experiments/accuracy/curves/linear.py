@@ -241,8 +241,8 @@ def _weighted_formula(methods: Sequence[Method], releases: Releases) -> list[str
     design = _weighted_unit(releases).design
     noisy = design.scales[design.scales > 0]
     return [
-        f"- **{WEIGHTED.title}**: coefficients + Lap$(b_A/\\varepsilon)$, the $b_A$ from {numeral(noisy.min(), 3)} to "
-        f"{numeral(noisy.max(), 3)}, best for the cells' error{counted(releases.plan.weights)}; clipped at "
+        f"- **{WEIGHTED.title}**: coefficients + Lap$(b_A/\\varepsilon)$. The $b_A$, from {numeral(noisy.min(), 3)} to "
+        f"{numeral(noisy.max(), 3)}, minimise the error of the cells{counted(releases.plan.weights)}; clipped at "
         f"zero.{releases.plan.noise.drawn}"
     ]
 
@@ -251,7 +251,7 @@ def _residual_formula(methods: Sequence[Method], releases: Releases) -> list[str
     design, plan = _residual_unit(releases).design, releases.plan
     return [
         f"- **{RESIDUALS.title}**: residuals + ${plan.noise.gaussian_symbol}(0, s_A)$ for "
-        f"{np.count_nonzero(design.scales):,} sets $A$, the $s_A$ best for the cells' error"
+        f"{np.count_nonzero(design.scales):,} sets $A$. The $s_A$ minimise the error of the cells"
         f"{counted(plan.weights)}, at $\\delta = {latex(DELTA.typical)}$; clipped at zero.{plan.noise.drawn}"
     ]
 

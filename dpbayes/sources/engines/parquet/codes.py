@@ -72,7 +72,7 @@ def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Ar
     try:
         dictionary = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise InputError(f"Column {brief(name)} holds {values.type} values, which cannot be shown as text.") from None
+        raise InputError(f"Column {brief(name)} has {values.type} values, which cannot be shown as text.") from None
     indices = dictionary.indices
     places = indices if indices.type == pa.int32() else indices.cast(pa.int32())
     if places.null_count:

@@ -104,7 +104,7 @@ def plain_column(schema: pa.Schema, name: str) -> pa.Field:
         )
     field = schema.field(place)
     if pa.types.is_nested(field.type):
-        raise InputError(f"Column {brief(name)} holds lists or records; a column must hold one value per record.")
+        raise InputError(f"Column {brief(name)} has lists or records; a column must have one value per record.")
     return field
 
 
@@ -159,7 +159,7 @@ def _same_kinds(
         if kind != other:
             raise InputError(
                 f"Column {brief(name)} holds {kind_told(kind)} in {brief(first.path.name)} and {kind_told(other)} in "
-                f"{brief(part.path.name)}; the files of a folder need the same columns."
+                f"{brief(part.path.name)}. The files of a folder must have the same columns."
             )
     return here
 

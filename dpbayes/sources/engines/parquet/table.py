@@ -184,7 +184,7 @@ class ParquetFiles:
                         numbers[text] += times
                 if len(numbers) > MOST_VALUES:
                     raise InputError(
-                        f"Column {brief(name)} has more than {MOST_VALUES:,} different values; declare it by cut "
+                        f"Column {brief(name)} has more than {MOST_VALUES:,} different values. Declare it with cut "
                         "points."
                     )
                 yield share
