@@ -259,7 +259,9 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
 def _searched_told(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
-    exact = "" if noise.exact else " Where the worst record is not computed exactly, a proved bound is used."
+    exact = (
+        "" if noise.exact else " Where the largest loss of a record is not computed exactly, a proved bound is used."
+    )
     return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
 
 
@@ -270,7 +272,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     pure = [*PURE, *(other.column for other in others if not other.needs_delta)]
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
-        frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
+        frame.insert(2, "least with or without δ", frame[[*pure, *gaussian]].idxmin(axis=1))
     st.markdown("**Noise per cell on a chain, a tree and naive Bayes, in counts**")
     numbers(frame)
 

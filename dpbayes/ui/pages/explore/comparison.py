@@ -33,7 +33,7 @@ _COLUMNS = {
     "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
     "s.e.": "Standard error of the posterior KL over the simulated releases.",
     "coverage": f"The share of this cell's exact posterior in the private {LEVEL:.0%} interval.",
-    "releases": "Simulated releases behind the means over all cells; one cell may use more.",
+    "releases": "Number of simulated releases in the means over all cells; the means of a single cell may use more.",
 }
 """Explanations of the columns of the comparison."""
 

@@ -73,7 +73,7 @@ def _picture(known: Risk, chosen: Chosen) -> None:
         most=known.raised(_BEFORE),
         usual=usual,
         most_name="at most" if not known.guarantee.delta else "at most, except with probability δ",
-        usual_name=f"at most in {rare} of cases, {inside(chosen.mechanism.label)}",
+        usual_name=f"at most, in {rare} of cases ({inside(chosen.mechanism.label)})",
     )
     marks = (at, known.ceiling, float(known.usual(at)) if kept else np.nan)
     chart(

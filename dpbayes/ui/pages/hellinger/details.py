@@ -152,12 +152,13 @@ def details(scenario: Scenario, *, seed: int, enumeration: str) -> None:
         if is_open:
             with sentence_instead():
                 _audit(scenario)
-    with st.expander("The same from Python or the command line"):
+    with st.expander("Python and command line"):
         st.code(python_of(scenario, seed=seed), language="python", wrap_lines=True)
         st.code(command_of(scenario, seed=seed), language="bash", wrap_lines=True)
         st.caption(
-            "This computes the errors at these settings and along n, ε and m. Add `--out results.parquet` (or .csv) "
-            "to write them to a file with their settings. `--settings` takes this page's link instead of options."
+            "The code computes the errors at these settings, and as functions of n, ε and m. Add `--out "
+            "results.parquet` (or .csv) to write them to a file with their settings. `--settings` takes this page's "
+            "link instead of options."
         )
 
 

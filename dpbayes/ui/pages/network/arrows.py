@@ -86,7 +86,12 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
     _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
 
 
-@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
+@st.cache_data(
+    scope="session",
+    max_entries=8,
+    show_spinner="Computing the network without each arrow …",
+    hash_funcs={Network: hash},
+)
 def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
     """Return sizes and noise of a network without each of some arrows."""
     return arrow_costs(net, epsilon, only=only)

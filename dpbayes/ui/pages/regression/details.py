@@ -115,11 +115,12 @@ def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: 
     )
     assumption("The paper's 2L(w) bounds the loss of one replaced record without growing with n.", holds=False)
     assumption(
-        "The running time of rejection reveals nothing about the records. In fact, it depends slightly on them.",
+        "The running time of rejection reveals nothing about the records. In fact, the running time depends slightly "
+        "on the records.",
         holds=False,
     )
     assumption(
-        "The precision is chosen without these errors. Choosing b by its error on real records uses the records again, "
-        "and ε does not cover it.",
+        "The precision is chosen without these errors. Choosing b by its error on real records uses the records "
+        "again, and ε does not cover this use.",
         holds=scenario.records is Records.SYNTHETIC,
     )

@@ -81,7 +81,7 @@ def regression_page(chosen: Chosen) -> bool:
         st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
-    with st.expander("The same from Python or the command line"):
+    with st.expander("Python and command line"):
         code(recipe_for(scenario, chosen.settings))
     return work.going
 

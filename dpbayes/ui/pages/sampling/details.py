@@ -38,8 +38,8 @@ def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSa
     with st.expander("Smoothness constants, and whether they hold"):
         st.dataframe(constants(options, mechanism), hide_index=True)
         st.caption(
-            "L bounds how far one record moves the log-likelihood. The prior probability that it moves further is at "
-            "most exp(−c L). Both constants hold for any number of records; the paper's Lemma 1 has L n and c/n."
+            "L bounds how far one record moves the log-likelihood. The prior probability of a larger move is at most "
+            "exp(−c L). Both constants hold for any number of records; the paper's Lemma 1 has L n and c/n."
         )
     with st.expander("Formula, assumptions, sources"):
         _formula(options, pair, mechanism)
