@@ -38,14 +38,14 @@ class Axis(enum.Enum):
     T = "t", "t, stealth increment", (0.01, 10.0, 61)
     OMEGA = "ω", "ω, least probability"
     PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
-    LOG_RATIO = "Lρ", "Lρ, most that the log-likelihood moves, nats"
+    LOG_RATIO = "Lρ", "Lρ, largest change of the log-likelihood, nats"
     LEVEL = "L", "L, constant of the log-likelihood, nats per unit of distance"
     NORM_BOUND = "B", "B, norm bound of the weights"
     ANSWERS = "answers", "k, answers"
     RUNS = "runs", "R, runs"
     CHANGED = "records changed", "k, records that differ"
     SAMPLES = "samples", "n, samples"
-    APART = "distance", "ρ, distance of the tables"
+    APART = "distance", "ρ, distance between the tables"
     SHIFT = "shift", "shift, in units of the sensitivity S(x)", (0.02, 2.0, 41)
     RATE = "λ", "λ, rate"
     SIZE = "records", "n, records"
@@ -182,7 +182,7 @@ class Subject:
     def required_counts(self) -> Counts:
         """The counts. Errors: InputError where there are none, or no records."""
         if self.counts is None:
-            raise InputError("This bound depends on the counts, and there are none here.")
+            raise InputError("This bound depends on the counts, and no counts are available here.")
         if self.counts.n == 0:
             raise InputError(
                 "The table has no records: every released count is 0, and the released posterior is the exact one."

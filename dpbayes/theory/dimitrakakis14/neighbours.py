@@ -85,12 +85,13 @@ def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     k, d = at.knobs.changed, number(at.knobs.delta)
     e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
     return f"""
-- Neighbours are $(\\epsilon, \\delta)$-private with $\\epsilon = {e}$, $\\delta = {d}$; $k = {k}$ records differ, at
-  $k\\epsilon = {together}$ nats.
+- The mechanism is $(\\epsilon, \\delta)$-private for neighbours, with $\\epsilon = {e}$ and $\\delta = {d}$. The
+  tables here differ in $k = {k}$ records, so $k\\epsilon = {together}$ nats.
 - **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
 - **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
 - **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
-  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta - p_j)\\}}$.
+  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta -
+  p_j)\\}}$.
 """
 
 

@@ -14,8 +14,7 @@ RERUNS = Claim(
     "Re-running costs ε for each run",
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
-    "Releasing only the first success costs 2 epsilon however many runs it takes, provided that the number of "
-    "runs stays secret.",
+    "Releasing only the first success costs 2 epsilon for any number of runs, if this number is kept secret.",
     mechanism="LaplaceFourier",
 )
 
@@ -30,7 +29,7 @@ def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
     [Zhang16] Section 3.2, Re-running.
     """
     epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
-    hidden = Assumption("The number of runs stays hidden, and runs go on until one succeeds.", holds=True)
+    hidden = Assumption("The number of runs is kept secret, and runs continue until one succeeds.", holds=True)
     return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", assumptions=(hidden,))
 
 
@@ -58,9 +57,10 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
 - **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and
   both change by a factor of at most $e^\\epsilon$.
-- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$. Of
-  the successes, which are rare, a share $p$ is the same one; a neighbouring table makes it $e^\\epsilon$ times rarer
-  and the others $e^\\epsilon$ times more frequent. As $p$ goes to 0, the proved loss is reached.
+- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
+  Successes are rare, and a share $p$ of them is one output. Under a neighbouring table this output is $e^\\epsilon$
+  times less probable, and all other successes are $e^\\epsilon$ times more probable. As $p$ goes to 0, the loss tends
+  to the proved one.
 """
 
 

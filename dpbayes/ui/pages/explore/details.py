@@ -107,7 +107,7 @@ def _spread(chosen: Chosen, readings: Readings, averages: Averages) -> None:
         alt=f"Quantile dots of the private posterior mean of {name}.",
     )
     st.caption(
-        f"{many(len(means), 'simulated release')}. A real curator publishes one release; each further release costs ε again."
+        f"{many(len(means), 'simulated release')}. A curator publishes one release; each further release costs ε again."
     )
 
 
