@@ -48,7 +48,7 @@ class Guarantee:
         if not self.rho >= 0:
             raise InputError(f"ρ = {numeral(self.rho, 6)} is not a privacy guarantee.")
         if math.isfinite(self.rho) and not math.isfinite(self.epsilon):
-            raise InputError(f"State the ε that ρ = {numeral(self.rho, 4)} gives at some δ.")
+            raise InputError(f"State an ε and a δ that ρ = {numeral(self.rho, 4)} implies.")
 
     @property
     def is_private(self) -> bool:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
 DELTA = "The probability with which the bound exp(ε) on the odds may fail."
-NEIGHBOURS = "Neighbouring tables have equally many records and differ in one of them."
-SENSITIVITY = "The largest change in what is released when one record changes: as proved, or as stated in the paper."
+NEIGHBOURS = "Neighbouring tables have the same number of records and differ in one record."
+SENSITIVITY = "The largest change of the released values when one record changes: as proved, or as stated in the paper."
 PRIOR = "The belief before any record is seen, as pseudo-records in every cell; 1 is a uniform prior."
 ROW = "A row is the distribution of a node for one combination of its parents' states."
 CELL = "A cell is one state in one row; its count is what a release must protect."
 KL = "The Kullback-Leibler divergence from the exact to the private distribution, in nats; 0 if they are equal."
-COVERAGE = "The share of the exact posterior that an interval contains; of a 95% interval it should be 95%."
+COVERAGE = "The share of the exact posterior that an interval contains. For a 95% interval the coverage should be 95%."
 SEED = "The same seed repeats the same noise, so a simulated release protects nobody; a real release has no seed."
 
 
@@ -27,7 +27,7 @@ class GlossaryEntry:
 
 TERMS = (
     GlossaryEntry("accuracy", "The share of records whose class is predicted correctly."),
-    GlossaryEntry("attacker", "Somebody who knows all records but one and learns about that one from a release."),
+    GlossaryEntry("attacker", "A person who knows all records but one and uses a release to learn about that record."),
     GlossaryEntry(
         "Bayesian network", "A distribution over the columns of a table, factored along the arrows of a graph."
     ),
@@ -46,14 +46,15 @@ TERMS = (
     GlossaryEntry("ε", EPSILON, ("epsilon",)),
     GlossaryEntry("exact posterior", "The posterior that the records give without noise; it is not private."),
     GlossaryEntry(
-        "exponential mechanism", "A mechanism that releases an outcome more probably the higher its score is."
+        "exponential mechanism",
+        "A mechanism whose probability of releasing an outcome increases with the score of the outcome.",
     ),
     GlossaryEntry("Fourier coefficients", "Sums of counts with signs, from which the counts of all cells are rebuilt."),
     GlossaryEntry(
         "Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."
     ),
     GlossaryEntry(
-        "Hellinger distance", "A distance of distributions: 0 if they are equal, 1 if they have nothing in common."
+        "Hellinger distance", "A distance between distributions: 0 if they are equal, 1 if they have nothing in common."
     ),
     GlossaryEntry("KL divergence", KL, ("KL",)),
     GlossaryEntry("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
@@ -64,21 +65,26 @@ TERMS = (
     GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
     GlossaryEntry("noise-aware", "Reading a release with the public distribution of its noise in the model."),
     GlossaryEntry("posterior", "The distribution of the probabilities of the network, given the records or a release."),
-    GlossaryEntry("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
+    GlossaryEntry("posterior sampling", "Releasing samples of the posterior instead of noisy counts."),
     GlossaryEntry("prior", PRIOR),
     GlossaryEntry(
         "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
     ),
     GlossaryEntry("proved", "Shown by a proof or by enumeration; the opposite is “as stated in the paper”."),
-    GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
-    GlossaryEntry("release", "What a mechanism makes public; anything computed from it has no further privacy loss."),
+    GlossaryEntry("recipient", "A person who has a release but not the records."),
     GlossaryEntry(
-        "ρ", "The parameter of zero-concentrated differential privacy, in which costs add up.", ("zCDP", "rho")
+        "release",
+        "The output that a mechanism makes public. Anything computed from a release has no further privacy loss.",
+    ),
+    GlossaryEntry(
+        "ρ",
+        "The parameter of zero-concentrated differential privacy, in which the costs of releases add up.",
+        ("zCDP", "rho"),
     ),
     GlossaryEntry("row", ROW, ("rows",)),
     GlossaryEntry("seed", SEED),
     GlossaryEntry("sensitivity", SENSITIVITY),
-    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals it."),
+    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals the stated ε."),
     GlossaryEntry("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
 )
 """The glossary, in alphabetical order."""

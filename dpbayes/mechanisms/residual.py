@@ -84,12 +84,12 @@ class GaussianResiduals:
     @property
     def formula(self) -> str:
         design = self.design
-        most = "the most" if design.exact else "more than the most"
+        most = "the largest squared shift" if design.exact else "an upper bound of the squared shift"
         gap = gap_text(design, "s_A", weights=self.weights)
         return (
-            f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
-            f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} that one record moves, "
-            f"$\\mu = {latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_meaning}"
+            f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ "
+            f"of nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} of one record, $\\mu = "
+            f"{latex(self.shift)}$ at $\\delta = {latex(self.delta)}$.{gap}{self.noise.gaussian_meaning}"
         )
 
     @cached_property

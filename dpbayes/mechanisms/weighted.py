@@ -72,11 +72,11 @@ class WeightedFourier:
     @property
     def formula(self) -> str:
         design = self.design
-        most = "the most" if design.exact else "more than the most"
+        most = "the largest privacy loss" if design.exact else "an upper bound of the privacy loss"
         return (
             f"$s_A + {self.noise.symbol}(b_A)$ for each of ${np.count_nonzero(design.scales)}$ coefficients, with "
-            f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} that one record "
-            f"loses.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
+            f"$\\max_d \\sum_{{A: |A \\cap d| \\text{{ odd}}}} 2/b_A = \\varepsilon$, {most} of one "
+            f"record.{gap_text(design, 'b_A', weights=self.weights)}{self.noise.meaning}"
         )
 
     @cached_property

@@ -68,10 +68,13 @@ def roughness(law: DirichletMixtures | BetaMixtures) -> str:
         return ""
     least = numeral(float(worth.min()), 2)
     if worth.size == 1:
-        return f"Of {points:,} possible counts of this row, {least} carry all the weight: the interval is rough."
+        return (
+            f"The posterior of this row uses an effective sample size of {least} out of {points:,} possible counts: "
+            "the interval is approximate."
+        )
     return (
-        f"In {few:,} of {worth.size:,} rows fewer than {FEW_POINTS} of {points:,} possible counts have all the weight "
-        f"({least} in the worst row), so their probabilities and intervals are rough."
+        f"In {few:,} of {worth.size:,} rows the effective sample size is below {FEW_POINTS} out of {points:,} "
+        f"possible counts ({least} in the worst row). Probabilities and intervals of these rows are approximate."
     )
 
 

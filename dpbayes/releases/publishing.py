@@ -161,8 +161,8 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
     documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
     if not any(same_graph(graph.network, request.network) and graph.stated == stated for graph in documents):
         raise InputError(
-            f"The ledger has no released choice of this very graph, at this epsilon, for {brief(request.dataset)}; "
-            "learn the graph first, or take the one that was learnt."
+            f"The ledger has no learnt graph of {brief(request.dataset)} that equals this graph and has this epsilon. "
+            "Learn the graph first, or use a graph that was learnt."
         )
 
 
@@ -211,12 +211,14 @@ def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
     if counts.network != network:
         raise InputError("The counts and the request have different networks. Count the table again.")
     if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
-        raise InputError("A release is of one table's counts, which are whole numbers.")
+        raise InputError("A release needs the counts of one table as whole numbers.")
     tables = [
         counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
     ]
     if counts.n != request.n or any(table.sum() != request.n or table.min() < 0 for table in tables):
-        raise InputError("The table has not the number of records that the request states; count the table again.")
+        raise InputError(
+            "The table does not have the number of records that the request states; count the table again."
+        )
 
 
 def _version(package: str) -> str:
@@ -232,5 +234,5 @@ def require_drawable(request: StructureRequest, data: Dataset) -> None:
     Errors: InputError, which says nothing of the records.
     """
     if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
-        raise InputError("The table has not the columns and the number of records that the request states.")
+        raise InputError("The table does not have the columns and the number of records that the request states.")
     opendp()

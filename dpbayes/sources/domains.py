@@ -108,7 +108,9 @@ def _refuse_half_characters(entry: object) -> None:
         json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise InputError(f"A name or a state contains half a character, {piece!a}. Remove it.") from None
+        raise InputError(
+            f"A name or a state contains an invalid character, {piece!a} (half of a surrogate pair). Remove it."
+        ) from None
 
 
 # Reading

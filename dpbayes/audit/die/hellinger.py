@@ -232,7 +232,10 @@ AUDITS = (
     _audit(HellingerGlobal),
     replace(
         _audit(HellingerLocal),
-        doubts=("The noise does not depend on the data. It does here, so its size reveals something about the data.",),
+        doubts=(
+            "The noise scale does not depend on the data. Here the noise scale depends on the data and reveals "
+            "something about them.",
+        ),
         cases={
             "Local sensitivity, prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1, "first": 2}
         },

@@ -137,8 +137,8 @@ def _blocks(
 
 def _check(log_pmf: FloatArray, pairs: IntArray, masses: FloatArray) -> None:
     if log_pmf.ndim != 2 or pairs.ndim != 2 or pairs.shape[1] != 2 or log_pmf.shape[1] == 0:
-        raise InputError("An audit needs one law for every input, and pairs of inputs.")
+        raise InputError("An audit needs one distribution for every input, and at least one pair of inputs.")
     if not np.allclose(special.logsumexp(log_pmf, axis=1), masses, rtol=0, atol=1e-9):
-        raise InputError("An audit needs laws that add up to one.")
+        raise InputError("Each distribution of an audit must sum to one.")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= len(log_pmf)):
         raise InputError(f"Pairs must name inputs from 0 to {len(log_pmf) - 1}.")

@@ -56,7 +56,7 @@ def log_posterior_mass(
     if not spare:
         return log_ball_mass(posterior, norm_bound)
     if posterior.d > 1 or posterior.batch:
-        raise InputError("Further features that are zero are known of one table of one feature only.")
+        raise InputError("Additional zero features are supported only for a single table with one feature.")
     return np.asarray(_log_mass_beside(posterior, norm_bound, prior_precision, spare))
 
 

@@ -48,7 +48,9 @@ class Question:
                 known = ", ".join(map(brief, states[:8]))
                 raise InputError(f"{brief(name)} has no state {brief(state)}; it has {known}.")
         if self.target in self.evidence:
-            raise InputError(f"{brief(self.target)} is both asked for and given; remove it from the evidence.")
+            raise InputError(
+                f"{brief(self.target)} is both the target and part of the evidence. Remove it from the evidence."
+            )
 
     @classmethod
     def of_telling_state(cls, network: Network, target: str, evidence: Mapping[str, str]) -> "Question":

@@ -72,7 +72,7 @@ def planned_tables_steps(
     draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
     cpts, network = checked_cpts(source, probabilities), fitted or source
     if not has_columns(source, network):
-        raise InputError("A node of the fitted network is no column of their source, so the records cannot be planned.")
+        raise InputError("A node of the fitted network is not in the source network, so records cannot be planned.")
     if draws * network.cell_count > MOST_COUNTS:
         raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; choose fewer.")
     if are_drawn_together(source):

@@ -74,7 +74,9 @@ def stated_column(name: str, low: object, high: object, if_missing: object = Non
         )
     if if_missing is None:
         return NumericColumn(name, lowest, highest)
-    stand_in = finite_number(f"What stands in for {brief(name)}", if_missing, low=lowest, high=highest)
+    stand_in = finite_number(
+        f"The replacement for missing values of {brief(name)}", if_missing, low=lowest, high=highest
+    )
     return NumericColumn(name, lowest, highest, stand_in)
 
 

@@ -52,7 +52,7 @@ class NoiseLaw:
         if self.noise is not other.noise or self.noise is not Noise.REAL:
             raise InputError(
                 f"The noise is {self.noise.value} at scale {numeral(self.scale, 6)}, but {other.noise.value} at scale "
-                f"{numeral(other.scale, 6)} are needed. Sample the noise with that law."
+                f"{numeral(other.scale, 6)} are required. Sample the noise from that distribution."
             )
         return other.scale / self.scale
 

@@ -69,9 +69,9 @@ def read_canonical(data: bytes) -> object:
     too long, or is written in another form: so that not even a space can be changed unnoticed.
     """
     if len(data) > MAX_BYTES:
-        raise InputError(f"The file has {len(data):,} bytes; a release may have {MAX_BYTES:,}.")
+        raise InputError(f"The file has {len(data):,} bytes; the limit for a release is {MAX_BYTES:,}.")
     if max(data.count(b","), data.count(b"[") + data.count(b"{")) > _MOST_PLACES:
-        raise InputError(f"The file has more than {_MOST_PLACES:,} parts; no release has so many.")
+        raise InputError(f"The file has more than {_MOST_PLACES:,} parts, which is the limit for a release.")
     try:
         content = json.loads(
             data.decode(),
@@ -84,13 +84,15 @@ def read_canonical(data: bytes) -> object:
     except UnicodeDecodeError:
         raise InputError("The file is not text in UTF-8.") from None
     except UnicodeEncodeError:
-        raise InputError("Half a character stands in a text of the file; take it out.") from None
+        raise InputError(
+            "A text in the file contains an invalid character (half of a surrogate pair); remove it."
+        ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"The file is not JSON: {error.msg}, at character {error.pos + 1:,}.") from None
     except RecursionError:
-        raise InputError("The file is not JSON that can be read: its lists lie too deep in one another.") from None
+        raise InputError("The file is not readable JSON: its lists are nested too deeply.") from None
     if form != data:
-        raise InputError("The file is not in the form in which a release is written; a copy was changed or rewritten.")
+        raise InputError("The file is not in the canonical form of a release: it was changed or rewritten.")
     return content
 
 
@@ -99,15 +101,15 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(fields) < len(pairs):
         keys = sorted(key for key, _ in pairs)
         twice = next(key for key, following in pairwise(keys) if key == following)
-        raise InputError(f"The file says {brief(twice)} twice in one place; say it once.")
+        raise InputError(f"The file has the field {brief(twice)} twice in one object; remove one of them.")
     return fields
 
 
 def _not_whole(token: str) -> object:
-    raise InputError(f"The file holds the number {brief(token)}; its numbers must be whole.")
+    raise InputError(f"The file contains the number {brief(token)}; all numbers must be whole.")
 
 
 def _short_integer(token: str) -> int:
     if len(token.lstrip("-")) > _MOST_DIGITS:
-        raise InputError(f"The file holds a number of {len(token):,} digits; {_MOST_DIGITS} are the most.")
+        raise InputError(f"The file contains a number of {len(token):,} digits; the limit is {_MOST_DIGITS}.")
     return int(token)

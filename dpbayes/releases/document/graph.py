@@ -62,9 +62,9 @@ class StructureRequest:
         require_few(self.columns.names)
         require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
-            raise InputError("A graph is learnt over at least two columns, from no arrow on.")
+            raise InputError("A graph is learnt over at least two columns; the number of parents must not be negative.")
         if not isinstance(self.domains, DomainChoice):
-            raise InputError("A request for a graph must say how its domains were declared.")
+            raise InputError("A request for a graph must state how its domains were declared.")
         require_feasible_over(self.choice, self.columns, self.n)
         if self.n < 2 or sum(len(states) > 1 for states in self.columns.states) < 2:
             raise InputError("A graph is learnt from at least two records, over two columns of two states.")
@@ -264,7 +264,7 @@ def _request_from(content: Mapping[str, Any]) -> StructureRequest:
         domains=choice_called(DomainChoice, content["domains"]),
     )
     if request.content != content:
-        raise InputError("The graph states its request in another form than it is written in.")
+        raise InputError("The request in the graph is not in canonical form.")
     return request
 
 

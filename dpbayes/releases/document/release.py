@@ -108,7 +108,7 @@ def read_document(data: bytes) -> ReleaseDocument:
     content = read_content(data, name="release", form=FORMAT, shapes=_SHAPES)
     noise, request = content["noise"], request_from(content["request"])
     if request.content != content["request"]:
-        raise InputError("The release states its request in another form than it is written in.")
+        raise InputError("The request in the release is not in canonical form.")
     return ReleaseDocument(
         request,
         Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
@@ -126,11 +126,11 @@ def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]
     """
     content = read_canonical(data)
     if not isinstance(content, dict) or content.get("format") != form:
-        raise InputError(f'This file is no {name}: its format is not "{form}".')
+        raise InputError(f'This file is not a {name}: its format is not "{form}".')
     version = content.get("version")
     if type(version) is not int or version not in shapes:
         readable = " and ".join(map(str, shapes))
-        raise InputError(f"The {name} is of version {brief(version)}; this program reads versions {readable}.")
+        raise InputError(f"The {name} has version {brief(version)}; this program reads versions {readable}.")
     require_shape(f"The {name}", content, shapes[version])
     return content
 
@@ -138,7 +138,7 @@ def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]
 def _double(name: str, text: str) -> Fraction:
     value = fraction(name, text)
     if not value or Fraction(float(value)) != value:
-        raise InputError(f"{name} must be above 0 and just what a double holds; {brief(text)} is not.")
+        raise InputError(f"{name} must be above 0 and exactly representable as a double; {brief(text)} is not.")
     return value
 
 
@@ -191,7 +191,7 @@ def require_shape(what: str, content: object, shape: Any) -> None:
         present = content if isinstance(content, dict) else {}
         shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
         if not isinstance(content, dict) or set(content) != set(shape):
-            raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
+            raise InputError(f"{what} must be an object with exactly these fields: {', '.join(shape)}.")
         for name, inner in shape.items():
             require_shape(f'{what}\'s "{name}"', content[name], inner)
     elif isinstance(shape, list):
@@ -208,9 +208,9 @@ def _require_value(what: str, content: object, shape: Any) -> None:
         if not isinstance(content, dict):
             raise InputError(f"{what} must be an object.")
     elif type(content) not in (shape if isinstance(shape, tuple) else (shape,)):  # a bool is an int to `isinstance`
-        raise InputError(f"{what} has {brief(content)}, which is of another type than it must be.")
+        raise InputError(f"{what} has {brief(content)}, which has the wrong type.")
     elif isinstance(content, str) and len(content) > _MOST_LETTERS:
-        raise InputError(f"{what} has a text of {len(content):,} letters; {_MOST_LETTERS:,} are the most.")
+        raise InputError(f"{what} has a text of {len(content):,} letters; the limit is {_MOST_LETTERS:,}.")
 
 
 # What a recipient makes of it

@@ -91,13 +91,13 @@ class ReleaseRequest:
             object.__setattr__(self, name, value)
         require_writable(self.network)
         if not isinstance(self.graph, GraphChoice) or not isinstance(self.domains, DomainChoice):
-            raise InputError("A release must say how its graph was chosen and how its domains were declared.")
+            raise InputError("A release must state how its graph was chosen and how its domains were declared.")
         if (self.graph is GraphChoice.PRIVATELY) != (self.graph_epsilon is not None):
-            raise InputError("A graph that was chosen privately, and no other, has an epsilon of its own; state it.")
+            raise InputError("State an epsilon for the graph if it was chosen privately, and only then.")
         rounds = len(self.network.names) - 1 if self.graph is GraphChoice.PRIVATELY else 0
         if len(self.graph_candidates) != rounds or (self.graph_epsilon is not None and not rounds):
             raise InputError(
-                "A graph that was chosen privately, and no other, has a round for each node but the first."
+                "State one round for each node but the first if the graph was chosen privately, and only then."
             )
         for number in self.graph_candidates:
             whole_number("The number of candidates", number, low=1, high=MOST_PAIRS)
@@ -105,25 +105,25 @@ class ReleaseRequest:
             checked_epsilon(exact("The graph's epsilon", self.graph_epsilon))
         if not self.sensitivity.value:
             raise InputError(
-                "Nothing that this mechanism hands over depends on the records; there is nothing to release."
+                "The output of this mechanism does not depend on the records, so there is nothing to release."
             )
 
     def _checked_loss(self, entry: Releasable) -> dict[str, Fraction]:
         if self.stated is not None and entry.measure is PrivacyMeasure.EPSILON:
-            raise InputError(f"The mechanism {entry.label} promises an epsilon at delta 0; state no delta.")
+            raise InputError(
+                f"The guarantee of the mechanism {entry.label} is an epsilon at delta 0; do not state a delta."
+            )
         if self.stated is not None and not self.rho and not self.epsilon:
             return {"rho": checked_rho(checked_stated(self.stated).rho)}
         stated = {"epsilon": exact("epsilon", self.epsilon), "rho": exact("rho", self.rho)}
         other = PrivacyMeasure.RHO if entry.measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
         if stated[other.value]:
             raise InputError(
-                f"The mechanism {entry.label} promises {entry.measure.article} {entry.measure.value}, not "
-                f"{other.article} {other.value}; state that."
+                f"The guarantee of the mechanism {entry.label} is {entry.measure.article} {entry.measure.value}, not "
+                f"{other.article} {other.value}; state {entry.measure.article} {entry.measure.value}."
             )
         if self.stated is not None and not checked_stated(self.stated).follows_from(stated["rho"]):
-            raise InputError(
-                "The epsilon and delta that are stated do not follow from the rho; state one that gives them."
-            )
+            raise InputError("The stated epsilon and delta do not follow from the rho; state a rho that implies them.")
         check = checked_epsilon if entry.measure is PrivacyMeasure.EPSILON else checked_rho
         return {entry.measure.value: check(stated[entry.measure.value])}
 
@@ -190,7 +190,9 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
         tuple(tuple(node["parents"]) for node in nodes),
     )
     if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
-        raise InputError("A release whose numbers have scales of their own states their prices; this one has none.")
+        raise InputError(
+            "A release with a separate noise scale for each number must state the prices; this release states none."
+        )
     own, stated = content["graph_epsilon"], content.get("stated")
     return ReleaseRequest(
         dataset=content["dataset"],
@@ -217,7 +219,7 @@ def choice_called(kind: type[Choice], text: str) -> Choice:
     try:
         return kind(text)
     except ValueError:
-        raise InputError(f"A release does not know the choice {brief(text)}.") from None
+        raise InputError(f"{brief(text)} is not a valid choice in a release.") from None
 
 
 def require_few(nodes: Sequence[object]) -> None:
@@ -268,7 +270,7 @@ def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping
 def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]) -> tuple[int, ...]:
     if entry.priced is None:
         if prices:
-            raise InputError(f"The mechanism {entry.label} has one scale for all of its numbers, and no prices.")
+            raise InputError(f"The mechanism {entry.label} has one noise scale for all numbers, so it takes no prices.")
         return ()
     return checked_prices(network, prices or entry.priced(network, np.ones(len(network.names))))
 
@@ -279,4 +281,4 @@ def require_writable(network: Network) -> None:
     if max(map(len, texts)) > MOST_LETTERS:
         raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")
     if not all(map(is_writable, texts)):
-        raise InputError("Half a character stands in a name or a state; take it out.")
+        raise InputError("A name or a state contains an invalid character (half of a surrogate pair); remove it.")

@@ -110,7 +110,7 @@ def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:
     """Return a sentence for every row whose time lies before that of the row above it: the clock was set back."""
     events = tuple(events)
     return tuple(
-        f"Row {later.row} tells a time before that of row {earlier.row}: the clock was set back."
+        f"Row {later.row} has an earlier time than row {earlier.row}: the clock was set back."
         for earlier, later in pairwise(events)
         if later.time < earlier.time
     )
@@ -120,11 +120,11 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
     if event.row != place:
         raise broken(place, "it is missing")
     if event.hash != seal(values_of(event)):
-        raise broken(place, "it was edited after it was written, since its hash is another one")
+        raise broken(place, "it was edited after it was written, because its hash does not match")
     if event.previous != (last.hash if last else NO_HASH):
-        raise broken(place, "it does not carry the hash of the row before")
+        raise broken(place, "it does not contain the hash of the previous row")
     if (place == 1) != (event.kind is EventKind.BEGUN):
-        raise broken(place, "a ledger begins with its first row and nowhere else")
+        raise broken(place, "only the first row may begin a ledger")
 
 
 def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
@@ -133,7 +133,7 @@ def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spen
 
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     if event.dataset in accounts or event.amount is None or event.amount <= 0:
-        raise broken(event.row, "it opens a dataset that is open, or without a budget")
+        raise broken(event.row, "it opens a dataset that is already open, or has no budget")
     measure = PrivacyMeasure.RHO if event.kind in IN_RHO else PrivacyMeasure.EPSILON
     accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount, measure=measure)
 
@@ -150,7 +150,7 @@ def _reserved(event: Event, accounts: dict[str, Account], spendings: dict[int, S
     cost = cost_in(account.measure, event.spent)
     delta = None if event.kind in IN_RHO else Fraction(0)
     if not event.amount or cost is None or not 0 < cost <= account.left or event.delta != delta:
-        raise broken(event.row, "it reserves more than was left of the budget, or nothing")
+        raise broken(event.row, "it reserves nothing, or more than was left of the budget")
     accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
     spendings[event.row] = Spending(event, measure=account.measure)
 
@@ -173,7 +173,7 @@ def _table(event: Event, accounts: dict[str, Account], spendings: dict[int, Spen
 
 def _account(event: Event, accounts: dict[str, Account]) -> Account:
     if event.dataset not in accounts:
-        raise broken(event.row, "it is about a dataset that was not opened")
+        raise broken(event.row, "its dataset was not opened")
     return accounts[event.dataset]
 
 

@@ -199,9 +199,11 @@ def checked_reason(reason: object) -> str:
     """Return a reason. Errors: LedgerError for one that is empty, too long or no text."""
     is_text = isinstance(reason, str) and any(letter.isprintable() and letter != " " for letter in reason)
     if not isinstance(reason, str) or not is_text or len(reason) > MAX_REASON or not is_writable(reason):
-        raise LedgerError(f"A budget needs a reason of at most {MAX_REASON:,} letters; {brief(reason)} is none.")
+        raise LedgerError(
+            f"A budget needs a justification of 1 to {MAX_REASON:,} letters; {brief(reason)} is not valid."
+        )
     if any(unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" for letter in reason):
-        raise LedgerError(f"The reason {brief(reason)} has a control character; write it as plain text.")
+        raise LedgerError(f"The justification {brief(reason)} has a control character; use plain text.")
     return reason.strip()
 
 

@@ -57,8 +57,8 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
     cost = cost_in(account.measure, amount)
     if cost is None:
         raise LedgerError(
-            f"The budget of {brief(account.dataset)} is of pure ε, and Gaussian noise keeps to a ρ alone; take noise "
-            "of Laplace's law, or a dataset whose budget was opened in ρ."
+            f"The budget of {brief(account.dataset)} is in pure ε, which cannot pay for Gaussian noise. Choose "
+            "Laplace noise, or a dataset with a budget in ρ."
         )
     return cost
 
@@ -86,13 +86,13 @@ def outcome(path: Path, row: int) -> bytes:
     with reading(path) as (connection, books):
         release = _spending(books, row).release
         if release is None:
-            raise LedgerError(f"The reservation in row {row} was never shown: it stays spent, and there is no outcome.")
+            raise LedgerError(f"The reservation in row {row} has no release. Its cost stays spent.")
         return content_of(connection, release)
 
 
 def _spending(books: Books, row: int) -> Spending:
     if row not in books.spendings:
-        raise LedgerError(f"Row {row} of the ledger is no reservation; name the row of one.")
+        raise LedgerError(f"Row {row} of the ledger is not a reservation; choose the row of a reservation.")
     return books.spendings[row]
 
 
@@ -126,14 +126,15 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
     for hash_seen in seen:
         if hash_seen not in hashes:
             raise BrokenLedgerError(
-                f"The ledger {path} has no row with the hash {brief(hash_seen)}: it is another, or rows were cut off."
+                f"The ledger {path} has no row with the hash {brief(hash_seen)}: it is a different ledger, or rows "
+                "were removed at its end."
             )
     return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
 
 
 def _never_shown(books: Books) -> tuple[str, ...]:
     return tuple(
-        f"The reservation in row {spending.row} was never shown: its {measure_of(spending.amount).symbol} is spent."
+        f"The reservation in row {spending.row} has no release: its {measure_of(spending.amount).symbol} is spent."
         for spending in books.spendings.values()
         if not spending.release
     )

@@ -56,7 +56,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(entry.dataset)} is open already, with a budget of {present}; raise that."
+                f"The dataset {brief(entry.dataset)} is open already, with a budget of {present}; raise this budget."
             )
         return add(connection, books, entry).events[-1]
 
@@ -77,7 +77,7 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         present = account.budget
         if measure_of(budget) is not account.measure:
             raise LedgerError(
-                f"The budget of {brief(entry.dataset)} is kept in {account.measure.symbol}; state the new one in "
+                f"The budget of {brief(entry.dataset)} is in {account.measure.symbol}; state the new budget in "
                 f"{account.measure.symbol} too."
             )
         if raised <= present:
@@ -146,7 +146,8 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
         if cost_of(account, amount) > account.left:
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}; ask for less, or raise it."
+                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}; choose a smaller amount, or "
+                "raise the budget."
             )
         return add(connection, books, entry).events[-1]
 
@@ -154,12 +155,19 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     newest = before[-1] if before else None
     if newest is None and after:
-        raise LedgerError(f"Row {after} of the ledger is no reservation for this question; ask it as a new one.")
+        raise LedgerError(
+            f"Row {after} of the ledger is not a reservation for this request; submit it as a new request."
+        )
     if newest is None or newest.row == after:
         return
-    became = "was released: show it again for nothing" if newest.release else "was reserved and not shown yet"
+    became = (
+        "was released: showing the release again costs no budget"
+        if newest.release
+        else "was reserved but not released yet"
+    )
     raise AskedBeforeError(
-        f"This request was made before, in row {newest.row}, and {became}; or ask again at its full cost.", newest.row
+        f"This request was made before, in row {newest.row}, and {became}. Making the release again has its full cost.",
+        newest.row,
     )
 
 
@@ -188,5 +196,5 @@ def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
     cost = amount_with_symbol(reservation.spent)
-    sentence = f"{why}; nothing is shown, and the {cost} reserved in row {reservation.row} stays spent."
+    sentence = f"{why}; nothing is released, and the {cost} reserved in row {reservation.row} stays spent."
     return EpsilonLostError(sentence, reservation.row)

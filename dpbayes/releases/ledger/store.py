@@ -239,7 +239,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         )
     if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
-            f"The ledger {path} has other tables or guards than it was begun with; restore a copy of the file."
+            f"The ledger {path} has different tables or triggers than a new ledger has; restore a copy of the file."
         )
     books = books_of(_events(connection))
     in_rho = next((event.row for event in books.events if event.kind in IN_RHO), None)
@@ -255,7 +255,7 @@ def _events(connection: sqlite3.Connection) -> Iterator[Event]:
         try:
             yield event_of(dict(zip(_COLUMNS, row, strict=True)))
         except (ValueError, TypeError, ZeroDivisionError):
-            raise broken(place, "it holds what is never written there") from None
+            raise broken(place, "it contains a value that the program never writes there") from None
 
 
 # What SQLite and the system say
@@ -267,8 +267,8 @@ _SENTENCES = {
     sqlite3.SQLITE_PERM: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
     sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
     sqlite3.SQLITE_FULL: "The disk that holds the ledger {path} is full; make room and try again.",
-    sqlite3.SQLITE_IOERR: "The disk that holds the ledger {path} does not answer as it should; check it and try again.",
-    sqlite3.SQLITE_TOOBIG: "What is to be written is larger than the ledger {path} can hold; ask for less at a time.",
+    sqlite3.SQLITE_IOERR: "The disk that holds the ledger {path} does not respond correctly; check it and try again.",
+    sqlite3.SQLITE_TOOBIG: "The release is too large for the ledger {path}; make a smaller release.",
 }
 _BROKEN = {
     sqlite3.SQLITE_NOTADB: "The file {path} is not a ledger, because it is not a SQLite file; name another file.",

@@ -15,8 +15,8 @@ from dpbayes.releases.ledger.reading import account_in
 from dpbayes.releases.ledger.store import add, content_of, reading, writing
 
 RECORDS_ELSEWHERE = (
-    "The records stay where they are, so the ledger cannot notice that they came under another name, or others under "
-    "this one: keep one name for one table."
+    "The records stay at the source, so the ledger cannot detect that a table has several names or that a name has "
+    "several tables. Use one name for each table."
 )
 """What is said where a release is made of an engine's counts."""
 
@@ -58,12 +58,13 @@ def _doubts(books: Books, name: str, print_of: bytes) -> tuple[str, ...]:
     same = _same(books, print_of)
     others = [event for event in books.events if event.kind is EventKind.TABLE and event not in same]
     doubts = [
-        f"The same records came under the name {brief(other)} before; what is spent there counts against them too."
+        f"The same records were used under the name {brief(other)} before; the privacy loss spent there adds to the "
+        "loss of these records."
         for other in sorted({event.dataset for event in same} - {name})
     ]
     if any(event.dataset == name for event in others):
-        other_records = "Other records than these came under the name"
-        doubts = [f"{other_records} {brief(name)} before; a new table needs a name of its own.", *doubts]
+        other_records = "Different records were used under the name"
+        doubts = [f"{other_records} {brief(name)} before; give a new table its own name.", *doubts]
     return tuple(doubts)
 
 

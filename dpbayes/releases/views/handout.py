@@ -59,8 +59,8 @@ def in_words(guarantee: Guarantee) -> str:
     if guarantee.delta:
         return f"{guarantee}: {event}, except with probability {numeral(guarantee.delta)}."
     return (
-        f"{guarantee}: {event}. An attacker with a 50% belief about one person can reach {sure}, with any other "
-        "knowledge."
+        f"{guarantee}: {event}. An attacker with a 50% belief about one person can reach {sure}, whatever else the "
+        "attacker knows."
     )
 
 
@@ -72,7 +72,7 @@ def _sentences(handout: Handout) -> list[str]:
         f"The table is {handout.table} with {handout.n:,} records.",
         f"The mechanism is {handout.mechanism} with {handout.guarantee}.",
         f"This simulated release estimates the probability of “{likely}” at {_estimate(handout, likely)}.",
-        "Another release of the same table would have other noise and so another estimate.",
+        "Another release of the same table would have different noise and therefore a different estimate.",
     ]
 
 
@@ -87,7 +87,7 @@ def _estimate(handout: Handout, state: str) -> str:
 def _not_protected(handout: Handout) -> list[str]:
     return [
         f"The number of records ({handout.n:,}), the columns, their states and the graph are public.",
-        "A release shows what is true of people in general, also of people who are not in the table.",
-        "The guarantee covers one record. It is weaker for a person with several records.",
+        "A release shows what is true of people in general, including people who are not in the table.",
+        "The guarantee covers one record. The guarantee is weaker for a person with several records.",
         "The privacy losses of further releases of the same table add up.",
     ]

@@ -190,8 +190,8 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     power = math.ceil(log10_delta_of_kept(releases.plan))
     return [
         "The paper's Fourier mechanism keeps only releases without a negative count, which at most doubles ε. If all "
-        f"{ATTEMPTS + 1} tries fail, the first one is clipped and released. For this case there is no bound, and "
-        f"$\\delta \\le 10^{{{power}}}$ stands beside ε for it."
+        f"{ATTEMPTS + 1} tries fail, the first one is clipped and released. For this case there is no bound on the "
+        f"loss; the guarantee includes its probability as $\\delta \\le 10^{{{power}}}$."
     ]
 
 
