@@ -62,7 +62,7 @@ class StructureRequest:
         require_few(self.columns.names)
         require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
-            raise InputError("A graph is learnt over at least two columns; the number of parents must not be negative.")
+            raise InputError("A graph is learnt over at least two columns, and its request must not contain arrows.")
         if not isinstance(self.domains, DomainChoice):
             raise InputError("A request for a graph must state how its domains were declared.")
         require_feasible_over(self.choice, self.columns, self.n)
