@@ -80,7 +80,7 @@ def test_a_rho_that_is_none_is_refused(rho):
 
 
 def test_a_rho_without_an_epsilon_at_some_delta_is_refused():
-    with pytest.raises(InputError, match="gives at some δ"):
+    with pytest.raises(InputError, match="State an ε and a δ that"):
         Guarantee(math.inf, rho=0.1)
 
 

@@ -265,8 +265,8 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     assert seen == [[1], [2]]
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]
     assert len(trace(at, "proved")["x"]) == 11
-    press(at, "Go on")
-    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    press(at, "Continue")
+    assert not [button for button in at.button if button.label in ("Continue", "Stop")]
     epsilons = trace(at, "proved")["x"]
     assert len(epsilons) == 41
     assert epsilons == sorted(epsilons), "a line through points in another order would run back and forth"

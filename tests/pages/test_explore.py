@@ -116,9 +116,9 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     at = open_page(PAGE, source="sprinkler", records="200")
     assert seen == [[2, 2], [3, 3]], "a step before the first picture, and one after each"
     assert "Stopped after 66 of 111 releases" in str(at.get("progress")[0].proto)
-    assert "Averages are over 66 releases, those of this cell over 150." in everything(at)
+    assert "Averages are over 66 releases; averages of this cell are over 150." in everything(at)
     assert headline(at).endswith(f"of {numeral(first_of(at, 66).shifts.mean(), 2)}.")
-    press(at, "Go on")
+    press(at, "Continue")
     shown, metric = study(settings_of(at)), {metric.label: metric for metric in at.metric}
     assert shown.count == 111
     assert not at.get("progress")
@@ -207,7 +207,7 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     fine(at.run())
     assert work.taken == taken < 30
     monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", NO_LIMIT)  # the rest in one run
-    press(at, "Go on")
+    press(at, "Continue")
     assert work.done
     release = simulated(at).release.part(0)
     told: Any = release.outcome
@@ -244,7 +244,7 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
     assert not [text for text in at.text_input if text.key == "box.release.points"]
     monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1e9)
     fine(at.run())
-    assert "the interval is rough" in everything(at)
+    assert "the interval is approximate" in everything(at)
     put(at, "box.release.points", "1024")
     assert settings_of(at).options("release").points == 1024
     assert "Of 1,024 possible counts" in everything(at)
@@ -604,7 +604,7 @@ def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
 
 
 def test_an_answer_that_the_prior_decides_is_said_to_be_so() -> None:
-    warning = "This answer depends mainly on the prior: the release leaves"
+    warning = "This answer depends mainly on the prior: its posterior standard deviation is still"
     assert warning not in everything(open_page(PAGE, target="dysp"))
     for seat in Seat:
         assert warning in everything(open_page(PAGE, target="dysp", epsilon="0.1", seat=seat.value))

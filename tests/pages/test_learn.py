@@ -51,7 +51,7 @@ def labels(at: AppTest) -> list[str]:
 
 
 def learn(at: AppTest) -> AppTest:
-    return press(at, next(label for label in labels(at) if label.startswith("Learn it and spend")))
+    return press(at, next(label for label in labels(at) if label.startswith("Learn graph and spend")))
 
 
 def drawn(at: AppTest) -> Chosen:
@@ -90,7 +90,7 @@ def test_many_looks_at_records_are_not_taken_unasked(path: Path, monkeypatch) ->
     monkeypatch.setattr("dpbayes.ui.pages.network.learn.AT_ONCE", 100)
     at = learning()
     assert SIMULATION not in captions(at)
-    press(at, "Simulate it")
+    press(at, "Simulate the choice")
     assert SIMULATION in captions(at)
 
 

@@ -276,7 +276,7 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     fine(at.text_input(key="ledger.seen").set_value(kept).run())
     assert "2 rows are unchanged" in at.success[0].value
     fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
-    one_sentence(at, "rows were cut off")
+    one_sentence(at, "rows were removed at its end")
     assert not at.success
 
 
@@ -330,7 +330,7 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path
     assert figures(at)["budgets.rho"]["data"][2]["x"] == [0.5]
     at = make_open(open_page("pages/explore.py", mechanism="GaussianUpdates", epsilon="0.5"))
     fine(at.selectbox(key="make.dataset").set_value("garden").run())
-    assert any("is of pure ε" in sentence for sentence in sentences(at))
+    assert any("is in pure ε" in sentence for sentence in sentences(at))
     fine(at.selectbox(key="make.dataset").set_value("orchard").run())
     (spent,) = [metric.value for metric in at.metric if metric.label == "Cost (ρ)"]
     assert 0 <= zcdp_rho(0.5, delta=1e-5) - float(spent) < 1e-5 * float(spent)
@@ -458,7 +458,7 @@ def test_the_same_records_under_another_name_are_doubted_before_anything_is_spen
     at = make_open(open_page("pages/explore.py"))
     assert not sentences(at)
     fine(at.selectbox(key="make.dataset").set_value("garden").run())
-    assert any("came under the name" in sentence for sentence in sentences(at))
+    assert any("were used under the name" in sentence for sentence in sentences(at))
     assert ledger.account_of(path, "garden").spent == 0
 
 

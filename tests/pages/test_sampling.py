@@ -257,7 +257,7 @@ def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
         return next(list(t["y"]) for t in figures(at)["game"]["data"] if t["name"] == "this game")
 
     before = game()
-    press(at, "Ask one more")
+    press(at, "Get one more answer")
     assert settings_of(at).options("sampling").answers == 4
     assert "After 4 answers" in game_sentence(at)
     assert len(game()) == 5

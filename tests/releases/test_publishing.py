@@ -70,7 +70,7 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
 
 def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
     path = opened(tmp_path)
-    with pytest.raises(InputError, match="not the number of records"):
+    with pytest.raises(InputError, match="does not have the number of records"):
         publish(path, asked(n=61), counts())
     assert shown_again(path, asked(n=61)) is None
     assert ledger.account_of(path, "garden").spent == 0

@@ -121,7 +121,7 @@ def without(field: str) -> dict[str, object]:
         (described(1), 'must be an object with a "name"'),
         (described({"name": 3, "use": True}), 'must be an object with a "name"'),
         (described({"name": " ", "use": True}), "Every column needs a name"),
-        (described({"name": "\ud800", "use": True}), "contains half a character, '\\ud800'"),
+        (described({"name": "\ud800", "use": True}), "contains an invalid character, '\\ud800'"),
         (described({"name": "a"}), 'lacks the field "use"'),
         (described({"name": "a", "use": 1}), '"use" must be true or false, not "1"'),
         (described(without("kind")), '"kind" that is one of categories, groups, cut points; "None" is none'),

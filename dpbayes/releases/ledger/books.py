@@ -68,7 +68,7 @@ class Spending:
     @property
     def state(self) -> str:
         """What became of it, in words."""
-        return "released" if self.release else "reserved, never shown"
+        return "released" if self.release else "reserved, not released"
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def test_a_law_may_be_given_before_it_is_normalised(log_pmf, masses, delta):
     assert free.epsilon == pytest.approx(same.epsilon, rel=1e-9, abs=1e-9) or delta > 0
     curves = [exact_curve(law, pairs=BOTH, epsilons=epsilons, **more) for law, more in ((weights, own), (log_pmf, {}))]
     assert curves[0].deltas == pytest.approx(curves[1].deltas, abs=1e-12)
-    with pytest.raises(InputError, match="add up to one"):
+    with pytest.raises(InputError, match="must sum to one"):
         exact_curve(weights, pairs=BOTH, epsilons=epsilons, log_masses=masses + 1e-6)
 
 
@@ -189,9 +189,9 @@ def test_at_every_epsilon_only_the_pairs_that_lose_more_are_summed(kind, monkeyp
 @pytest.mark.parametrize(
     ("log_pmf", "pairs", "words"),
     [
-        (np.log([[0.5, 0.4], [0.5, 0.5]]), BOTH, "add up to one"),
-        (np.full((2, 2), np.nan), BOTH, "add up to one"),
-        (np.zeros(2), BOTH, "one law for every input"),
+        (np.log([[0.5, 0.4], [0.5, 0.5]]), BOTH, "must sum to one"),
+        (np.full((2, 2), np.nan), BOTH, "must sum to one"),
+        (np.zeros(2), BOTH, "one distribution for every input"),
         (np.zeros((2, 1)), np.array([0, 1]), "pairs of inputs"),
         (np.zeros((2, 1)), np.array([[0, 2]]), "from 0 to 1"),
     ],

@@ -103,7 +103,7 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--set", "noise"], "must be a name and a value"),
         (["--target", "nobody"], "nobody"),
         (["--target", "dysp=perhaps"], 'no state "perhaps"'),
-        (["--given", "dysp=no"], "both asked for and given"),
+        (["--given", "dysp=no"], "both the target and part of the evidence"),
         (["--level", "0.05"], "--level must be above --suspicion"),
         (["--network", "nowhere"], 'There is no network "nowhere"'),
         (["--arrows", "a -> b"], "both name a network"),

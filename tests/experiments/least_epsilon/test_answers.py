@@ -76,7 +76,7 @@ def test_questions_are_written_as_one_reads_them():
         (("nobody", "yes"), "nobody"),
         (("dysp", "perhaps"), "no state"),
         (("dysp", "yes", {"smoke": "perhaps"}), "no state"),
-        (("dysp", "yes", {"dysp": "no"}), "both asked for and given"),
+        (("dysp", "yes", {"dysp": "no"}), "both the target and part of the evidence"),
     ],
 )
 def test_unknown_names_are_refused(words, message):

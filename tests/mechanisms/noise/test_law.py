@@ -145,7 +145,7 @@ def test_real_noise_may_be_scaled_and_whole_noise_may_not():
     assert whole(3.0).drawn_once == whole(3.0)
     assert NoiseLaw(Noise.REAL, 3.0).drawn_once == UNIT
     for first, second in [(whole(1.0), whole(3.0)), (UNIT, whole(1.0)), (whole(1.0), UNIT)]:
-        with pytest.raises(InputError, match="Sample the noise with that law"):
+        with pytest.raises(InputError, match="Sample the noise from that distribution"):
             first.scaled_to(second)
 
 
@@ -297,8 +297,8 @@ def test_noise_of_another_law_or_scale_is_refused():
     mechanism = fourier(chain(2), 1.0, Calibration.CERTIFIED)
     for law in (UNIT, whole(1.0)):
         noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=law)
-        with pytest.raises(InputError, match="Sample the noise with that law"):
+        with pytest.raises(InputError, match="Sample the noise from that distribution"):
             simulate(Sense.MARGINALS, noise, mechanism)
     drawn = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=mechanism.noise_law)
-    with pytest.raises(InputError, match="Sample the noise with that law"):
+    with pytest.raises(InputError, match="Sample the noise from that distribution"):
         simulate(Sense.MARGINALS, drawn, LaplaceFourier(prior=chain(2), epsilon=1.0))

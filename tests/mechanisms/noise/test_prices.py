@@ -164,7 +164,7 @@ def test_prices_that_cannot_be_are_refused(stated, said):
 def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
     told = {name: value for name, value in asked(ASIA, mechanism=mechanism).content.items() if name != "prices"}
     monkeypatch.setattr(residual_design, "_best_steps", lambda *_, **__: pytest.fail("it was searched for"))
-    with pytest.raises(InputError, match="this one has none"):
+    with pytest.raises(InputError, match="this release states none"):
         request_from(told)
 
 

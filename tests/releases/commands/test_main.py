@@ -153,7 +153,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     gaussian = [*words, "--graph-unseen", "--mechanism", "gaussian"]
     with_rho = [word for word in gaussian if word not in ("--epsilon", "0.5")] + ["--rho", "0.02"]
     assert main(with_rho) == REFUSED
-    assert "is of pure ε" in capsys.readouterr().err
+    assert "is in pure ε" in capsys.readouterr().err
     for wrong in (gaussian, [*gaussian, "--rho", "0.02"], [*with_rho, "--mechanism", "laplace"]):
         assert main(wrong) == REFUSED, wrong
     capsys.readouterr()
@@ -218,7 +218,7 @@ def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_pa
     assert main(["ledger", "--ledger", str(alone / path.name), "check"]) == HOLDS
     assert "All 2 rows" in capsys.readouterr().out, "the copy is whole in itself, and older"
     assert main(["ledger", "--ledger", str(alone / path.name), "check", "--seen", kept]) == REFUSED
-    assert "rows were cut off" in capsys.readouterr().err
+    assert "rows were removed at its end" in capsys.readouterr().err
 
 
 def test_every_view_is_made_of_the_file_alone(file, tmp_path):

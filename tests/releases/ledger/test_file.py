@@ -199,7 +199,7 @@ def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.Monk
         ledger.spend(path, "votes", TENTH, b"q", draw)
     other.close()
     assert str(lost.value) == (
-        f"Another program is writing to the ledger {path}; try again when it is done; nothing is shown, and the "
+        f"Another program is writing to the ledger {path}; try again when it is done; nothing is released, and the "
         "ε = 0.1 reserved in row 3 stays spent."
     )
     assert ledger.account_of(path, "votes").reserved == TENTH
@@ -344,7 +344,7 @@ def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, t
         (sqlite3.OperationalError("something new"), "SQLite refuses the ledger PATH: something new."),
         (
             OverflowError("string too long"),
-            "What is to be written is larger than the ledger PATH can hold; ask for less",
+            "The release is too large for the ledger PATH; make a smaller release",
         ),
     ],
 )

@@ -49,8 +49,8 @@ def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_
         spendings = ledger.spendings(path, "votes")
         ends.append((len(spendings), drawn.exists(), *(spending.state for spending in spendings), shown.exists()))
     before = (0, False, False)
-    reserved = (1, False, "reserved, never shown", False)
-    drawn_in_vain = (1, True, "reserved, never shown", False)
+    reserved = (1, False, "reserved, not released", False)
+    drawn_in_vain = (1, True, "reserved, not released", False)
     released = (1, True, "released", False)
     assert list(dict.fromkeys(ends)) == [before, reserved, drawn_in_vain, released, (1, True, "released", True)]
     assert len(ends) > 20

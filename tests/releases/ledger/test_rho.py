@@ -70,9 +70,11 @@ def test_a_budget_in_rho_pays_both_kinds_exactly(in_rho: Path) -> None:
 def test_more_than_is_left_in_rho_is_refused_before_anything_is_drawn(in_rho: Path) -> None:
     ledger.spend(in_rho, "clinic", Rho(Fraction(1, 2) - rho_of(TENTH)), b"q", Drawing())
     draw = Drawing()
-    with pytest.raises(ledger.OverBudgetError, match=r"less than ρ = 0\.006; ask for less"):
+    with pytest.raises(ledger.OverBudgetError, match=r"less than ρ = 0\.006; choose a smaller amount"):
         ledger.spend(in_rho, "clinic", Rho(Fraction(6, 1000)), b"more", draw)
-    with pytest.raises(ledger.OverBudgetError, match=r"less than the ρ = .* that ε = 0\.11 costs; ask for less"):
+    with pytest.raises(
+        ledger.OverBudgetError, match=r"less than the ρ = .* that ε = 0\.11 costs; choose a smaller amount"
+    ):
         ledger.spend(in_rho, "clinic", Fraction(11, 100), b"more", draw)
     assert not draw.calls
     ledger.spend(in_rho, "clinic", TENTH, b"the rest", draw)
@@ -81,7 +83,7 @@ def test_more_than_is_left_in_rho_is_refused_before_anything_is_drawn(in_rho: Pa
 
 def test_a_rho_is_refused_by_a_budget_of_pure_epsilon(path: Path) -> None:
     draw = Drawing()
-    with pytest.raises(ledger.LedgerError, match=r"is of pure ε, .* a dataset whose budget was opened in ρ\.$"):
+    with pytest.raises(ledger.LedgerError, match=r"is in pure ε, .* a dataset with a budget in ρ\.$"):
         ledger.spend(path, "votes", Rho(Fraction(1, 10**9)), b"q", draw)
     assert not draw.calls
     assert ledger.account_of(path, "votes").spent == 0
@@ -91,7 +93,7 @@ def test_a_failed_drawing_keeps_its_rho(in_rho: Path) -> None:
     with pytest.raises(ledger.EpsilonLostError, match=r"the ρ = 0\.1 reserved in row 4 stays spent"):
         ledger.spend(in_rho, "clinic", Rho(TENTH), b"q", Drawing(b""))
     assert ledger.account_of(in_rho, "clinic").reserved == TENTH
-    assert ledger.check(in_rho).notes == ("The reservation in row 4 was never shown: its ρ is spent.",)
+    assert ledger.check(in_rho).notes == ("The reservation in row 4 has no release: its ρ is spent.",)
 
 
 def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:

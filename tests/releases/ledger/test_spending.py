@@ -25,7 +25,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     release = ledger.spend(path, "votes", TENTH, b"{}", draw)
     ((state, account),) = at_the_draw
     assert (state, account.reserved, account.released, account.left) == (
-        "reserved, never shown",
+        "reserved, not released",
         TENTH,
         0,
         Fraction(9, 10),
@@ -98,7 +98,7 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     draw = Drawing()
     with pytest.raises(ledger.AskedBeforeError, match="in row 5"):  # a second click
         ledger.spend(path, "votes", TENTH, b"q", draw, after=3)
-    with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is no reservation for this question"):
+    with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is not a reservation for this request"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []
     assert [spending.row for spending in ledger.spendings_on(path, "votes", b"q")] == [3, 5]
@@ -112,24 +112,24 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
 def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -> None:
     draws = {"error": raising(ValueError("alice voted yes")), "text": Drawing(instead=str), "nothing": Drawing(b"")}
     draw = draws[kind]
-    lost_at = r"failed .*nothing is shown, and the ε = 0\.1 .* row 3 stays"
+    lost_at = r"failed .*nothing is released, and the ε = 0\.1 .* row 3 stays"
     with pytest.raises(ledger.EpsilonLostError, match=lost_at) as lost:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert "alice" not in str(lost.value)  # an error may tell what was in the table
     assert lost.value.row == 3
     (spending,) = ledger.spendings(path, "votes")
-    assert (spending.state, spending.release) == ("reserved, never shown", None)
+    assert (spending.state, spending.release) == ("reserved, not released", None)
     assert spending.closing is not None
     assert spending.closing.kind is EventKind.FAILED
     assert "alice" not in spending.closing.reason
     account = ledger.account_of(path, "votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.AskedBeforeError, match="in row 3, and was reserved and not shown yet"):
+    with pytest.raises(ledger.AskedBeforeError, match="in row 3, and was reserved but not released yet"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
-    with pytest.raises(ledger.LedgerError, match="row 3 was never shown"):
+    with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
         ledger.outcome(path, 3)
-    assert ledger.check(path).notes == ("The reservation in row 3 was never shown: its ε is spent.",)
+    assert ledger.check(path).notes == ("The reservation in row 3 has no release: its ε is spent.",)
 
 
 def test_an_interruption_passes_through_and_costs_epsilon(path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path:
         spending._reserve(path, spending._reservation("votes", TENTH, b"another"), after=0)
         return b"outcome"
 
-    with pytest.raises(ledger.EpsilonLostError, match="is not the one in which ε was reserved; nothing is shown"):
+    with pytest.raises(ledger.EpsilonLostError, match="is not the one in which ε was reserved; nothing is released"):
         ledger.spend(path, "votes", TENTH, b"q", replace)
     assert ledger.check(path).rows == 3
 
@@ -164,7 +164,7 @@ def test_a_clock_set_back_is_told_and_the_rows_keep_their_order(path: Path, monk
     monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
     assert [event.kind for event in ledger.events(path)][2:] == [EventKind.RESERVED, EventKind.RELEASED]
-    assert ledger.check(path).notes == ("Row 3 tells a time before that of row 2: the clock was set back.",)
+    assert ledger.check(path).notes == ("Row 3 has an earlier time than row 2: the clock was set back.",)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, "1/10", True, None, Fraction(0), Fraction(-1), Fraction(1, 10**200)])
@@ -190,13 +190,13 @@ def test_two_spellings_of_one_name_are_one_dataset(path: Path) -> None:
 
 @pytest.mark.parametrize("reason", ["approved\0", "approved\x1b[2J", "\x85 next"])
 def test_a_reason_has_no_control_characters(path: Path, reason: str) -> None:
-    with pytest.raises(ledger.LedgerError, match="has a control character; write it as plain text"):
+    with pytest.raises(ledger.LedgerError, match="has a control character; use plain text"):
         ledger.open_dataset(path, "more", Fraction(1), reason=reason)
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "\0", "\u200b", "\u202e \u2028", "r" * 2001, "\ud800", None])
 def test_a_budget_has_a_reason(path: Path, reason: str) -> None:
-    with pytest.raises(ledger.LedgerError, match="A budget needs a reason"):
+    with pytest.raises(ledger.LedgerError, match="A budget needs a justification"):
         ledger.raise_budget(path, "votes", Fraction(2), reason=reason)
 
 
@@ -226,7 +226,7 @@ def test_what_is_not_there_is_named(path: Path) -> None:
     with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
     for ask_row in (ledger.outcome, ledger.question):
-        with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is no reservation"):
+        with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):
             ask_row(path, 2)
 
 

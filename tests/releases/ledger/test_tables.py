@@ -26,14 +26,14 @@ def test_other_records_under_the_same_name_raise_a_doubt_each_time(path: Path) -
     ledger.remember_table(path, "votes", DATA)
     for data in (OTHER, DATA, OTHER):
         (doubt,) = ledger.remember_table(path, "votes", data)
-        assert doubt.startswith('Other records than these came under the name "votes" before')
+        assert doubt.startswith('Different records were used under the name "votes" before')
 
 
 def test_the_same_records_under_another_name_raise_a_doubt(path: Path) -> None:
     ledger.open_dataset(path, "again", Fraction(1), reason="A second budget.")
     ledger.remember_table(path, "votes", DATA)
     (doubt,) = ledger.remember_table(path, "again", DATA)
-    assert doubt.startswith('The same records came under the name "votes" before')
+    assert doubt.startswith('The same records were used under the name "votes" before')
     assert len(ledger.remember_table(path, "again", OTHER)) == 1
     assert len(ledger.remember_table(path, "again", DATA)) == 2
 

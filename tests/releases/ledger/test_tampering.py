@@ -152,7 +152,7 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
-        ledger.BrokenLedgerError, match=f'has no row with the hash "{head[:39]}…": it is another, or rows'
+        ledger.BrokenLedgerError, match=f'has no row with the hash "{head[:39]}…": it is a different ledger, or rows'
     ):
         ledger.check(copy, seen=[head])
 
@@ -160,20 +160,28 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
 @pytest.mark.parametrize(
     ("row", "change", "why"),
     [
-        (2, {"amount": Fraction(1, 20)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"amount": Fraction(2)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"delta": Fraction(1, 10)}, "Row 3 of the ledger is broken: it reserves more than was left"),
-        (3, {"dataset": "other"}, "Row 3 of the ledger is broken: it is about a dataset that was not opened"),
+        (2, {"amount": Fraction(1, 20)}, "Row 3 of the ledger is broken: it reserves nothing, or more than was left"),
+        (3, {"amount": Fraction(2)}, "Row 3 of the ledger is broken: it reserves nothing, or more than was left"),
+        (3, {"delta": Fraction(1, 10)}, "Row 3 of the ledger is broken: it reserves nothing, or more than was left"),
+        (3, {"dataset": "other"}, "Row 3 of the ledger is broken: its dataset was not opened"),
         (4, {"reservation": 2}, "Row 4 of the ledger is broken: it closes a reservation that is not open"),
         (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is broken: it does not raise the budget"),
         (7, {"reservation": 3}, "Row 7 of the ledger is broken: it closes a reservation that is not open"),
         (11, {"dataset": "other"}, "Row 11 of the ledger is broken: it closes a reservation that is not open"),
-        (12, {"kind": ledger.EventKind.OPENED}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (13, {"amount": "1/9"}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (13, {"delta": "0"}, "Row 13 of the ledger is broken: it reserves more than was left"),
-        (5, {"kind": ledger.EventKind.OPENED}, "Row 5 of the ledger is broken: it opens a dataset that is open"),
-        (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is broken: a ledger begins with its first row"),
-        (1, {"previous": "1" * 64}, "Row 1 of the ledger is broken: it does not carry the hash of the row before"),
+        (
+            12,
+            {"kind": ledger.EventKind.OPENED},
+            "Row 13 of the ledger is broken: it reserves nothing, or more than was left",
+        ),
+        (13, {"amount": "1/9"}, "Row 13 of the ledger is broken: it reserves nothing, or more than was left"),
+        (13, {"delta": "0"}, "Row 13 of the ledger is broken: it reserves nothing, or more than was left"),
+        (
+            5,
+            {"kind": ledger.EventKind.OPENED},
+            "Row 5 of the ledger is broken: it opens a dataset that is already open",
+        ),
+        (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is broken: only the first row may begin a ledger"),
+        (1, {"previous": "1" * 64}, "Row 1 of the ledger is broken: it does not contain the hash of the previous row"),
     ],
 )
 def test_a_chain_computed_anew_must_still_add_up(full: Path, row: int, change: dict, why: str) -> None:
@@ -221,7 +229,7 @@ def test_the_file_itself_refuses_changes(path: Path, statement: str) -> None:
 def test_guards_that_were_taken_away_are_noticed(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
-    with pytest.raises(ledger.BrokenLedgerError, match="has other tables or guards than it was begun with"):
+    with pytest.raises(ledger.BrokenLedgerError, match="has different tables or triggers than a new ledger has"):
         ledger.check(path)
 
 

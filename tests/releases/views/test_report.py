@@ -242,12 +242,12 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
         return [seen(html_report(document, reading)).text, released_bif(document, reading), told]
 
     for reading in Reading:
-        assert not [file for file in files(reading) if "have all the weight" in file]
+        assert not [file for file in files(reading) if "effective sample size is below" in file]
     monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1000)
     worst = numeral(float(release.noise_aware().effective.min()), 2)
-    remark = f"have all the weight ({worst} in the worst row), so their probabilities and intervals are rough."
+    remark = f"({worst} in the worst row). Probabilities and intervals of these rows are approximate."
     assert all(remark in file for file in files(Reading.NOISE_AWARE))
     assert read_bif(released_bif(document))[0] == NETWORK
-    assert not [file for file in files(Reading.AS_REAL) if "have all the weight" in file]
+    assert not [file for file in files(Reading.AS_REAL) if "effective sample size is below" in file]
     monkeypatch.setattr(report_module, "MOST_DRAWN", 0)
     assert remark in seen(html_report(document)).text, "a report without intervals has means that are rough"
