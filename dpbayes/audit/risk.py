@@ -46,8 +46,8 @@ RARE = 0.01
 """How rarely a belief passes what is drawn as usual."""
 
 LINKED = (
-    "This holds for an attacker who knows all other records, and for a record that is independent of the others. If k "
-    "records are linked, such as those of one household, the privacy loss is up to k times ε."
+    "These limits hold for an attacker who knows all other records, and for a record that is independent of the "
+    "others. If k records are linked, such as the records of one household, the privacy loss is up to k times ε."
 )
 """Of whom the sentences hold."""
 

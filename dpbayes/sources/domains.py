@@ -135,7 +135,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """
     entry = _fields("The description", _json(text), ("format", "version", "columns"))
     if entry["format"] != FORMAT:
-        raise InputError(f'This JSON is no domain description: its format is not "{FORMAT}".')
+        raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
     if type(entry["version"]) is not int or entry["version"] != VERSION:
         raise InputError(f"The description has version {brief(entry['version'])}; only version {VERSION} is supported.")
     columns = tuple(_column(each) for each in _list('The description\'s "columns"', entry["columns"]))

@@ -217,7 +217,7 @@ def press_choice(at: AppTest, kind: str) -> None:
 
 
 NEED_RECORDS = {
-    "pages/accuracy.py": "This needs records, but the records of",
+    "pages/accuracy.py": "This view needs records, but the records of",
     "pages/audit.py": "so the two tables are made up",
 }
 

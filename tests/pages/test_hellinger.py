@@ -374,7 +374,7 @@ def test_a_winner_has_another_number_than_the_loser() -> None:
 def test_the_verdict_calls_a_tie_and_noise_by_their_names() -> None:
     assert said(GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101).startswith("No clear difference between ")
     assert "with a proof" not in below(Scenario(), GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101)
-    assert "Neither is close to the exact posterior." in below(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7)
+    assert "Neither mechanism is close to the exact posterior." in below(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7)
     assert said(GLOBAL=0.0, SMOOTH=0.0, CELLS=0.0).startswith("No clear difference between ")
 
 

@@ -110,7 +110,7 @@ def without(field: str) -> dict[str, object]:
         ("[]", "must be an object with the fields format, version, columns"),
         ("{}", 'lacks the field "format"'),
         (described(GOOD, more=1), 'a field "more", which is unknown'),
-        (described(GOOD, format="csvw"), "is no domain description"),
+        (described(GOOD, format="csvw"), "is not a domain description"),
         (described(GOOD, version=2), 'has version "2"; only version 1'),
         (described(GOOD, version=True), 'has version "True"'),
         (described(GOOD, version="1"), "has version"),

@@ -207,7 +207,7 @@ class Subject:
     def records(self) -> int:
         """The number of records. Errors: InputError where there is no table."""
         if self.n is None:
-            raise InputError("This bound depends on the number of records, and there is no table here.")
+            raise InputError("This bound depends on the number of records, and no table is open.")
         return self.n
 
     @property

@@ -162,7 +162,8 @@ PROPOSITION_1 = Claim(
     "The noise on every count is small",
     r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "The noise is independent, so its exact quantile is known. It is slightly smaller than the union bound.",
+    "The noise is independent, so its exact quantile is known. The exact quantile is slightly smaller than the union "
+    "bound.",
     mechanism="LaplaceUpdates",
 )
 CLIPPED = Claim(

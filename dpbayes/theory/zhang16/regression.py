@@ -303,16 +303,16 @@ APPENDIX_D = Claim(
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. It "
-    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
-    "B)^2/sigma^2 above.",
+    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. The bound "
+    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + B)^2/sigma^2 "
+    "above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
     "The privacy loss is proportional to the norm bound",
     r"\epsilon \propto B",
     Verdict.AMENDED,
-    "This holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
+    "The claim holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
     "the unit ball.",
 )
 LEMMA_D1 = Claim(

@@ -101,7 +101,7 @@ def test_the_interval_of_a_quantile_covers_it_as_often_as_stated():
 def test_what_cannot_be_simulated_is_refused():
     with pytest.raises(InputError, match="number of releases must be"):
         study(1.0, 0)
-    with pytest.raises(InputError, match="simulated values"):
+    with pytest.raises(InputError, match="The simulation is limited to"):
         study(np.ones(101), 1_000_000)
     with pytest.raises(InputError, match="have different networks"):
         study(1.0, 5, prior=Dirichlets.symmetric(chain(2)))

@@ -60,7 +60,7 @@ def simulate_kl(
     epsilons = np.atleast_1d(checked_epsilons(epsilon))
     groups = distinct_rows(prior, counts)
     if releases * len(epsilons) > MOST_NUMBERS:
-        raise InputError(f"That is more than {MOST_NUMBERS:,} simulated values; ask for fewer releases.")
+        raise InputError(f"The simulation is limited to {MOST_NUMBERS:,} values; choose fewer releases.")
     scale = noise_scale(prior.network, epsilons)
     is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
     divergences = np.empty((len(scale), releases))

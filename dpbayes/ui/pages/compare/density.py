@@ -311,7 +311,7 @@ def _formulas(costs: Costs, epsilon: float) -> None:
     with st.expander("Formulas, assumptions and source"):
         st.markdown(
             f"""
-The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon, 6)}$.
+The numbers are for the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon, 6)}$.
 
 - **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph. The sd is
   $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell.

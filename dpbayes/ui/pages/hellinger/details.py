@@ -205,8 +205,8 @@ def _assumptions(scenario: Scenario) -> None:
     die, smooth = scenario.die, scenario.certified(DieMethod.SMOOTH)
     assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
     assumption(
-        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. This holds for two sides; this die has "
-        f"{die.size:,}.",
+        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. The number holds for two sides; this "
+        f"die has {die.size:,} candidates.",
         holds=die.sides == 2,
     )
     assumption("Global sensitivity gives (ε, 0): proved.", holds=True)
@@ -222,8 +222,9 @@ def _assumptions(scenario: Scenario) -> None:
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
     if DieMethod.ENUMERATED in scenario.methods:
         assumption(
-            f"By enumeration it gives {scenario.enumerated.certified}: for this n, prior, ε and δ every pair of "
-            "neighbouring tables and every output were compared. This proves nothing about other dice.",
+            f"By enumeration, smooth sensitivity gives {scenario.enumerated.certified}: for this n, prior, ε and δ "
+            "every pair of neighbouring tables and every output were compared. The enumeration proves nothing about "
+            "other dice.",
             holds=True,
         )
     assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling are post-processing.", holds=True)
@@ -242,8 +243,8 @@ def _audit(scenario: Scenario) -> None:
     )
     mechanism_table(frame)
     st.caption(
-        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs (up "
-        f"to {MOST_AUDITED} candidates). It holds for this die only and is no guarantee for local sensitivity. "
-        "With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count reaches its ε; noise "
-        "on every count reaches it before the noisy counts are rescaled."
+        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs "
+        f"(up to {MOST_AUDITED} candidates). The exact loss holds for this die only, and is not a guarantee for local "
+        "sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count "
+        "reaches its ε; noise on every count reaches it before the noisy counts are rescaled."
     )

@@ -61,7 +61,8 @@ def code(recipe: RegressionRecipe) -> None:
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)
     st.caption(
-        "This runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their settings."
+        "The code runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their "
+        "settings."
     )
 
 

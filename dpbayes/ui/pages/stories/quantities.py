@@ -77,7 +77,9 @@ class Quantity:
     def answer(self, chosen: Chosen) -> Answer:
         """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
         if self.of_records and not chosen.is_curator:
-            raise InputError("This depends on the records, which the recipient does not see. Choose Curator above.")
+            raise InputError(
+                "The answer depends on the records, which the recipient does not see. Choose Curator above."
+            )
         return self.of(chosen)
 
 

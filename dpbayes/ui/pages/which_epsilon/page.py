@@ -227,9 +227,9 @@ def _details(asking: Asking, least: Running[Answered]) -> None:
             interval = f"from {numeral(known.low)}, with no upper end known from so few releases"
         delta = known.mechanism.certified.delta
         st.caption(
-            f"Before rounding up, the least ε is {numeral(known.epsilon)} (95% interval: {interval}). This comes from "
-            f"{known.wish.draws:,} simulated releases of {known.mechanism.named}, read by {known.wish.answer.label}."
-            + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
+            f"Before rounding up, the least ε is {numeral(known.epsilon)} (95% interval: {interval}). The estimate is "
+            f"based on {known.wish.draws:,} simulated releases of {known.mechanism.named}, read by "
+            f"{known.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
 
 
