@@ -97,20 +97,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(where, PlannedRecords)
     args = parser.add_argument_group("question")
     args.add_argument(
-        "--target", metavar="NODE=STATE", required=True, help="whose probability; its first state if none"
+        "--target",
+        metavar="NODE=STATE",
+        required=True,
+        help="the event of the question; without STATE, the first state of the node",
     )
     args.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
     add_settings(args, Wanted)
     args.add_argument("--epsilon", metavar="E", help="without a table: also print how many records this epsilon needs")
-    how = parser.add_argument_group("how it is answered")
+    how = parser.add_argument_group("mechanism and recipient")
     how.add_argument(
         "--mechanism",
         metavar="NAME",
         default="laplace",
         help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (%(default)s)",
     )
-    how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="its other parameters, such as t=0")
-    how.add_argument("--answer", default="as-real", help=f"how it is read: {' or '.join(ANSWERS)} (%(default)s)")
+    how.add_argument(
+        "--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters of the mechanism, such as t=0"
+    )
+    how.add_argument("--answer", default="as-real", help=f"the recipient: {' or '.join(ANSWERS)} (%(default)s)")
     how.add_argument(
         "--draws",
         metavar="R",
@@ -143,7 +148,9 @@ def _mark(args: argparse.Namespace) -> list[str]:
 def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
     if args.set or args.epsilon:
-        raise InputError(f"--set and --epsilon are about one mechanism; leave them out, or name one, not {EVERY}.")
+        raise InputError(
+            f"--set and --epsilon apply to one mechanism. Leave them out, or name a mechanism instead of {EVERY}."
+        )
     told = []
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
@@ -161,13 +168,13 @@ def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str
     if not args.epsilon:
         return []
     if not wish.is_planned:
-        raise InputError("How many records an --epsilon needs is planned from a --network; leave the --table out.")
+        raise InputError("The number of records for an --epsilon is planned from a --network; leave out --table.")
     epsilon = finite_number("--epsilon", args.epsilon, low=EPSILON.low, high=EPSILON.high)
     _, cpts = load_named(args.network)
     planned = replace(wish, mechanism=wish.at(epsilon))
     needed = least_records(planned, cpts, stream(seed, "least records"))
     if not math.isfinite(needed.records):
-        return [f"Records: up to {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
+        return [f"Records: even {most_records(wish.question.network, wish.draws):,} are too few for ε = {epsilon:g}."]
     high = f"{needed.high:,.0f}" if math.isfinite(needed.high) else "no upper end from so few releases"
     return [
         f"Records: ε = {epsilon:g} needs at least {needed.records:,.0f}; 95% interval: {needed.low:,.0f} to {high}."

@@ -86,7 +86,7 @@ def test_every_mechanism_has_a_name_of_its_own():
     ("words", "message"),
     [
         (["--epsilon", "0"], "--epsilon must be between 0.001 and 1,000"),
-        (["--epsilon", "1", "--mechanism", "every"], "--set and --epsilon are about one mechanism"),
+        (["--epsilon", "1", "--mechanism", "every"], "--set and --epsilon apply to one mechanism"),
         (["--within", "0"], "The tolerance must be above 0"),
         (["--within", "1.5"], "--within must be between 0 and 1"),
         (["--confidence", "1"], "--confidence must be between 0.01 and 0.999"),
