@@ -213,7 +213,7 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     told: Any = release.outcome
     rng = stream(settings_of(at).seed, "release", "exact")
     draws = finished(exact_posterior(told.prior, told.noise_model, told.numbers, 200, rng, sweeps=30))
-    (frame,) = (each.value for each in at.dataframe if "as shown above" in each.value.iloc[:, 0].tolist())
+    (frame,) = (each.value for each in at.dataframe if "by row, as shown above" in each.value.iloc[:, 0].tolist())
     cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
     for mean, interval, law in zip(
         frame["mean"], frame["95% interval"], (draws.law, release.noise_aware()), strict=True

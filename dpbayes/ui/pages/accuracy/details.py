@@ -40,7 +40,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
     with folded("Best private curve at each ε", key="accuracy.best") as is_open:
         if is_open:
             _best(study)
-    with folded("Where one curve overtakes another", key="accuracy.crossings") as is_open:
+    with folded("Crossings of curves", key="accuracy.crossings") as is_open:
         if is_open:
             _crossings(study)
     with st.expander("Proved ε and accuracy of each curve"):

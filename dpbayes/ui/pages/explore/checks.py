@@ -88,7 +88,7 @@ MOST_RHAT = 1.05
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
     """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
-    with folded("Check against whole tables", key="exact.open") as is_open:
+    with folded("Comparison with Markov chains", key="exact.open") as is_open:
         if not is_open:
             return False
         going = False
@@ -113,8 +113,8 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.result is not None:
         _compared(work.result, release.noise_aware(points=readings.points), cell)
     st.caption(
-        f"{CHAINS} Markov chains over whole integer tables, {SWEEPS:,} sweeps each. The posterior above treats every "
-        "row separately. Both computations use the released numbers only."
+        f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps "
+        "each. The posterior above is an approximation that treats every row separately. Both computations use the released numbers only."
     )
     return work.going
 
@@ -122,7 +122,7 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
 def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
     """Print mean and interval of the cell under both, and the cell of all rows whose mean differs most."""
     network, exact = quick.network, draws.law
-    laws = {"of whole tables": exact, "as shown above": quick}
+    laws = {"Markov chains": exact, "by row, as shown above": quick}
     limits = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
     frame = pd.DataFrame(
         {

@@ -40,7 +40,7 @@ _COLUMNS = {
 
 def comparison(chosen: Chosen, cell: int) -> bool:
     """Show the errors of each mechanism, once opened; for a large network one mechanism in each run of the page."""
-    with folded("Compare the mechanisms at this setting", key="comparison") as is_open:
+    with folded("Comparison of the mechanisms at this setting", key="comparison") as is_open:
         if not is_open:
             return False
         net, settings = chosen.network, chosen.settings

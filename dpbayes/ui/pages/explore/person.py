@@ -28,7 +28,7 @@ def in_short(chosen: Chosen) -> None:
 
 def one_person(chosen: Chosen) -> None:
     """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
-    with folded("What this epsilon means for one person", key="person.open") as is_open:
+    with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
         if is_open:
             left, right = st.columns(2)
             with left:

@@ -62,7 +62,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     work = _under_way(chosen, shown, searched=searched)
     noise = pd.concat([drawn_cost(net, chosen.epsilon), costs_without(net, chosen.epsilon, shown)], ignore_index=True)
     noise = noise.dropna(axis="columns")
-    st.subheader("What each arrow costs", anchor=False)
+    st.subheader("Cost of each arrow", anchor=False)
     if work is None:
         _table(noise, key="arrows.noise")
         return []
