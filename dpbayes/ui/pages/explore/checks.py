@@ -113,8 +113,9 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.result is not None:
         _compared(work.result, release.noise_aware(points=readings.points), cell)
     st.caption(
-        f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps "
-        "each. The posterior above is an approximation that treats every row separately. Both computations use the released numbers only."
+        f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps each. "
+        "The posterior above is an approximation that treats every row separately. Both computations use the released "
+        "numbers only."
     )
     return work.going
 
