@@ -67,7 +67,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
     assert [opening(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
         "epsilon",
         "delta",
-        "Stealth increment",
+        "Non-negativity increment",
         "Posterior samples",
     ]
 

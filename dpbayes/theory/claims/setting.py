@@ -35,7 +35,7 @@ class Axis(enum.Enum):
     EPSILON = "ε", "ε, nats of privacy loss"
     RECORDS = "n", "n, records", (10.0, 1e6, 16)
     DELTA = "δ", "δ, probability that the bound fails", (1e-4, 0.5, 13)
-    T = "t", "t, stealth increment", (0.01, 10.0, 61)
+    T = "t", "t, non-negativity increment", (0.01, 10.0, 61)
     OMEGA = "ω", "ω, least probability"
     PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
     LOG_RATIO = "Lρ", "Lρ, largest change of the log-likelihood, nats"
@@ -87,7 +87,7 @@ class ClaimParameters:
             description="The probability with which the bound may fail, between 0 and 1.",
         ),
     ]
-    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="stealth increment")]
+    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="non-negativity increment")]
     omega: Annotated[
         float,
         Parameter(

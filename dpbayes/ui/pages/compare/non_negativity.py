@@ -183,7 +183,7 @@ def _controls(increment: Increment | None) -> None:
             f"Use t = {numeral(increment.t, 4)} on Explore",
             on_click=set_parameter,
             args=("t", increment.t),
-            help="Sets the stealth increment of the Fourier mechanism.",
+            help="Sets the non-negativity increment of the Fourier mechanism.",
         )
 
 

@@ -67,4 +67,4 @@ class StealthOptions:
     sense: Annotated[Sense, Choice(Sense, title="non-negative quantity")]
     aim: Annotated[StealthAim, Choice(StealthAim, title="choice of the increment")]
     target: Annotated[float, Parameter("P", low=0.5, high=1, typical=0.9, title="probability of non-negativity")]
-    t: Annotated[float, Parameter("t", low=0, high=50, typical=0.25, title="stealth increment")]
+    t: Annotated[float, Parameter("t", low=0, high=50, typical=0.25, title="non-negativity increment")]
