@@ -63,7 +63,7 @@ def test_the_canonical_form_is_read():
         (b'{"a":1.0}', "whole"),
         (b'{"a":1e999999999}', "whole"),
         (b'{"a":' + b"9" * 5000 + b"}", "digits"),
-        (b'{"a":"\\ud800"}', "Half a character"),
+        (b'{"a":"\\ud800"}', "invalid character"),
         (b"\xff\xfe", "UTF-8"),
         (b"\xef\xbb\xbf{}", "JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "deep"),

@@ -364,7 +364,7 @@ def spoiled(**changes):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"[]", "no release"),
+        (b"[]", "not a release"),
         (b'{"format":"dpbayes release"}', "version"),
         (canonical({"format": "dpbayes release", "version": 3}), 'version "3"; this program reads versions 1 and 2'),
         (canonical({"format": "dpbayes release", "version": True}), "version"),
@@ -379,8 +379,8 @@ def test_what_is_no_release_of_this_version_is_refused(data, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"integers": [True]}, "another type"),
-        ({"integers": ["1"]}, "another type"),
+        ({"integers": [True]}, "wrong type"),
+        ({"integers": ["1"]}, "wrong type"),
         ({"integers": 1}, "must be a list"),
         ({"more": 1}, "exactly these fields"),
         ({"certificate": []}, "must be an object"),
@@ -403,8 +403,8 @@ def test_fields_of_another_type_are_refused(changes, said):
         ({"epsilon": "1/3"}, "places"),
         ({"epsilon": "5/10"}, "lowest terms"),
         ({"epsilon": "10000/1"}, "between"),
-        ({"prior": ["1.0"]}, "another form"),
-        ({"graph": "by magic"}, 'the choice "by magic".'),
+        ({"prior": ["1.0"]}, "not in canonical form"),
+        ({"graph": "by magic"}, '"by magic" is not a valid choice in a release'),
         ({"domains": "x" * 1000}, "x…"),
         ({"network": [{"name": "a" * 201, "states": ["x", "y"], "parents": []}]}, "200 letters"),
         ({"network": [{"name": "a", "states": ["x", "y" * 201], "parents": []}]}, "200 letters"),

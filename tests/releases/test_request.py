@@ -79,7 +79,7 @@ def test_a_rho_that_gives_a_stated_epsilon_and_delta_is_charged(mechanism):
     ("change", "said"),
     [
         ({"rho": Fraction(1, 100)}, "do not follow from the rho"),
-        ({"rho": Fraction(0), "epsilon": Fraction(1, 2)}, "promises a rho, not an epsilon"),
+        ({"rho": Fraction(0), "epsilon": Fraction(1, 2)}, "is a rho, not an epsilon"),
         ({"rho": Fraction(0), "mechanism": "laplace", "epsilon": Fraction(1, 2)}, "at delta 0; do not state a delta"),
         ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(0))}, "delta must be"),
         ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(1, 3))}, "delta must be"),
@@ -143,7 +143,7 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
         ({"graph": "unseen"}, "how its graph was chosen"),
         ({"network": TERNARY, "mechanism": "fourier"}, "binary"),
         ({"network": Network.from_edges("a", [], {"a": ["x"]})}, "nothing to release"),
-        ({"network": Network.from_edges("a", [], {"a": ["x", "\ud800"]})}, "Half a character"),
+        ({"network": Network.from_edges("a", [], {"a": ["x", "\ud800"]})}, "invalid character"),
     ],
 )
 def test_a_request_that_cannot_be_is_refused(change, said):

@@ -135,7 +135,7 @@ def without(field: str) -> dict[str, object]:
         (described(GOOD | {"states": ["x", 1]}), '"1" must be text'),
         (described(GOOD | {"states": ["x", "x"]}), 'The state of "a" name "x" is used twice'),
         (described(GOOD | {"states": []}), "has 0 states; it needs 1 to 256"),
-        (described(GOOD | {"states": ["\udfff"]}), "contains half a character"),
+        (described(GOOD | {"states": ["\udfff"]}), "contains an invalid character"),
         (described(GOOD | {"missing": "drop"}), '"missing" needs a "rule"'),
         (described(GOOD | {"missing": {"rule": []}}), 'needs a "rule" that is one of'),
         (described(GOOD | {"missing": {"rule": "drop the record", "state": "x"}}), 'a field "state", which is unknown'),

@@ -192,7 +192,7 @@ def test_at_every_epsilon_only_the_pairs_that_lose_more_are_summed(kind, monkeyp
         (np.log([[0.5, 0.4], [0.5, 0.5]]), BOTH, "must sum to one"),
         (np.full((2, 2), np.nan), BOTH, "must sum to one"),
         (np.zeros(2), BOTH, "one distribution for every input"),
-        (np.zeros((2, 1)), np.array([0, 1]), "pairs of inputs"),
+        (np.zeros((2, 1)), np.array([0, 1]), "pair of inputs"),
         (np.zeros((2, 1)), np.array([[0, 2]]), "from 0 to 1"),
     ],
 )

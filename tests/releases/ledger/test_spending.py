@@ -48,7 +48,7 @@ def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     assert ledger.account_of(path, "votes").left == 0
     draw = Drawing()
     with pytest.raises(
-        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1; ask'
+        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1; choose'
     ):
         ledger.spend(path, "votes", Fraction(1, 10**20), b"more", draw)
     assert draw.calls == []
@@ -82,7 +82,7 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.find(path, "votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     draw = Drawing(b"second")
-    with pytest.raises(ledger.AskedBeforeError, match=r"made before, in row 3, and was released: show it") as refusal:
+    with pytest.raises(ledger.AskedBeforeError, match=r"made before, in row 3, and was released: showing") as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
     entry = ledger.find(path, "votes", b"q")
