@@ -257,7 +257,7 @@ def _factors(comparison: Comparison) -> None:
             {
                 "mechanism": [noise.label for noise in comparison.noises],
                 "guarantee": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
-                "Laplace noise ÷ noise": [comparison.factor(noise) for noise in comparison.noises],
+                "Laplace noise / mechanism noise": [comparison.factor(noise) for noise in comparison.noises],
             }
         )
         numbers(frame, height=38 + 35 * len(frame))
@@ -278,7 +278,7 @@ def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
             "own epsilon with delta": [
                 math.nan if noise.recounted is None else noise.recounted.epsilon for noise in noises
             ],
-            "Laplace noise ÷ noise": [comparison.factor(noise) for noise in noises],
+            "Laplace noise / mechanism noise": [comparison.factor(noise) for noise in noises],
         }
     )
 
@@ -350,9 +350,11 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
             "nodes": [graph.nodes for graph in graphs],
             "cells": [graph.cells for graph in graphs],
             "best without δ": pure,
-            "Laplace noise ÷ noise": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
+            "Laplace noise / mechanism noise": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
             "best with δ": others,
-            "Laplace noise ÷ noise ": [graph.factors[best] for graph, best in zip(graphs, others, strict=True)],
+            "Laplace noise / mechanism noise ": [
+                graph.factors[best] for graph, best in zip(graphs, others, strict=True)
+            ],
         }
     )
 
@@ -430,9 +432,9 @@ def _remark_1(comparison: Comparison, network: Network) -> None:
             )
             remark = float(np.asarray(comparison_bound(network).printed))
             st.markdown(
-                f"The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
+                "The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
                 f"most **{numeral(remark)}** times Laplace’s. Per cell it is **{numeral(printed)}** times Laplace’s "
                 f"with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
-                f"{REMARK_COMPARISON.finding} The view *Graph density* shows it over graphs."
+                f"{REMARK_COMPARISON.finding} The view *Graph density* shows this comparison over graphs."
             )
         source(REMARK_COMPARISON.reference)

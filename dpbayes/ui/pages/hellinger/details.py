@@ -216,7 +216,8 @@ def _assumptions(scenario: Scenario) -> None:
     )
     assumption(
         f"Smooth sensitivity gives what the Notes state, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
-        "proved. The lemmas stated in the Notes are false and would not imply it. The audit has found no violation.",
+        "proved. The lemmas stated in the Notes are false, and they would not imply the guarantee. The audit has "
+        "found no violation.",
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)

@@ -198,8 +198,8 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
         ),
         key="which_epsilon.errors",
         simulates=True,
-        alt=f"Two falling curves against ε: the error of {asking.question.text} that {share} of the releases and half "
-        f"of the releases stay within.{said}",
+        alt=f"Two falling curves against ε: bounds that the error of {asking.question.text} does not exceed in "
+        f"{share} of the releases and in half of the releases.{said}",
     )
 
 
