@@ -215,7 +215,7 @@ def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
 
 def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
     at = put(opened(), "box.structure.nodes", "500")
-    one_sentence(at, "Kept 12.")
+    one_sentence(at, "The value is still 12.")
     assert "12 nodes" in headline(at)
 
 

@@ -96,7 +96,7 @@ def test_the_sentence_has_one_finding_and_the_cost_stands_below_it() -> None:
     at, t, lift = opened(), wanted_t(0.9), 2 * 21 * 28
     assert headline(at) == f"With t = {t:.3g}, 90% of Fourier releases have no negative count."
     text = everything(at)
-    assert f"The lift adds {t * lift:.0f} counts to every table." in text
+    assert f"The increment t adds {t * lift:.0f} counts to every table." in text
     assert (
         f"The paper’s formula needs t = 2.3: {math.log(10) * lift:,.0f} counts, and {4 * math.log(10) * 21**2:,.0f} "
         "with the noise as stated in the paper."
@@ -132,7 +132,7 @@ def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], 
 @pytest.mark.parametrize(
     ("query", "part"),
     [
-        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The lift adds 588 counts to every table."),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The increment t adds 588 counts to every table."),
         ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%: this is false here."),
         ({"calibration": "as printed", "epsilon": "2"}, f"t = 2.3: {2 * math.log(10) * 21**2:,.0f} counts."),
     ],
@@ -278,7 +278,7 @@ def test_all_and_none_of_the_draws_are_said_so(kept: int, text: str) -> None:
 
 def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
     at = opened(source="andes", records="1000")
-    assert "The lift adds 104,672 counts to every table." in everything(at)
+    assert "The increment t adds 104,672 counts to every table." in everything(at)
     assert "16,067,697 counts" in everything(at)
     words = [*(m.value for m in at.markdown), *(c.value for c in at.caption), observed(at).to_csv()]
     words += [chart["alt"] for chart in charts(at)]
@@ -315,7 +315,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
     at = opened()
     for bad in ("0.4", "nan", "<b>"):
         put(at, "box.stealth.target", bad)
-        one_sentence(at, "Kept 0.9.")
+        one_sentence(at, "The value is still 0.9.")
         assert "90% of Fourier releases" in headline(at)
 
 

@@ -122,7 +122,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     shown, metric = study(settings_of(at)), {metric.label: metric for metric in at.metric}
     assert shown.count == 111
     assert not at.get("progress")
-    assert "Averages are over 111 releases, those of this cell over 200." in everything(at)
+    assert "Averages are over 111 releases; averages of this cell are over 200." in everything(at)
     assert headline(at).endswith(f"of {numeral(shown.shifts.mean(), 2)}.")
     loss = metric["Posterior KL, all rows, nats"]
     assert loss.value == numeral(shown.kl.mean())
@@ -152,7 +152,7 @@ def test_averages_begin_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(averages, "read_releases", watched)
     put(at, "box.epsilon", "2")  # nobody says here that the hand rests
     assert not begun
-    assert "Averages are over 22 releases, those of this cell over 50." in everything(at)
+    assert "Averages are over 22 releases; averages of this cell are over 50." in everything(at)
     put(at, "box.epsilon", "1")
     assert not begun
     assert "Averages are over 111 releases" in everything(at), "they are known from before"
@@ -247,7 +247,7 @@ def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatc
     assert "the interval is approximate" in everything(at)
     put(at, "box.release.points", "1024")
     assert settings_of(at).options("release").points == 1024
-    assert "Of 1,024 possible counts" in everything(at)
+    assert "out of 1,024 possible counts" in everything(at)
 
 
 def test_the_errors_of_the_picked_row_and_of_the_persons_question_stand_below_the_picture() -> None:
@@ -368,7 +368,7 @@ def test_a_bad_epsilon_gives_one_sentence_and_keeps_the_last() -> None:
     at = open_page(PAGE, epsilon="2")
     for bad in ("0", "-1", "inf", "-inf", "nan", "text", "1e99", "", "1,5", "\N{SNOWMAN}", "<b>", "$x$"):
         put(at, "box.epsilon", bad)
-        one_sentence(at, "Kept 2.")
+        one_sentence(at, "The value is still 2.")
         assert settings_of(at).parameter("epsilon") == 2.0
         assert "ε = 2" in headline(at)
     put(at, "box.epsilon", "3")
@@ -380,7 +380,7 @@ def test_a_bad_prior_or_seed_gives_one_sentence(field: str) -> None:
     at = open_page(PAGE)
     for bad in ("0.5.5", "-1", "nan", "1e99", ""):
         put(at, f"box.{field}", bad)
-        one_sentence(at, "Kept 1.")
+        one_sentence(at, "The value is still 1.")
         assert settings_of(at) == Settings()
 
 

@@ -177,7 +177,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
         for bad in wrong:
             put(at, f"box.hellinger.{box}", bad)
             assert len(sentences(at)) == boxes, "that of each box stays until it is mended"
-            assert all("Kept " in sentence and len(sentence) < 400 for sentence in sentences(at))
+            assert all("The value is still " in sentence and len(sentence) < 400 for sentence in sentences(at))
             assert "50 + 50" in everything(at)
 
 

@@ -33,7 +33,7 @@ MOST_VALUES = 1_000_000
 
 def coverage(chosen: Chosen) -> bool:
     """Show the coverage of intervals, once opened; return whether it goes on."""
-    with folded("Coverage of intervals", key="coverage.open") as is_open:
+    with folded("Calibration of intervals", key="coverage.open") as is_open:
         if not is_open:
             return False
         going = False
