@@ -295,7 +295,7 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     assert "made.rows" in figures(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
     fine(at.run())
-    assert "was released before" in at.info[0].value
+    assert "This release exists already" in at.info[0].value
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
 
 
@@ -422,7 +422,7 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
     (spending,) = ledger.spendings(path, "garden")
     assert spending.state == "released"
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
-    assert "was released before" in at.info[0].value
+    assert "This release exists already" in at.info[0].value
 
 
 @pytest.mark.parametrize(
