@@ -39,7 +39,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     worst = WorstCase(
         f"{n:,} records, where replacing one record changes {certain.moved:,} coefficients",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at or beyond those of the first table, where the two differ",
+        "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
         mechanism,

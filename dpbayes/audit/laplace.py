@@ -33,7 +33,7 @@ def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> A
         return nothing_to_lose(mechanism, grid)
     worst = WorstCase(
         *opposites(network, n),
-        "noisy counts at or beyond those of the first table, where the two differ",
+        "noisy counts at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
         mechanism,

@@ -282,7 +282,7 @@ AUDIT = Audit(
     hypothetical=Hypothetical(
         title="Regression sampler",
         asked=("n", "features", "precision", "variance", "norm", "draws"),
-        caption="This audits hypothetical records, scaled to length 1 by public bounds; the open table is not used.",
+        caption="The audit uses hypothetical records, scaled to length 1 by public bounds; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: (
             f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"

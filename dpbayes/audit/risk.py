@@ -46,8 +46,8 @@ RARE = 0.01
 """How rarely a belief passes what is drawn as usual."""
 
 LINKED = (
-    "This holds for an attacker who knows all other records, and for a record that is independent of the others. If k "
-    "records are linked, such as those of one household, the privacy loss is up to k times ε."
+    "These limits hold for an attacker who knows all other records, and for a record that is independent of the "
+    "others. If k records are linked, such as the records of one household, the privacy loss is up to k times ε."
 )
 """Of whom the sentences hold."""
 
@@ -278,7 +278,7 @@ def _share(probability: float, level: str) -> str:
     if not probability:
         return f"never rises above {level}"
     if probability < 1e-12:
-        return f"rises above {level} in fewer than one in a million million cases"
+        return f"rises above {level} with probability below 10⁻¹²"
     power = max(2, math.ceil(-math.log10(probability)))
     cases = math.ceil(probability * 10**power - 1e-9)
     return f"rises above {level} in at most {cases:,} of {10**power:,} cases"

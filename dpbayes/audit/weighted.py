@@ -33,7 +33,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     worst = WorstCase(
         f"{n:,} records, where the replacement of one record differs in {differs}",
         f"the same {n:,} records after the replacement",
-        "noisy coefficients at or beyond those of the first table, where the two differ",
+        "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
         mechanism,

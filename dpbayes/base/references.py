@@ -178,7 +178,7 @@ PAPERS: dict[str, Paper] = {
 
 THE_NOTES = (
     f"The Notes are an unpublished manuscript without named authors, *{PAPERS['Notes'].title}*, about exponential "
-    "mechanisms that score posteriors by their Hellinger distance from the true one."
+    "mechanisms that score posteriors by their Hellinger distance from the exact posterior."
 )
 """What the pages call the Notes, for whoever has not read them."""
 

@@ -70,7 +70,7 @@ TERMS = (
     GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
     GlossaryEntry("noise-aware", "Reading a release with the public distribution of its noise in the model."),
     GlossaryEntry("posterior", "The distribution of the probabilities of the network, given the records or a release."),
-    GlossaryEntry("posterior sampling", "Releasing samples of the posterior in place of counts with noise."),
+    GlossaryEntry("posterior sampling", "Releasing samples of the posterior instead of noisy counts."),
     GlossaryEntry("prior", PRIOR),
     GlossaryEntry(
         "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
@@ -86,7 +86,7 @@ TERMS = (
     GlossaryEntry("row", ROW, ("rows",)),
     GlossaryEntry("seed", SEED),
     GlossaryEntry("sensitivity", SENSITIVITY),
-    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals it."),
+    GlossaryEntry("tight", "A claim is tight if the worst-case privacy loss equals the stated ε."),
     GlossaryEntry("worst-case privacy loss", "The largest privacy loss over all neighbouring tables and all outputs."),
 )
 """The glossary, in alphabetical order."""

@@ -193,6 +193,6 @@ def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> F
     return figure_of(
         [_line(look, x=errors, y=within) for look, within in shares.items()],
         x=titled(ERROR, range=[0, 1.01]),
-        y=titled("probability of an error at most this", range=[0, 1.02], automargin=True),
+        y=titled("probability of an error of at most this size", range=[0, 1.02], automargin=True),
         height=360,
     )

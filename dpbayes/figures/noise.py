@@ -179,7 +179,7 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
     span = [math.log10(low) - 0.05, math.log10(high) + 0.05]
     return figure_of(
         traces,
-        x=log_axis("noise of Laplace over that of the mechanism", low, high, range=span),
+        x=log_axis("noise of Laplace divided by noise of the mechanism", low, high, range=span),
         y=names_axis(categoryorder="array", categoryarray=labels, range=[len(labels) - 0.4, -0.6], ticks=""),
         height=130 + 30 * max(len(labels), 4),
         shapes=[upright(1.0, _EVEN)],

@@ -31,7 +31,7 @@ INCREMENT = Parameter(
     low=0.0,
     high=50.0,
     typical=0.5,
-    title="Stealth increment",
+    title="Non-negativity increment",
     description="The amount added to the coefficient of the empty set so that released tables are rarely negative.",
 )
 

@@ -120,7 +120,7 @@ class RegressionSampler:
         approaches it as n grows.
         """
         epsilon = self.draws * float(regression_log_ratio(self.norm_bound, noise_variance=self.noise_variance))
-        return Guarantee(epsilon, reference=Reference("dpbayes", "Appendix D of Zhang16, per record and draw"))
+        return Guarantee(epsilon, reference=Reference("dpbayes", "Appendix D of Zhang16, per record and sample"))
 
     def statistic(self, data: ScaledRegression) -> Moments:
         """Return the moments of scaled records. Errors: InputError for a table that has not been scaled."""

@@ -117,7 +117,7 @@ class PosteriorSampler:
         [Zhang16] Theorem 4(1) with the corrected Lemma 2. The loss approaches it as n grows.
         """
         epsilon = 2 * int(self._decisions.depths.sum()) * self.draws * self.log_odds_bound
-        return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and draw"))
+        return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and sample"))
 
     statistic = count_table
 

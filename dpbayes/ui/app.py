@@ -124,15 +124,18 @@ def bar(title: str) -> None:
             if missing:
                 st.warning(missing)
             st.caption(
-                f"This link reopens {'the rest of the' if missing else 'the same'} view. "
-                "Uploaded tables are not part of it."
+                f"This link reopens {'the rest of the' if missing else 'the same'} view. Uploaded tables are not part "
+                "of the link."
             )
             address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
     if current().seat is Seat.RECIPIENT:
-        st.caption("Recipient view: only what a release contains. It changes what is shown, and controls no access.")
+        st.caption(
+            "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
+            "access."
+        )
     if missing:
         st.caption(missing)
 

@@ -145,7 +145,7 @@ def test_a_belief_in_words(known, told):
         ),
         (
             {"ceiling": 0.15, "beyond": 1e-14},
-            "rises above 15.0% (the limit of ε alone) in fewer than one in a million million cases.",
+            "rises above 15.0% (the limit of ε alone) with probability below 10⁻¹².",
         ),
         ({"ceiling": 1.0}, "rises above 20% in at most 4 of 100 cases, even if it is true."),
     ],

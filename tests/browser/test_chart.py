@@ -98,7 +98,7 @@ def test_without_plotlys_script_a_sentence_stands_where_the_chart_would(visit):
     screen = visit("claims")
     screen.page.context.route("**/plotly-*.js", lambda route: route.abort())
     screen.page.reload()
-    sentence = screen.main.get_by_text("The chart cannot be drawn: the browser did not get Plotly’s script.")
+    sentence = screen.main.get_by_text("The chart cannot be drawn: the browser could not load Plotly’s script.")
     expect(sentence.first).to_be_visible(timeout=SLOW_MS)
     screen.page.context.unroute_all()
 

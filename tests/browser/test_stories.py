@@ -160,7 +160,7 @@ VALUES = "plot => plot.data.map(({x, y}) => [Array.from(x), Array.from(y)])"
 def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
     screen = visit("release?epsilon=2")
     values, headline = screen.chart("density").evaluate(VALUES), screen.headline.inner_text()
-    refusal = screen.main.get_by_text("Kept 2.")
+    refusal = screen.main.get_by_text("The value is still 2.")
     for text in ("banana", "0", "-1", "inf", "nan", "1e99"):
         screen.type_epsilon(text)
         expect(refusal).to_be_visible(timeout=SLOW_MS)

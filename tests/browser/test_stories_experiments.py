@@ -59,13 +59,13 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     screen.type_number("Repeats", "40000")
     bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
+    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
     screen.settle()
     stopped = bar.inner_text()
     assert stopped.startswith("Stopped after ")
     screen.page.wait_for_timeout(2000)
     assert bar.inner_text() == stopped
-    button.filter(has_text="Go on").click()
+    button.filter(has_text="Continue").click()
     expect(bar).to_contain_text("so far", timeout=SLOW_MS)
     before = stopped.removeprefix("Stopped after ").removesuffix(".")
     expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
@@ -74,7 +74,7 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     expect(names.filter(has_text="paper")).not_to_have_count(0, timeout=SLOW_MS)
     expect(bar).not_to_contain_text("Stopped", timeout=SLOW_MS)
     button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(button.filter(has_text="Go on")).to_be_visible(timeout=SLOW_MS)
+    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
 
 
 def test_figure_2_on_made_up_records_and_on_the_census(visit):
@@ -125,7 +125,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     assert stopped.endswith("of 200,000 repeats.")
     screen.page.wait_for_timeout(1000)
     assert bar.inner_text() == stopped
-    button.filter(has_text="Go on").click()
+    button.filter(has_text="Continue").click()
     expect(bar).to_contain_text("so far", timeout=SLOW_MS)
     before = stopped.removeprefix("Stopped after ").removesuffix(".")
     expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)

@@ -28,7 +28,7 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     expect(screen.main.get_by_text("I chose the graph")).to_be_visible(timeout=SLOW_MS)
     screen.page.locator("[data-test-script-state=notRunning]").wait_for(state="attached", timeout=SLOW_MS)
     screen.main.get_by_text("I chose the graph").click()
-    make = screen.main.get_by_role("button", name="Make it and spend ε = 1")
+    make = screen.main.get_by_role("button", name="Make release and spend ε = 1")
     expect(make).to_be_enabled(timeout=SLOW_MS)
     make.click()
     expect(screen.main.get_by_text("The release is valid")).to_be_visible(timeout=SLOW_MS)

@@ -183,7 +183,7 @@ def both_seats(first: str, other: str) -> Action:
     return change
 
 
-COMPARED = (opening("Compare the mechanisms at this setting"), columns("comparison", r"|diff.|, all"))
+COMPARED = (opening("Comparison of the mechanisms at this setting"), columns("comparison", r"|diff.|, all"))
 
 DONE: dict[str, Sequence[Sequence[Action]]] = {
     "clinic": (
@@ -223,7 +223,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [saying(metric("Coverage of 95% intervals, this probability"), "%")],
         [changing(chart("density"), choosing("naive"), choosing("noise-aware"))],
         [saying(".st-key-measures", "Naive reading of the same")],
-        [opening("How often intervals contain the truth"), seeing(".st-key-coverage-open .js-plotly-plot")],
+        [opening("Calibration of intervals"), seeing(".st-key-coverage-open .js-plotly-plot")],
     ),
     "exercise": (
         [seeing(metric("Laplace noise per cell"), metric("Fourier noise per cell"))],
@@ -263,7 +263,7 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [changing(HEADLINE, moving("ArrowRight"))],
     ),
     "game": (
-        [changing(chart("game"), pressing("Ask one more"), pressing("Ask one more"))],
+        [changing(chart("game"), pressing("Get one more answer"), pressing("Get one more answer"))],
         [seeing(metric("Simulated"))],
         [saying(chart("game"), "upper bound")],
         [seeing(metric("Simulated"))],

@@ -249,12 +249,12 @@ def test_the_button_stops_the_work_and_goes_on_with_it():
     for _ in range(5):
         fine(at.run())
         assert repeats_shown(at) == 8, "it stands still"
-    assert at.button(key="accuracy.stop").label == "Go on"
+    assert at.button(key="accuracy.stop").label == "Continue"
     so_far = (
         accuracy_study(fast_plan(methods=(METHODS["laplace"],))).measures[METHODS["laplace"]].accuracy[:8].mean(axis=0)
     )
     assert curves(at)["Laplace"]["y"] == pytest.approx(so_far), "what is done is shown"
-    press(at, "Go on")
+    press(at, "Continue")
     until_repeats(at, 20)
     fine(at.run())
     assert not [button for button in at.button if button.key == "accuracy.stop"]
@@ -371,7 +371,9 @@ def test_the_best_known_at_every_epsilon_is_a_table():
     table = next(f.value for f in at.dataframe if "best" in f.value.columns)
     study = accuracy_study(fast_plan())
     assert list(table["best"]) == [row.method.called(100) for row in best_known(study)]
-    assert all(re.fullmatch(r"-?\d+(\.\d+)?( ± \d+(\.\d+)?)? points", text) for text in table["below no privacy"])
+    assert all(
+        re.fullmatch(r"-?\d+(\.\d+)?( ± \d+(\.\d+)?)? points", text) for text in table["below the exact posterior"]
+    )
     only = {"accuracy.curves": "as printed"} | {
         f"accuracy.{name}": "no" for name in ("laplace", "fourier", "residuals")
     }

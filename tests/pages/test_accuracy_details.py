@@ -66,7 +66,7 @@ def test_the_headline_names_the_best_curve_only_where_it_is_clear():
     assert compared(study, 1.0).startswith("Laplace is ")
     tie = with_proofs(crafted([0] * 4, [0] * 4))
     assert verdict(tie, 1.0).endswith("; no private curve is clearly best.")
-    assert "There is no clear difference to " in compared(tie, 1.0)
+    assert "There is no clear difference from " in compared(tie, 1.0)
 
 
 def test_what_is_said_without_some_of_the_curves():

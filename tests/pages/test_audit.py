@@ -251,7 +251,7 @@ def test_the_density_scored_map_is_refuted_and_not_recalibrated() -> None:
     assert len(reds(at)) == 3
     assert "There is no recalibration" in everything(at)
     assert not any(button.label.startswith("Use ") for button in at.button)
-    assert "of the attackers pass the stated limit" in everything(at)
+    assert "of the attackers exceed the stated limit" in everything(at)
 
 
 def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
@@ -316,11 +316,11 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
     assert [p.proto.text.startswith("Stopped after") for p in at.get("progress")] == [True]
     assert "Auditing 101 tables" in everything(at)
     assert "audit.curve" not in figures(at)
-    press(at, "Go on")
+    press(at, "Continue")
     mechanism = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
     assert numbers(at)[2] == f"ε = {audit(mechanism, n=100, epsilons=[]).exact:.4g}"
     assert not at.get("progress")
-    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    assert not [button for button in at.button if button.label in ("Continue", "Stop")]
 
 
 def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +330,7 @@ def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.Mon
     assert seen == [[1], [2]]
     assert "Stopped after" in at.get("progress")[0].proto.text
     assert "audit.odds" in figures(at), "the rest of the page is there"
-    press(at, "Go on")
+    press(at, "Continue")
     recalibration = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
     assert f"**ε = {recalibration.epsilon:.6g}** meets the target" in everything(at)
 

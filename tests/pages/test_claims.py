@@ -195,7 +195,7 @@ def test_a_bad_delta_gives_one_sentence_and_keeps_the_last() -> None:
     at, kept = opened(BoundClaim.THEOREM_1), "0.05"
     for place, bad in enumerate(("0", "1", "-1", "2", "nan", "text", "", "<b>")):
         put(at, "box.bounds.delta", bad)
-        one_sentence(at, f"Kept {kept}.")
+        one_sentence(at, f"The value is still {kept}.")
         assert headline(at).startswith("Theorem 1 ")
         kept = f"0.1{place + 1}"
         assert not sentences(put(at, "box.bounds.delta", kept))
@@ -265,8 +265,8 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     assert seen == [[1], [2]]
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]
     assert len(trace(at, "proved")["x"]) == 11
-    press(at, "Go on")
-    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    press(at, "Continue")
+    assert not [button for button in at.button if button.label in ("Continue", "Stop")]
     epsilons = trace(at, "proved")["x"]
     assert len(epsilons) == 41
     assert epsilons == sorted(epsilons), "a line through points in another order would run back and forth"
@@ -312,7 +312,7 @@ def test_theorem_1_names_every_proved_bound() -> None:
     shown = everything(opened(BoundClaim.THEOREM_1))
     for value in (tails.mcdiarmid, tails.chernoff, tails.quantile, tails.largest):
         assert number(float(value[0])) in shown
-    assert "dominates those of all rows, convolved" in shown
+    assert "convolution of a distribution that dominates those of all rows" in shown
     assert f"{tails.mcdiarmid[0]:,.0f}" in [metric.value for metric in opened(BoundClaim.C_SQUARED).metric]
     large = everything(opened(BoundClaim.THEOREM_1, source="win95pts", records="1000"))
     assert "Chernoff's bound is used instead" in large

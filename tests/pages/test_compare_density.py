@@ -127,7 +127,7 @@ def test_the_search_on_random_graphs_goes_on_and_can_be_stopped(monkeypatch: pyt
     at = opened(**{"structure.nodes": "4"})
     assert GAUSSIAN not in names(at)
     assert "Other mechanisms are still being computed" in everything(at)
-    press(at, "Go on")
+    press(at, "Continue")
     assert None not in trace(at, GAUSSIAN)["y"]
     assert not at.get("progress")
 
@@ -215,7 +215,7 @@ def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
 
 def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
     at = put(opened(), "box.structure.nodes", "500")
-    one_sentence(at, "Kept 12.")
+    one_sentence(at, "The value is still 12.")
     assert "12 nodes" in headline(at)
 
 

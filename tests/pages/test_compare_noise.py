@@ -88,7 +88,7 @@ def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> No
     )
     told = plain(everything(at))
     assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts; Laplace adds 1.63 times as much." in told
-    assert "Laplace noise of pure ε = 1.05 satisfies the same (ε, δ)" in told
+    assert "Laplace noise at ε = 1.05 satisfies the same (ε, δ)" in told
 
 
 def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
@@ -133,7 +133,7 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
     told = plain(everything(at))
     assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in told
     assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in told
-    assert "All tables have the same weight here." in told
+    assert "All tables have the same weight in this picture." in told
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)
     fine(at.multiselect(key="matters").set_value([]).run())
     assert "weighted by table" not in headline(at)
@@ -218,7 +218,7 @@ def place_of(block: Any, text: str) -> list[int] | None:
 
 def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stays at a place that others have left would be there twice until the run has ended."""
-    text, quick = "Diamonds use δ", {"source": "earthquake"}
+    text, quick = "Diamonds show the noise with δ", {"source": "earthquake"}
     one = {"Asia": compared_graphs()["Asia"]}
     for module in ("experiments.best_noise", "ui.pages.compare.noise"):
         monkeypatch.setattr(f"dpbayes.{module}.compared_graphs", lambda: one)

@@ -75,7 +75,7 @@ def trace(at: AppTest, name: str, chart: str = CHART) -> dict[str, Any]:
 
 def numbers(at: AppTest) -> dict[str, dict[str, float]]:
     frame = next(f.value for f in at.dataframe if "stated" in f.value.columns)
-    return frame.set_index("what is non-negative").to_dict("index")
+    return frame.set_index("non-negative quantity").to_dict("index")
 
 
 @pytest.mark.parametrize("sense", Sense)
@@ -96,7 +96,7 @@ def test_the_sentence_has_one_finding_and_the_cost_stands_below_it() -> None:
     at, t, lift = opened(), wanted_t(0.9), 2 * 21 * 28
     assert headline(at) == f"With t = {t:.3g}, 90% of Fourier releases have no negative count."
     text = everything(at)
-    assert f"The lift adds {t * lift:.0f} counts to every table." in text
+    assert f"The increment t adds {t * lift:.0f} counts to every table." in text
     assert (
         f"The paper’s formula needs t = 2.3: {math.log(10) * lift:,.0f} counts, and {4 * math.log(10) * 21**2:,.0f} "
         "with the noise as stated in the paper."
@@ -132,7 +132,7 @@ def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], 
 @pytest.mark.parametrize(
     ("query", "part"),
     [
-        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The lift adds 588 counts to every table."),
+        ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The increment t adds 588 counts to every table."),
         ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%: this is false here."),
         ({"calibration": "as printed", "epsilon": "2"}, f"t = 2.3: {2 * math.log(10) * 21**2:,.0f} counts."),
     ],
@@ -217,7 +217,7 @@ def test_a_probability_beyond_the_draws_has_a_proved_increment(sense: Sense, cal
     assert bound(ASIA, noise=noise, t=shown_t) <= 1 - target, "the t in the sentence is proved, not only the least"
     assert "at least 99.99999% of Fourier releases have no negative" in headline(at)
     assert headline(at).endswith("(proved).")
-    assert "too small for this probability, so t is proved" in everything(at)
+    assert "too small for this probability, so a formula proves" in everything(at)
     assert target <= numbers(at)[sense.value]["proved, at least"] < 1, "it is not shown as 1"
     assert not sentences(at)
 
@@ -225,7 +225,7 @@ def test_a_probability_beyond_the_draws_has_a_proved_increment(sense: Sense, cal
 def test_certainty_needs_an_infinite_increment_and_the_page_stays_whole() -> None:
     at = opened(**{"stealth.target": "1"})
     assert headline(at) == "No finite t guarantees no negative count, because Laplace noise is unbounded."
-    assert "The t here is proved for 1 − 10⁻¹²." in everything(at)
+    assert "The t shown here is proved for a probability of 1 − 10⁻¹²." in everything(at)
     assert set(figures(at)) == {CHART} | PANELS
     at = opened(**{"stealth.target": "0.9999999999999"})
     assert "at least 1 − 10⁻¹² of Fourier releases" in headline(at)
@@ -278,7 +278,7 @@ def test_all_and_none_of_the_draws_are_said_so(kept: int, text: str) -> None:
 
 def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
     at = opened(source="andes", records="1000")
-    assert "The lift adds 104,672 counts to every table." in everything(at)
+    assert "The increment t adds 104,672 counts to every table." in everything(at)
     assert "16,067,697 counts" in everything(at)
     words = [*(m.value for m in at.markdown), *(c.value for c in at.caption), observed(at).to_csv()]
     words += [chart["alt"] for chart in charts(at)]
@@ -315,7 +315,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
     at = opened()
     for bad in ("0.4", "nan", "<b>"):
         put(at, "box.stealth.target", bad)
-        one_sentence(at, "Kept 0.9.")
+        one_sentence(at, "The value is still 0.9.")
         assert "90% of Fourier releases" in headline(at)
 
 
@@ -342,8 +342,8 @@ def test_a_long_simulation_shows_what_is_in_and_can_be_stopped(monkeypatch: pyte
     at = opened()
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 50% of the simulated releases."]
     assert "the noise of 5,000 releases" in everything(at)
-    press(at, "Go on")
-    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    press(at, "Continue")
+    assert not [button for button in at.button if button.label in ("Continue", "Stop")]
     assert f"With t = {wanted_t(0.9):.3g}, 90%" in headline(at), "in steps it is the same noise"
 
 
@@ -358,7 +358,7 @@ def test_few_draws_are_no_reason_to_prove_a_target_while_more_come(monkeypatch: 
     proved = certified_increment(ASIA, 0.99, noise=certified_noise(ASIA))
     assert said[0].startswith(f"With t = {math.ceil(proved * 1000) / 1000:.3g}, at least 99% of Fourier releases")
     assert "the noise of 600 releases" in everything(at)
-    press(at, "Go on")
+    press(at, "Continue")
     assert not sentences(at)
     assert all("(proved)" not in text for text in said[1:])
     assert said[-1].startswith(f"With t = {wanted_t(0.99):.3g}, 99% of Fourier releases")

@@ -217,7 +217,7 @@ def press_choice(at: AppTest, kind: str) -> None:
 
 
 NEED_RECORDS = {
-    "pages/accuracy.py": "This needs records, but the records of",
+    "pages/accuracy.py": "This view needs records, but the records of",
     "pages/audit.py": "so the two tables are made up",
 }
 
@@ -345,7 +345,7 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     fine(at.run())
     assert ledger.RECORDS_ELSEWHERE in everything(at)
     fine(at.checkbox(key="make.unseen").check().run())
-    press(at, "Make it and spend ε = 0.5")
+    press(at, "Make release and spend ε = 0.5")
     (spending,) = ledger.spendings(path, "garden")
     assert read_document(ledger.outcome(path, spending.row)).request.n == 300
 
@@ -409,7 +409,7 @@ def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow)
     assert (slow.begun, slow.ended) == (1, 1)
     fine(at.run())
     assert slow.begun == 1, "it stands still"
-    press(at, "Begin again")
+    press(at, "Restart")
     assert (slow.begun, slow.ended) == (2, 1)
     for _ in range(2):
         fine(at.run())
@@ -434,7 +434,7 @@ def test_stop_ends_the_listing_of_the_tables(slow: Slow, monkeypatch: pytest.Mon
     assert ended == [True]
     fine(at.run())
     assert not [box for box in at.selectbox if box.key == "connect.table"]
-    press(at, "Begin again")
+    press(at, "Restart")
     fine(at.run())
     assert at.selectbox(key="connect.table").options == ["one", "two"]
 
@@ -457,7 +457,7 @@ def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: 
     assert slow.looked == 2
     fine(at.run())
     assert at.session_state["connected"] is before
-    press(at, "Begin again")
+    press(at, "Restart")
     for _ in range(2):
         fine(at.run())
     assert slow.looked == 3
@@ -473,7 +473,7 @@ def test_stop_ends_the_look_at_a_columns_values_in_the_engine(slow: Slow) -> Non
     assert work.share == pytest.approx(1 / 6), "half of the first of three columns"
     press(at, "Stop")
     assert (slow.begun, slow.ended) == (1, 1)
-    press(at, "Begin again")
+    press(at, "Restart")
     for _ in range(7):
         fine(at.run())
     assert (slow.begun, slow.ended) == (4, 4)

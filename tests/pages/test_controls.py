@@ -53,7 +53,7 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
     fine(at.select_slider(key="parameter.epsilon").set_value(2.0).run())
     assert not sentences(at)
     put(at, "box.epsilon", "x")
-    one_sentence(at, "Kept 2.")
+    one_sentence(at, "The value is still 2.")
     fine(story_list(at).set_value("census").run())
     assert not sentences(at)
 
@@ -67,7 +67,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
     assert [opening(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
         "epsilon",
         "delta",
-        "Stealth increment",
+        "Non-negativity increment",
         "Posterior samples",
     ]
 

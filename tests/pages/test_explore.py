@@ -116,13 +116,13 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     at = open_page(PAGE, source="sprinkler", records="200")
     assert seen == [[2, 2], [3, 3]], "a step before the first picture, and one after each"
     assert "Stopped after 66 of 111 releases" in str(at.get("progress")[0].proto)
-    assert "Averages are over 66 releases, those of this cell over 150." in everything(at)
+    assert "Averages are over 66 releases; averages of this cell are over 150." in everything(at)
     assert headline(at).endswith(f"of {numeral(first_of(at, 66).shifts.mean(), 2)}.")
-    press(at, "Go on")
+    press(at, "Continue")
     shown, metric = study(settings_of(at)), {metric.label: metric for metric in at.metric}
     assert shown.count == 111
     assert not at.get("progress")
-    assert "Averages are over 111 releases, those of this cell over 200." in everything(at)
+    assert "Averages are over 111 releases; averages of this cell are over 200." in everything(at)
     assert headline(at).endswith(f"of {numeral(shown.shifts.mean(), 2)}.")
     loss = metric["Posterior KL, all rows, nats"]
     assert loss.value == numeral(shown.kl.mean())
@@ -152,7 +152,7 @@ def test_averages_begin_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(averages, "read_releases", watched)
     put(at, "box.epsilon", "2")  # nobody says here that the hand rests
     assert not begun
-    assert "Averages are over 22 releases, those of this cell over 50." in everything(at)
+    assert "Averages are over 22 releases; averages of this cell are over 50." in everything(at)
     put(at, "box.epsilon", "1")
     assert not begun
     assert "Averages are over 111 releases" in everything(at), "they are known from before"
@@ -207,13 +207,13 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     fine(at.run())
     assert work.taken == taken < 30
     monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", NO_LIMIT)  # the rest in one run
-    press(at, "Go on")
+    press(at, "Continue")
     assert work.done
     release = simulated(at).release.part(0)
     told: Any = release.outcome
     rng = stream(settings_of(at).seed, "release", "exact")
     draws = finished(exact_posterior(told.prior, told.noise_model, told.numbers, 200, rng, sweeps=30))
-    (frame,) = (each.value for each in at.dataframe if "as shown above" in each.value.iloc[:, 0].tolist())
+    (frame,) = (each.value for each in at.dataframe if "by row, as shown above" in each.value.iloc[:, 0].tolist())
     cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
     for mean, interval, law in zip(
         frame["mean"], frame["95% interval"], (draws.law, release.noise_aware()), strict=True
@@ -368,7 +368,7 @@ def test_a_bad_epsilon_gives_one_sentence_and_keeps_the_last() -> None:
     at = open_page(PAGE, epsilon="2")
     for bad in ("0", "-1", "inf", "-inf", "nan", "text", "1e99", "", "1,5", "\N{SNOWMAN}", "<b>", "$x$"):
         put(at, "box.epsilon", bad)
-        one_sentence(at, "Kept 2.")
+        one_sentence(at, "The value is still 2.")
         assert settings_of(at).parameter("epsilon") == 2.0
         assert "ε = 2" in headline(at)
     put(at, "box.epsilon", "3")
@@ -380,7 +380,7 @@ def test_a_bad_prior_or_seed_gives_one_sentence(field: str) -> None:
     at = open_page(PAGE)
     for bad in ("0.5.5", "-1", "nan", "1e99", ""):
         put(at, f"box.{field}", bad)
-        one_sentence(at, "Kept 1.")
+        one_sentence(at, "The value is still 1.")
         assert settings_of(at) == Settings()
 
 
@@ -604,7 +604,7 @@ def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
 
 
 def test_an_answer_that_the_prior_decides_is_said_to_be_so() -> None:
-    warning = "This answer depends mainly on the prior: the release leaves"
+    warning = "This answer depends mainly on the prior: its posterior standard deviation is still"
     assert warning not in everything(open_page(PAGE, target="dysp"))
     for seat in Seat:
         assert warning in everything(open_page(PAGE, target="dysp", epsilon="0.1", seat=seat.value))

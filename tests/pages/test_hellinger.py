@@ -177,7 +177,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
         for bad in wrong:
             put(at, f"box.hellinger.{box}", bad)
             assert len(sentences(at)) == boxes, "that of each box stays until it is mended"
-            assert all("Kept " in sentence and len(sentence) < 400 for sentence in sentences(at))
+            assert all("The value is still " in sentence and len(sentence) < 400 for sentence in sentences(at))
             assert "50 + 50" in everything(at)
 
 
@@ -374,7 +374,7 @@ def test_a_winner_has_another_number_than_the_loser() -> None:
 def test_the_verdict_calls_a_tie_and_noise_by_their_names() -> None:
     assert said(GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101).startswith("No clear difference between ")
     assert "with a proof" not in below(Scenario(), GLOBAL=0.1, SMOOTH=0.1, CELLS=0.101)
-    assert "Neither is close to the exact posterior." in below(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7)
+    assert "Neither mechanism is close to the exact posterior." in below(Scenario(), GLOBAL=0.9, SMOOTH=0.9, CELLS=0.7)
     assert said(GLOBAL=0.0, SMOOTH=0.0, CELLS=0.0).startswith("No clear difference between ")
 
 

@@ -241,7 +241,7 @@ def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a
         event = {"event": "move", "value": {"text": text, "number": number}}
         send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([event]))])
         assert settings_of(at) == Settings()
-        assert ["Kept 1." in sentence for sentence in sentences(at)] == [True]
+        assert ["The value is still 1." in sentence for sentence in sentences(at)] == [True]
     send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([{**event, "value": {"text": "2", "number": 9}}]))])
     assert settings_of(at) == Settings().with_parameter("epsilon", 2.0)
     assert not sentences(at)

@@ -147,7 +147,7 @@ def make(settings: Settings) -> AppTest:
     at.session_state["make"] = True
     fine(at.run())
     fine(at.checkbox(key="make.unseen").check().run())
-    return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    return fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
 
 
 def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(

@@ -51,7 +51,7 @@ def labels(at: AppTest) -> list[str]:
 
 
 def learn(at: AppTest) -> AppTest:
-    return press(at, next(label for label in labels(at) if label.startswith("Learn it and spend")))
+    return press(at, next(label for label in labels(at) if label.startswith("Learn graph and spend")))
 
 
 def drawn(at: AppTest) -> Chosen:
@@ -90,7 +90,7 @@ def test_many_looks_at_records_are_not_taken_unasked(path: Path, monkeypatch) ->
     monkeypatch.setattr("dpbayes.ui.pages.network.learn.AT_ONCE", 100)
     at = learning()
     assert SIMULATION not in captions(at)
-    press(at, "Simulate it")
+    press(at, "Simulate the choice")
     assert SIMULATION in captions(at)
 
 
@@ -112,7 +112,7 @@ def test_too_few_records_for_the_columns_are_said_to_be(path: Path) -> None:
 def test_without_a_budget_it_leads_to_the_ledger(path: Path) -> None:
     at = learning()
     assert any("No dataset has a privacy budget yet" in info.value for info in at.info)
-    assert not any(label.startswith("Learn it") for label in labels(at))
+    assert not any(label.startswith("Learn graph") for label in labels(at))
 
 
 def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     said = f"This graph was learnt privately in row {learnt.row} of the ledger. Its ε = 0.25 is charged there."
     assert said in captions(at)
     fine(box.check().run())
-    press(at, next(label for label in labels(at) if label.startswith("Make it")))
+    press(at, next(label for label in labels(at) if label.startswith("Make release")))
     row = ledger.spendings(path, "garden")[-1].row
     document = read_document(ledger.outcome(path, row))
     assert verify(ledger.outcome(path, row)).holds

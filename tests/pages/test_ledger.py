@@ -287,22 +287,22 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     opened(tmp_path, budget="3")
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     assert [metric.value for metric in at.metric if metric.label == "Cost (ε)"] == ["0.5"]
-    button = next(each for each in at.button if each.label.startswith("Make it"))
+    button = next(each for each in at.button if each.label.startswith("Make release"))
     assert button.disabled
     fine(at.checkbox(key="make.unseen").check().run())
-    fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
     assert "The release is valid" in at.success[0].value
     assert "made.rows" in figures(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
     fine(at.run())
-    assert "was released before" in at.info[0].value
+    assert "This release exists already" in at.info[0].value
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
 
 
 def confirmed(at: AppTest) -> AppTest:
     """Tick what must be stated, and press the button that spends."""
     fine(at.checkbox(key="make.unseen").check().run())
-    return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    return fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
 
 
 def test_noisy_counts_that_are_to_be_fitted_are_asked_for_by_the_page() -> None:
@@ -422,7 +422,7 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
     (spending,) = ledger.spendings(path, "garden")
     assert spending.state == "released"
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
-    assert "was released before" in at.info[0].value
+    assert "This release exists already" in at.info[0].value
 
 
 @pytest.mark.parametrize(
@@ -438,14 +438,14 @@ def test_what_cannot_be_really_released_is_one_sentence(
     opened(tmp_path)
     at = make_open(open_page("pages/explore.py", **query))
     assert any(part in sentence for sentence in sentences(at))
-    assert not [each for each in at.button if each.label.startswith("Make it")]
+    assert not [each for each in at.button if each.label.startswith("Make release")]
 
 
 def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="0.3")
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     fine(at.checkbox(key="make.unseen").check().run())
-    fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
+    fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
     assert any("budget of" in sentence for sentence in sentences(at))
     assert "made.rows" not in figures(at)
     assert ledger.account_of(path, "garden").spent == 0

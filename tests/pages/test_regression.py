@@ -124,9 +124,9 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "120"}))
     assert shown == [25, 50]
     assert "Stopped after 50 of 120 repeats." in [p.proto.text for p in at.get("progress")]
-    go_on = next(button for button in at.button if button.label == "Go on")
+    go_on = next(button for button in at.button if button.label == "Continue")
     fine(go_on.click().run())
-    assert not [button for button in at.button if button.label in ("Go on", "Stop")]
+    assert not [button for button in at.button if button.label in ("Continue", "Stop")]
     _, result = result_of(SMALL | {"regression.repeats": "120"})
     assert line(at, "exact") == pytest.approx(result.exact.mean), "stopping loses nothing and repeats nothing"
 
@@ -254,7 +254,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last(box: str, bad: str) 
     at = open_page(PAGE, **SMALL)
     before = headline(at)
     put(at, f"box.regression.{box}", bad)
-    one_sentence(at, "Kept ")
+    one_sentence(at, "The value is still ")
     assert headline(at) == before
 
 

@@ -73,7 +73,7 @@ def test_the_headline_is_the_cores_number() -> None:
     row, sampler = exact_row(Settings())
     low, high = ends(*row.region(sampler.log_odds_bound))
     assert headline(at) == (
-        f"Every sampled probability lies between {low} and {high}: the release shows almost nothing of the data."
+        f"Every sampled probability lies between {low} and {high}: the samples depend very little on the data."
     )
     assert metric(at, "Exact posterior mean") == near_one(row.mean, 3)
     assert float(metric(at, "Least probability ω")) == pytest.approx(sampler.omega, rel=0.01)
@@ -113,7 +113,7 @@ def test_a_row_that_is_deterministic_is_said_to_lie_outside_every_region() -> No
 def test_the_data_show_as_epsilon_grows() -> None:
     at = open_page(PAGE, epsilon="500")
     row, sampler = exact_row(Settings(parameters=(("epsilon", 500.0),)))
-    assert headline(at).endswith("the release shows the data clearly.")
+    assert headline(at).endswith("the samples depend strongly on the data.")
     trim = figures(at)["trim"]["data"]
     drawn = next(trace["x"] for trace in trim if "released" in trace["name"])
     assert abs(drawn[0] - row.mean) < 0.2
@@ -167,7 +167,7 @@ def test_a_printed_omega_that_leaves_nothing_is_one_sentence_per_part() -> None:
     assert headline(at) == "The paper's ω leaves no probability to sample at ε = 1."
     fine(at.segmented_control(key="parameter.calibration").set_value(Calibration.CERTIFIED).run())
     assert not sentences(at)
-    assert headline(at).endswith("almost nothing of the data.")
+    assert headline(at).endswith("very little on the data.")
 
 
 def test_the_game_asks_for_the_epsilon_of_one_answer() -> None:
@@ -257,7 +257,7 @@ def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
         return next(list(t["y"]) for t in figures(at)["game"]["data"] if t["name"] == "this game")
 
     before = game()
-    press(at, "Ask one more")
+    press(at, "Get one more answer")
     assert settings_of(at).options("sampling").answers == 4
     assert "After 4 answers" in game_sentence(at)
     assert len(game()) == 5

@@ -122,7 +122,7 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
     assert "at least 90% of Fourier releases have no negative count (proved)" in headline(at), "no need to wait"
     assert "compare.non_negativity" in figures(at)
     assert [p.proto.text[:14] for p in at.get("progress")] == ["Stopped after "]
-    assert [button.label for button in at.button if button.label in ("Stop", "Go on")] == ["Go on"]
+    assert [button.label for button in at.button if button.label in ("Stop", "Continue")] == ["Continue"]
     assert max(drawn) <= 2**20, "one step is a small part of the work"
     assert sum(drawn) <= 2 * 2 * 2**20, "two runs of two works"
 
@@ -242,7 +242,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"
     assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(PRIVATE)} mechanisms."]
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
-    press(at, "Go on")
+    press(at, "Continue")
     assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
         [kind.label for kind in PRIVATE if kind not in (WeightedFourier, GaussianResiduals)]
     ]

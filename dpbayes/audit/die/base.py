@@ -25,7 +25,7 @@ def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: s
     return Hypothetical(
         title=f"{label} (one die)",
         asked=("epsilon", "n", "sides", "prior", *more),
-        caption="This audits a hypothetical die; the open table is not used.",
+        caption="The audit uses a hypothetical die; the open table is not used.",
         mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
         chosen=("first",),

@@ -130,7 +130,7 @@ def refuse_large_runs(cost: Cost) -> None:
     seconds = cost.total_seconds
     if seconds > MOST_SECONDS or results > MOST_HELD:
         most = min(cost.repeats_in(MOST_SECONDS), MOST_HELD // (size.epsilons * size.curves))
-        advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, draws or cells"
+        advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, samples or cells"
         raise InputError(
             f"{size.repeats:,} repeats of {size.curves} methods at {size.epsilons:,} epsilons would take about "
             f"{duration(seconds)} and {memory(16.0 * results)} of memory; {advice}."

@@ -51,7 +51,13 @@ SHARE = Parameter(
     "n_1/n", low=0, high=1, typical=0.7, title="share of side 1", description="The other sides share the rest equally."
 )
 PRIOR = Parameter(
-    r"\alpha", low=LEAST_PRIOR, high=1e3, typical=1.0, log=True, title="prior", description="The same on every side."
+    r"\alpha",
+    low=LEAST_PRIOR,
+    high=1e3,
+    typical=1.0,
+    log=True,
+    title="prior",
+    description="The same value for every side.",
 )
 DELTA = Parameter(
     r"\delta", low=1e-12, high=0.1, typical=1e-5, log=True, description="Used only by the smooth mechanism."

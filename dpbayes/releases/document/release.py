@@ -191,7 +191,7 @@ def require_shape(what: str, content: object, shape: Any) -> None:
         present = content if isinstance(content, dict) else {}
         shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
         if not isinstance(content, dict) or set(content) != set(shape):
-            raise InputError(f"{what} must be an object of exactly these fields: {', '.join(shape)}.")
+            raise InputError(f"{what} must be an object with exactly these fields: {', '.join(shape)}.")
         for name, inner in shape.items():
             require_shape(f'{what}\'s "{name}"', content[name], inner)
     elif isinstance(shape, list):

@@ -173,7 +173,7 @@ def _table(event: Event, accounts: dict[str, Account], spendings: dict[int, Spen
 
 def _account(event: Event, accounts: dict[str, Account]) -> Account:
     if event.dataset not in accounts:
-        raise broken(event.row, "it is about a dataset that was not opened")
+        raise broken(event.row, "its dataset was not opened")
     return accounts[event.dataset]
 
 

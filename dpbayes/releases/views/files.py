@@ -65,7 +65,7 @@ class DrawnFrom(enum.Enum):
     """
 
     MEAN = "the mean"
-    ONE_DRAW = "one draw from the posterior"
+    ONE_DRAW = "one sample from the posterior"
 
 
 def cpts_for(

@@ -35,17 +35,17 @@ class Axis(enum.Enum):
     EPSILON = "ε", "ε, nats of privacy loss"
     RECORDS = "n", "n, records", (10.0, 1e6, 16)
     DELTA = "δ", "δ, probability that the bound fails", (1e-4, 0.5, 13)
-    T = "t", "t, stealth increment", (0.01, 10.0, 61)
+    T = "t", "t, non-negativity increment", (0.01, 10.0, 61)
     OMEGA = "ω", "ω, least probability"
     PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
-    LOG_RATIO = "Lρ", "Lρ, most that the log-likelihood moves, nats"
+    LOG_RATIO = "Lρ", "Lρ, largest change of the log-likelihood, nats"
     LEVEL = "L", "L, constant of the log-likelihood, nats per unit of distance"
     NORM_BOUND = "B", "B, norm bound of the weights"
     ANSWERS = "answers", "k, answers"
     RUNS = "runs", "R, runs"
     CHANGED = "records changed", "k, records that differ"
     SAMPLES = "samples", "n, samples"
-    APART = "distance", "ρ, distance of the tables"
+    APART = "distance", "ρ, distance between the tables"
     SHIFT = "shift", "shift, in units of the sensitivity S(x)", (0.02, 2.0, 41)
     RATE = "λ", "λ, rate"
     SIZE = "records", "n, records"
@@ -84,10 +84,10 @@ class ClaimParameters:
             typical=0.05,
             log=True,
             title="delta",
-            description="How often the bound may fail: a probability between 0 and 1.",
+            description="The probability with which the bound may fail, between 0 and 1.",
         ),
     ]
-    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="stealth increment")]
+    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="non-negativity increment")]
     omega: Annotated[
         float,
         Parameter(
@@ -97,7 +97,13 @@ class ClaimParameters:
     gap: Annotated[
         float,
         Parameter(
-            "2t", low=1e-3, high=1, typical=0.2, log=True, title="shortfall", description="Below the best score."
+            "2t",
+            low=1e-3,
+            high=1,
+            typical=0.2,
+            log=True,
+            title="shortfall",
+            description="The difference from the best score.",
         ),
     ]
     start: Annotated[float, Parameter("L_0", low=0.1, high=100, typical=10, log=True, title="L0")]
@@ -110,12 +116,20 @@ class ClaimParameters:
             typical=0.5,
             log=True,
             title="log ratio",
-            description="How far the tables’ difference moves the log-likelihood at most, in nats.",
+            description="The largest change of the log-likelihood between the two tables, in nats.",
         ),
     ]
     level: Annotated[
         float,
-        Parameter("L", low=1e-3, high=1000, typical=2, log=True, title="constant L", description="Nats per unit."),
+        Parameter(
+            "L",
+            low=1e-3,
+            high=1000,
+            typical=2,
+            log=True,
+            title="constant L",
+            description="In nats per unit of distance between tables.",
+        ),
     ]
     rate: Annotated[float, Parameter(r"\lambda", low=1e-3, high=100, typical=1, log=True, title="rate")]
     concentration: Annotated[float, Parameter("c", low=1e-2, high=1000, typical=1, log=True, title="concentration")]

@@ -111,7 +111,7 @@ THEOREM_2_II = Claim(
     "A posterior sample is (0, δ)-private (Ass. 2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
     Verdict.FALSE,
-    "It relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
+    "The proof relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
     "bound is above 1.",
     mechanism="PosteriorSampler",
 )
@@ -160,8 +160,8 @@ def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     crossing = number((n + 1) * math.log1p(apart) / apart)
     return f"""
 - {pair_text(at)}.
-- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ is
-  not in it, and a bound of 1 or more is vacuous.
+- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; the bound
+  does not depend on $n$, and a bound of 1 or more is vacuous.
 - **Proved**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
   \\sqrt{{1 - BC^2}}\\bigr\\}} = {certified}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
   the Bhattacharyya coefficient $BC = {affinity}$.
@@ -224,8 +224,8 @@ def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
     return f"""
 - **As stated**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which is Theorem 2 for one sample; every answer
   is a new sample.
-- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. Answers that all fall on a parameter
-  that is rare a priori lose that much.
+- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. This loss is reached if all answers
+  equal a parameter with little prior mass.
 - In zero-concentrated terms the cost is $k (L\\rho)^2/2 = {cost}$.
 """
 

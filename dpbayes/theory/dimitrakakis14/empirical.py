@@ -29,8 +29,8 @@ LEMMA_2 = Claim(
     "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "With two cells it needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and "
-    "delta, and is smaller there.",
+    "With two cells the lemma needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, "
+    "and is smaller there.",
     mechanism="PosteriorSampler",
 )
 
@@ -117,7 +117,8 @@ def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
   \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
 - **Proved**, for any $m \\ge 2$ and every distribution: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
   ${certified}$.
-- Measured on a fair die of {m} sides; the bounds are for all distributions; some of them have larger errors.
+- The simulation throws a fair die of {m} sides. The bounds hold for all distributions, and some distributions have
+  larger errors.
 """
 
 

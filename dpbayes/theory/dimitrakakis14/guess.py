@@ -16,7 +16,7 @@ LEMMA_8 = Claim(
     "How well the table can be guessed (Le Cam)",
     r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
     Verdict.HOLDS,
-    "It is for one sample. With N samples the overlap is that of the product distributions.",
+    "The lemma covers one sample. For N samples, the overlap of the product distributions must be used.",
     mechanism="PosteriorSampler",
 )
 

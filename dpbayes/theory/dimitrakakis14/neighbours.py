@@ -28,8 +28,8 @@ REMARK_1 = Claim(
     "Definitions 1 and 2 are equivalent",
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
-    "They are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: k "
-    "records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
+    "The definitions are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: "
+    "k records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
 )
 
 
@@ -85,12 +85,13 @@ def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     k, d = at.knobs.changed, number(at.knobs.delta)
     e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
     return f"""
-- Neighbours are $(\\epsilon, \\delta)$-private with $\\epsilon = {e}$, $\\delta = {d}$; $k = {k}$ records differ, at
-  $k\\epsilon = {together}$ nats.
+- The mechanism is $(\\epsilon, \\delta)$-private for neighbours, with $\\epsilon = {e}$ and $\\delta = {d}$. The
+  tables here differ in $k = {k}$ records, so $k\\epsilon = {together}$ nats.
 - **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
 - **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
 - **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
-  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta - p_j)\\}}$.
+  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta -
+  p_j)\\}}$.
 """
 
 

@@ -42,7 +42,8 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "Among finitely many candidates, none has the shifted score. The lemma holds for the weights of one table.",
+    "Among finitely many candidates, none has the shifted score. For the unnormalised weights of one table the lemma "
+    "holds.",
 )
 
 
@@ -150,13 +151,13 @@ def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
-- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times it may be
-  smaller by more than $e^{{\\epsilon/2}}$.
+- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score may be
+  smaller by a factor of more than $e^{{\\epsilon/2}}$.
 - **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
 - **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
-- Exactly: for every table, the probability of such scores; the largest of these is shown. $S$ is smoothed with
-  $\\beta = \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
+- **Exactly**: the largest probability of such scores over all tables is shown. $S$ is smoothed with $\\beta =
+  \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
 """
 
 
@@ -186,7 +187,8 @@ BASELINE = Claim(
     "Smooth sensitivity beats Laplace noise",
     r"",
     Verdict.UNCLEAR,
-    "The noise, epsilon and delta are not stated. Noise on the counts was as good or better nearly everywhere.",
+    "The Notes do not state the noise, epsilon and delta. In the comparisons of this program, noise on the counts "
+    "had a similar or smaller error at nearly all settings.",
 )
 
 

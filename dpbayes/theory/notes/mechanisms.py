@@ -89,7 +89,7 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
 - **As stated**: $\\epsilon = {printed}$ nats.
 - **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
-  all candidates. It is for this $n$ and prior.
+  all candidates. This loss holds for this $n$ and prior only.
 """
 
 
@@ -100,8 +100,8 @@ LOCAL = Claim(
     "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "It does not guarantee epsilon, and it exceeds epsilon for priors of about .3 and less. Every finite "
-    "distribution of full support has some epsilon. For larger priors it was below the target.",
+    "The mechanism does not guarantee epsilon: the loss exceeds epsilon for priors of about 0.3 and less. For larger "
+    "priors the loss was below epsilon. Any finite distribution with full support has some finite loss.",
 )
 
 
@@ -141,8 +141,8 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
 - **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
   $\\Delta_l$ were the same for all tables.
-- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
-  that it is.
+- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. This loss may be below $\\epsilon$, but no
+  proof guarantees this.
 """
 
 
@@ -153,8 +153,8 @@ SMOOTH = Claim(
     "Smooth sensitivity gives (ε, δ)-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
-    "The lemmas do not show it: they leave out the normaliser and the change from x to y. (1.5 epsilon, "
-    "delta/2) is proved, and no violation of (epsilon, delta) was found.",
+    "The lemmas do not imply the claim: they omit the normaliser and the change from x to y. (1.5 epsilon, delta/2) "
+    "is proved, and no violation of (epsilon, delta) was found.",
 )
 
 

@@ -55,8 +55,8 @@ CANDIDATES = Claim(
     "There are n + 1 candidate posteriors",
     r"|R| = n + 1",
     Verdict.AMENDED,
-    "This is right for two sides. In general there are C(n + m - 1, m - 1). Counting them once for every "
-    "table would give another mechanism.",
+    "The number is right for two sides. In general there are C(n + m - 1, m - 1) posteriors. Listing a posterior once "
+    "for every table would define a different mechanism.",
 )
 
 
@@ -79,7 +79,7 @@ def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
 - **As stated**: $n + 1 = {printed}$ posteriors.
 - **Proved**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {certified}$, the ways to
-  share $n$ throws among $m$ sides. Tables with the same counts have the same posterior, and it is listed once.
+  share $n$ throws among $m$ sides. Tables with the same counts have the same posterior, which is listed once.
 """
 
 
@@ -90,7 +90,7 @@ REDUCTION = Claim(
     "Neighbouring tables give the local sensitivity",
     r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
     Verdict.HOLDS,
-    "It follows from the triangle inequality, with equality at r = BI(x).",
+    "The claim follows from the triangle inequality, with equality at r = BI(x).",
 )
 
 
@@ -147,8 +147,8 @@ def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - {thrown(die)}; the most even table is $x = ({even})$.
 - **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
-- **Proved**: ${certified}$. Enumerated are all $r$ where there are few enough; otherwise it is the largest distance
-  to a neighbour, beyond which no $r$ goes by the triangle inequality.
+- **Proved**: ${certified}$. If there are few enough candidates $r$, all are enumerated. Otherwise the value is the
+  largest distance to a neighbour, which no $r$ can exceed by the triangle inequality.
 - With all throws on one side it is ${number(local_sensitivity(die, counts=one_side))}$; the largest over all tables is
   $\\Delta_g = {number(global_sensitivity(die))}$.
 """
@@ -159,7 +159,7 @@ FIGURE_1 = Claim(
     "The score changes most at r = BI(x)",
     r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
     Verdict.HOLDS,
-    "The maximum is not only there: the neighbour that is furthest away always reaches it too.",
+    "The maximum is also reached at the most distant neighbour.",
 )
 
 
@@ -211,8 +211,8 @@ def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
   \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
-- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
-  mechanism needs a $\\beta$ that is no larger.
+- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. The proofs about the
+  mechanism need a $\\beta$ of at most this value.
 """
 
 

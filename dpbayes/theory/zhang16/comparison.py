@@ -82,8 +82,8 @@ def counterexample_reduction(size: int = 8) -> Counterexample:
     """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
     none, _, complete = counterexample_denser(size)
     text = (
-        f"The complete graph of {size} nodes; the paper states that denser graphs gain more, so the stated value is "
-        "that of the graph without arrows"
+        f"The complete graph of {size} nodes; the paper states that denser graphs gain more; the stated value is the "
+        "value of the graph without arrows"
     )
     return _ratio(text, float(complete), float(none))
 

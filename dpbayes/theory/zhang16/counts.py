@@ -86,9 +86,9 @@ def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     nodes = len(subject.network.names)
     return f"""
-- A record is in one cell of every table, of $|I| = {nodes}$ tables. Replacing it takes 1 from that cell and
-  adds 1 to another.
-- **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, whatever $n$ is, so the line is level.
+- A record is in one cell of each of $|I| = {nodes}$ tables. Replacing the record lowers this count by 1 and raises
+  another count by 1.
+- **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, for every $n$, so the curve is constant.
 - **Proved**: 2 for each node whose family has more than one cell, ${certified}$.
 - **Exact**: the counts of two records that differ in every column, one taken from the other.
 """

@@ -22,7 +22,7 @@ THEOREM_2 = Claim(
     "Few Fourier coefficients give all marginals",
     r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
     Verdict.AMENDED,
-    "The theorem is true. In equation (1), which it uses, the marginal must pick the cells with eta and j = "
+    "The theorem holds. Its proof uses equation (1), in which the marginal must select the cells with eta and j = "
     "gamma componentwise.",
     mechanism="LaplaceFourier",
 )

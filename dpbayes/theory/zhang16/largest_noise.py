@@ -149,7 +149,7 @@ def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 def clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1, for the clipped updates."""
     return proposition_1_formula(subject, at, bound).replace(
-        "the exact quantile", f"or $n = {subject.records}$ where that is less: no count leaves $[0, n]$"
+        "the exact quantile", f"or $n = {subject.records}$ if $n$ is smaller: no count leaves $[0, n]$"
     )
 
 
@@ -162,7 +162,8 @@ PROPOSITION_1 = Claim(
     "The noise on every count is small",
     r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
-    "The noise is independent, so its exact quantile is known. It is slightly smaller than the union bound.",
+    "The noise is independent, so its exact quantile is known. The exact quantile is slightly smaller than the union "
+    "bound.",
     mechanism="LaplaceUpdates",
 )
 CLIPPED = Claim(

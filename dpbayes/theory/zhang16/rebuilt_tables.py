@@ -27,7 +27,8 @@ CONSISTENCY = Claim(
     "Rebuilt Fourier tables agree with each other",
     r"\sum_{\pi_i \setminus j} h^i = \sum_{\pi_k \setminus j} h^k",
     Verdict.HOLDS,
-    "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the lift.",
+    "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the counts "
+    "that t adds.",
     page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )
@@ -36,7 +37,8 @@ ALGORITHM_2 = Claim(
     "The Fourier posterior is private",
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
-    "It is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be negative.",
+    "The posterior is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be "
+    "negative.",
     page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )
@@ -171,7 +173,7 @@ def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 - **As stated**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
   \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
   {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
-- **Proved**: ${certified}$ records, of which the lift is ${number(lift)}$. Both are for the stated noise.
+- **Proved**: ${certified}$ records, of which $t$ adds ${number(lift)}$. Both bounds are for the stated noise.
 """
 
 

@@ -149,13 +149,13 @@ def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
     b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
     apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
     return f"""
-- $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$,
-  $\\sigma^2 = {variance}$. Over the ball $\\|w\\|_1$ is $\\sqrt d\\,B$ at most.
+- $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$, $\\sigma^2 =
+  {variance}$. In the ball, $\\|w\\|_1$ is at most $\\sqrt d\\,B$.
 - **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
   \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
   for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
-- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
-  whatever $n$ and $d$ are.
+- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)}, for any $n$
+  and $d$.
 - **Exact**: {_pair(at, knobs.features)}
 """
 
@@ -204,7 +204,7 @@ def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound)
     printed, certified = bound_texts(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
-- The paper states no factor: the factor that is right for small $B$ is used.
+- The paper states no constant of proportionality. The constant that is right for small $B$ is used here.
 - **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
 - **Proved**, for one sample: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
 - **Exact**: {_pair(at, 2)}
@@ -244,8 +244,8 @@ def _pair(at: EvaluationPoint, features: int) -> str:
     turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
     short = " With one feature, this pair does not have the largest loss." if b > 1 and features == 1 else ""
     return (
-        f"tables that differ in one record: $y = -1$ and a feature vector of length 1, or the same with $x$ {turned}. "
-        f"Under a prior with nearly all its mass at one point of the ball, the loss is the range of their "
+        "tables that differ in one record: $y = -1$ and a feature vector of length 1, or the same record with $x$ "
+        f"{turned}. Under a prior with nearly all its mass at one point of the ball, the loss is the range of their "
         f"log-likelihood ratio.{short}"
     )
 
@@ -303,16 +303,16 @@ APPENDIX_D = Claim(
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. It "
-    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
-    "B)^2/sigma^2 above.",
+    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. The bound "
+    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + B)^2/sigma^2 "
+    "above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
     "The privacy loss is proportional to the norm bound",
     r"\epsilon \propto B",
     Verdict.AMENDED,
-    "This holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
+    "The claim holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
     "the unit ball.",
 )
 LEMMA_D1 = Claim(

@@ -14,8 +14,7 @@ RERUNS = Claim(
     "Re-running costs ε for each run",
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
-    "Releasing only the first success costs 2 epsilon however many runs it takes, provided that the number of "
-    "runs stays secret.",
+    "Releasing only the first success costs 2 epsilon for any number of runs, if this number is kept secret.",
     mechanism="LaplaceFourier",
 )
 
@@ -30,7 +29,7 @@ def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
     [Zhang16] Section 3.2, Re-running.
     """
     epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
-    hidden = Assumption("The number of runs stays hidden, and runs go on until one succeeds.", holds=True)
+    hidden = Assumption("The number of runs is kept secret, and runs continue until one succeeds.", holds=True)
     return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", assumptions=(hidden,))
 
 

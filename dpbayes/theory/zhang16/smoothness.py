@@ -147,9 +147,9 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:
-        says = f"nothing, for $c' = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$ is not positive."
+        says = f"nothing, because $c' = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$ is not positive."
     elif level < start:
-        says = f"nothing, for $L = {level:g}$ is below $L_0 = {start:g}$."
+        says = f"nothing, because $L = {level:g}$ is below $L_0 = {start:g}$."
     else:
         says = (
             f"$c' = c - \\ln|I|/L_0 = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$, hence "
@@ -159,8 +159,8 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - A network of $|I| = {nodes}$ independent exponential nodes, as many as in this network, all with rate
   $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has constant $L$ where $\\theta_i \\le L$.
 - **As stated**: {says}
-- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes are concentrated from every $L_0$ on, so that
-  this holds for $L < L_0$ as well.
+- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes satisfy Assumption 2 for every $L_0$, so the
+  bound holds for $L < L_0$ as well.
 - **Exact**: $1 - (1 - e^{{-cL}})^{{|I|}}$.
 """
 
@@ -221,7 +221,7 @@ LEMMA_3 = Claim(
     "Concentrated nodes make a concentrated network",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
-    "It holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
+    "The lemma holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
     "distances, a node with parents has no smooth parameters under a continuous prior.",
     mechanism="PosteriorSampler",
 )

@@ -169,7 +169,7 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
     increments = np.asarray(t, dtype=np.float64)
-    positive = Assumption("t is above zero, as the corollary asks.", bool(np.all(increments > 0)))
+    positive = Assumption("t is above zero, as the corollary requires.", bool(np.all(increments > 0)))
     printed = np.exp(-increments)
     return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(positive,))
 
@@ -287,8 +287,9 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     increment = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
-        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss is "
-        f"called minor here that does not exceed the {n:,} real records; the proved value is the lift that suffices",
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss "
+        f"counts as small here if it does not exceed the {n:,} real records; the proved value is the number of added "
+        "records that suffices",
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),

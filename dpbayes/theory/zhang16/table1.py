@@ -76,7 +76,7 @@ def not_computable(network: Network, n: int) -> dict[str, str]:
     if not network.is_binary:
         missing["Fourier"] = "it needs a network of binary nodes"
     if binary_root(network) is None:
-        missing["MAP"] = "it is shown for a binary node without parents, and there is none"
+        missing["MAP"] = "its bounds are computed for a binary node without parents, and there is no such node"
     elif n == 0:
         missing["MAP"] = "there are no records"
     elif n > MOST_RECORDS:
@@ -127,7 +127,7 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
         certified=np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
         unit="distance of the mean of a function in [0, 1]",
         confidence=1 - delta,
-        assumptions=(Assumption("What trimming changes, eta, is left out", holds=True),),
+        assumptions=(Assumption("The error from trimming, eta, is omitted", holds=True),),
     )
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
     lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
@@ -190,8 +190,8 @@ SAMPLER = Claim(
     "Privacy and utility of posterior sampling",
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
-    "2 L is for one sample and records at distance 1. It must be multiplied by N and by the distance, up to "
-    "|I|. sqrt(M/2) is above 1.",
+    "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, 2 L must be "
+    "multiplied by both. sqrt(M/2) is above 1.",
     mechanism="PosteriorSampler",
 )
 MAP = Claim(

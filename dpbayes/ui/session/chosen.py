@@ -100,8 +100,8 @@ class Chosen:
             return _shipped(self.settings.data)
         if self.is_connected:
             raise InputError(
-                f"This needs records, but the records of {self.connected.title} stay at the source. On Data, generate "
-                "synthetic records or take a random sample of the table."
+                f"This view needs records, but the records of {self.connected.title} stay at the source. On Data, "
+                "generate synthetic records or take a random sample of the table."
             )
         mine = upload()
         if mine is None:

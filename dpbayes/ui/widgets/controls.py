@@ -41,7 +41,7 @@ def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> Non
 def _refusal(key: str, kept: str) -> None:
     message, since = st.session_state.get(f"{key}.refusal", ("", ""))
     if message and since == kept:  # another value, from wherever it came, is an answer to the refusal
-        st.caption(f":red[{escaped(message)}] Kept {escaped(kept)}.")
+        st.caption(f":red[{escaped(message)}] The value is still {escaped(kept)}.")
 
 
 def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:

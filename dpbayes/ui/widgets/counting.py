@@ -52,7 +52,7 @@ def _refused(chosen: Chosen) -> str:
 
 def count_again(label: str) -> None:
     """Offer to forget what was counted, and to scan the table anew."""
-    if st.button(label, key="connected.again", help="Forgets what was counted and scans the table once more."):
+    if st.button(label, key="connected.again", help="Discards the counts and scans the table again."):
         forget_scans()
         forget_asking(KIND)
         st.rerun()

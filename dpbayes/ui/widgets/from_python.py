@@ -46,7 +46,7 @@ DESCRIPTION = "domains.json"
 
 def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) -> None:
     """Offer code whose last line prints what the page shows, and the description that it reads, of a `chosen` table."""
-    with st.expander("The same from Python", key=f"python.{name}"):
+    with st.expander("Python code", key=f"python.{name}"):
         st.code(python, language="python", wrap_lines=True)
         if chosen is not None and DESCRIPTION in python:
             description_beside(chosen, name)

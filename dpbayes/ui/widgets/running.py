@@ -172,7 +172,7 @@ def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running
 
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
-    label = "Stop" if not work.stopped else "Go on" if work.anew is None else "Begin again"
+    label = "Stop" if not work.stopped else "Continue" if work.anew is None else "Restart"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 
 

@@ -177,7 +177,7 @@ def source(reference: Reference) -> None:
 def noise_is_not_error() -> None:
     """Say what noise per cell leaves open, and lead to the page that shows the errors."""
     st.caption(
-        "Noise per cell is not the error of a probability: rows with few records have larger errors, and Fourier’s "
-        "lift adds to them. Explore shows the errors."
+        "Noise per cell is not the error of a probability. Rows with few records have larger errors, and the counts "
+        "that Fourier adds (t) increase the errors. Explore shows the errors."
     )
     st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")

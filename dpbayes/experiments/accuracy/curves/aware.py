@@ -95,7 +95,8 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     if not set(AWARE) & set(methods) or releases.plan.repeats <= MOST_REPEATS:
         return []
     return [
-        f"Noise-aware curves are slow to compute. They use the first {MOST_REPEATS} repeats, so their bands are wider."
+        f"Noise-aware curves are slow to compute. These curves use the first {MOST_REPEATS} repeats, so their bands "
+        "are wider."
     ]
 
 

@@ -40,7 +40,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
     with folded("Best private curve at each ε", key="accuracy.best") as is_open:
         if is_open:
             _best(study)
-    with folded("Where one curve overtakes another", key="accuracy.crossings") as is_open:
+    with folded("Crossings of curves", key="accuracy.crossings") as is_open:
         if is_open:
             _crossings(study)
     with st.expander("Proved ε and accuracy of each curve"):
@@ -49,7 +49,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
         _formulas(study)
         _assumptions(recipe, study)
         source(Reference("Zhang16", "section 5.1, Figure 1"))
-    with st.expander("The same from Python or the command line"):
+    with st.expander("Python and command line"):
         _code(recipe)
     return going
 
@@ -60,7 +60,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
 def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Go on for a moment and show what is in; return whether there is more to come."""
     if under_way:
-        st.caption("This is computed once all repeats are done.")
+        st.caption("The calibration is computed once all repeats are done.")
         return False
     work = reliability_run(study, epsilon)
     work.work()
@@ -79,7 +79,7 @@ def _reliability_chart(
     most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
         f"At ε = {numeral(epsilon, 6)} the mean calibration error is {exact} for the exact posterior and {most} for "
-        f"{escaped(worst.called(study.plan.draws))}. The latter is the largest error, and the curve is "
+        f"{escaped(worst.called(study.plan.draws))}. The latter curve has the largest error and is "
         f"{'overconfident' if bins[worst].overconfidence > 0 else 'underconfident'}."
     )
     chart(
@@ -110,14 +110,15 @@ def _best(study: AccuracyStudy) -> None:
             "ε": [numeral(row.epsilon, 4) for row in rows],
             "best": [row.method.called(draws) for row in rows],
             "accuracy": [share_text(row.accuracy) for row in rows],
-            "below no privacy": [points(row.behind, row.error) for row in rows],
+            "below the exact posterior": [points(row.behind, row.error) for row in rows],
             "not clearly worse": [", ".join(m.called(draws) for m in row.beside) for row in rows],
         }
     )
     st.dataframe(frame, hide_index=True)
     st.caption(
-        "Only curves with a proved ε are compared. ± is two standard errors of the difference in the same repeats. The "
-        "best of several curves is slightly overestimated. *Mechanisms* offers more curves, also noise-aware ones."
+        "Only curves with a proved ε are compared. ± is two standard errors of the difference in the same repeats. "
+        "The accuracy of the best of several curves is slightly overestimated. *Mechanisms* offers more curves, "
+        "including noise-aware ones."
     )
 
 
@@ -138,8 +139,9 @@ def _crossings(study: AccuracyStudy) -> None:
     else:
         st.markdown("No curve is clearly ahead of another at any ε.")
     st.caption(
-        "Behind and ahead mean a difference of more than three standard errors in the same repeats (more for few "
-        "repeats). Elsewhere there is no clear difference; more repeats and more values of ε narrow the range."
+        "A curve is behind or ahead if the difference in the same repeats exceeds three standard errors (more than "
+        "three if there are few repeats). Elsewhere there is no clear difference; more repeats and more values of ε "
+        "narrow the range."
     )
 
 
@@ -200,12 +202,13 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     assumption(
         "The records follow the network."
         if not real
-        else "The records follow the network. This is unknown for a true table; the accuracy is measured anyway.",
+        else "The records follow the network. For a real table this is unknown; the measured accuracy does not depend "
+        "on this assumption.",
         holds=not real,
     )
     assumption(
-        "The generator is the paper's. The paper does not state it; uniform probabilities and even classes "
-        "are our assumption.",
+        "The generator is the paper's. The paper does not describe its generator; uniform probabilities and equally "
+        "frequent classes are assumed here.",
         holds=False,
     )
     assumption(
@@ -225,7 +228,7 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
         assumption(
             "The noise is integer, as in a real release. Real-valued noise, as in the paper, has a slightly larger "
-            "variance at the same ε, most of all at large ε.",
+            "variance at the same ε, especially at large ε.",
             holds=plan.noise is Noise.WHOLE,
         )
 
@@ -234,9 +237,9 @@ def _code(recipe: AccuracyRecipe) -> None:
     if is_of_a_table(recipe) and recipe.table not in SHIPPED:
         if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
             st.markdown(
-                "This table exists in this session only. In Python, build a `Dataset` and an `AccuracyPlan` with it as "
-                "`source`; then `accuracy_study(plan).frame()` from `dpbayes.experiments.accuracy.study` returns these "
-                "numbers."
+                "This table exists in this session only. In Python, build a `Dataset`, and an `AccuracyPlan` with "
+                "this dataset as `source`. Then `accuracy_study(plan).frame()` from "
+                "`dpbayes.experiments.accuracy.study` returns these numbers."
             )
             return
         st.markdown(

@@ -24,7 +24,7 @@ def verdict(study: AccuracyStudy, epsilon: float) -> str:
         return f"Without privacy, {target} is predicted correctly in {share_text(exact)} of records."
     place, correct = f"At ε = {numeral(best.epsilon)}", share_text(best.accuracy)
     if best.beside:
-        said = f"{target} is predicted correctly in {correct} of records, without privacy in {share_text(exact)}"
+        said = f"{target} is predicted correctly in {correct} of records ({share_text(exact)} without privacy)"
         return f"{place}, {said}; no private curve is clearly best."
     name = escaped(best.method.called(study.plan.draws))
     shares = f"correct for {correct} of records, {share_text(exact)} without privacy"
@@ -37,7 +37,7 @@ def compared(study: AccuracyStudy, epsilon: float) -> str:
     if best is None:
         return ""
     names = ", ".join(escaped(method.called(study.plan.draws)) for method in best.beside)
-    tied = f" There is no clear difference to {names}." if names else ""
+    tied = f" There is no clear difference from {names}." if names else ""
     name = best.method.called(study.plan.draws)
     name = escaped(name[0].upper() + name[1:])
     return f"{name} is {points(best.behind, best.error)} below the exact posterior.{tied}"

@@ -92,7 +92,9 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
             f"Side 1 cannot come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
     if _is_of_a_record(chosen, options) and 0 < n < options.record:
-        raise InputError(f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller one.")
+        raise InputError(
+            f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller record number."
+        )
     attackers, each = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         seen = many(options.releases, "release")
@@ -266,7 +268,7 @@ def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport, lim
     text = f"Half of the {len(seen)} simulated attackers are more than {middle} sure at the end. {' '.join(limits)}"
     past = [np.mean(np.any(seen > c.log_odds + 1e-9 * (1 + np.abs(c.log_odds)), axis=1)) for c in ceilings if c.passed]
     if past:
-        text += f" :red[{whole_percent(float(past[0]))} of the attackers pass the stated limit.]"
+        text += f" :red[{whole_percent(float(past[0]))} of the attackers exceed the stated limit.]"
     if report.claimed.delta:
         text += " A guarantee with δ may fail with probability δ at each release."
     st.caption(text)

@@ -44,7 +44,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
         return None
     wanted = hash((subject.key, target))
     if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
-        st.caption("The search audits one ε after the other. It may take a while, and you can stop it.")
+        st.caption("The search audits one ε after another. The search may take a while, and you can stop it.")
         st.button("Find ε", key="audit.find", on_click=_search, args=(wanted,))
         return None
     search = recalibration_work(subject, how, target)
@@ -70,9 +70,9 @@ def _offer_knob(subject: Audited, how: Recalibration, asked: str, value: float) 
         args=({knob: value, **turned},),
         disabled=in_use,
     )
-    note = "This depends only on public settings and costs no privacy."
+    note = "The search uses only public settings and costs no privacy."
     if not subject.certified.is_private:
-        note += " It holds for this n and prior only."
+        note += " The result holds for this n and prior only."
     st.caption(note)
 
 
@@ -152,8 +152,8 @@ def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
     else:
         assumption(
-            f"The worst case is exact. Here it is only known to lie between {numeral(report.at_least, 4)} and "
-            f"{numeral(report.exact, 4)}.",
+            f"The worst case is exact. Here the worst case is only known to lie between {numeral(report.at_least, 4)} "
+            f"and {numeral(report.exact, 4)}.",
             holds=False,
         )
     if not report.certified.is_private:
@@ -163,7 +163,7 @@ def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
     for doubt in subject.known.doubts:
         assumption(doubt, holds=False)
     assumption(
-        "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise can "
-        "reveal a table (Mironov, CCS 2012). The audit is of the ideal distribution.",
+        "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise "
+        "can reveal a table (Mironov, CCS 2012). The audit covers the ideal distribution only.",
         holds=False,
     )

@@ -27,13 +27,13 @@ def draws_section(subject: Audited, *, seed: int) -> None:
     if LEAST_DRAWS * each > MOST_NUMBERS:
         st.caption(
             f"This release has {each:,} numbers. The bound is computed for releases of up to "
-            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above has another lower bound."
+            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above gives another lower bound."
         )
         return
     if subject.hypothetical is None and st.session_state.get("audit.released") != wanted:
         st.caption(
             "Many simulated releases of two neighbouring tables prove a lower bound without any formula. On a network "
-            "with many cells this is slow, and the bound is often loose."
+            "with many cells the computation is slow, and the bound is often loose."
         )
         st.button("Compute lower bound", key="audit.release", on_click=_ask, args=(wanted,))
         return
@@ -52,13 +52,13 @@ def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
     confidence = f"confidence 1 − {power_of_ten(round(np.log10(loss.doubt)))}"
     if loss.epsilon > 0:
         at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
-        broken = " :red[This is above the claim.]" if loss.refutes(subject.promised) else ""
+        broken = " :red[The lower bound exceeds the claim.]" if loss.refutes(subject.promised) else ""
         st.markdown(f"**The privacy loss is at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
     else:
         st.markdown(f"**The simulated releases prove no privacy loss, with {confidence}.** The outputs are too rare.")
     st.caption(
-        f"{escaped(told)} This uses {2 * loss.counted:,} simulated releases of each table and no formula. An event is "
-        f"chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
+        f"{escaped(told)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. An "
+        f"event is chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
         f"{loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. Clopper-Pearson intervals turn "
         "these counts into a lower bound."
     )

@@ -240,13 +240,17 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
         claimed=claimed,
         certified=Mark(proved.epsilon, proved.delta, "proved") if proved.is_private else None,
     )
-    above = " It is above the stated guarantee." if broken.any() else ""
+    above = " The curve exceeds the stated guarantee." if broken.any() else ""
     chart(figure, key="audit.curve", alt=f"Privacy curve: delta against epsilon; {claimed.name} at {promise}.{above}")
     return report
 
 
 def _data(report: AuditReport) -> None:
-    drawn = "This curve is exact." if curve_is_exact(report) else "Dashed is an upper bound, dotted a lower bound."
+    drawn = (
+        "This curve is exact."
+        if curve_is_exact(report)
+        else "The dashed curve is an upper bound, and the dotted curve is a lower bound."
+    )
     st.caption(
         "δ(ε) is the largest amount by which the probability of an event under one table exceeds e^ε times its "
         f"probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the stated ε."

@@ -87,7 +87,7 @@ def _axis_control(claim: BoundClaim, axis: Axis) -> None:
     axes, key = EXHIBITS[claim.name].axes, f"bounds.axis.{claim.name}"
     controls.mirror(key, axis)
     st.segmented_control(
-        "Drawn against",
+        "Horizontal axis",
         axes,
         key=key,
         format_func=lambda option: option.value,
@@ -184,15 +184,15 @@ def _remarks(evaluation: Evaluation) -> list[str]:
     measured, remarks = evaluation.measured, []
     if measured.releases:
         remarks.append(
-            f"Simulated: {measured.releases:,} {evaluation.exhibit.trials} with a fixed seed, none of them published. "
-            "Bars are 95% intervals." + _range(evaluation)
+            f"Simulated: {measured.releases:,} {evaluation.exhibit.trials} with a fixed seed; none of them is "
+            "published. Bars are 95% intervals." + _range(evaluation)
         )
         if not np.isfinite(measured.value[0]):
             remarks.append("There are too few simulations for this quantile: only larger values of δ have a dot.")
     if measured.note:
         remarks.append(measured.note)
     if evaluation.axis is Axis.RECORDS and evaluation.exhibit.uses is not Uses.PUBLIC:
-        remarks.append("Along n, the counts keep the proportions of the table.")
+        remarks.append("For other values of n, the counts keep the proportions of the table.")
     remarks.append("Nothing here depends on the counts." if evaluation.is_private else "Not private (curator view).")
     return remarks
 

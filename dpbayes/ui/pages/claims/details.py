@@ -61,7 +61,7 @@ def formula_and_conditions(claim: Claim, evaluation: Evaluation | None) -> None:
         if not evaluation.bound.assumptions:
             st.caption("The claim has no conditions.")
         elif not evaluation.bound.applies:
-            st.caption("A condition that is crossed out does not hold here; the stated bound is shown all the same.")
+            st.caption("A condition marked ✗ does not hold here; the stated bound is still shown.")
     source(claim.reference)
 
 

@@ -29,9 +29,9 @@ GIVING = {"robustness.low": lowest("robustness.low"), "robustness.high": highest
 """What gives way where the weakest prior shown is not weaker than the strongest."""
 
 PRIORS = {
-    RecordFamily.EXPONENTIAL: "The rate has the prior Exp(λ). λ is the strength, and the c of Assumption 2.",
-    RecordFamily.NORMAL: "The mean is 0. The precision has the prior Exp(λ). λ is the strength, and c = 2λ.",
-    RecordFamily.BINOMIAL: "The probability has the prior Beta(a, a). a is the strength, and c is about √(a/π).",
+    RecordFamily.EXPONENTIAL: "The rate has the prior Exp(λ). λ is the prior’s strength and the c of Assumption 2.",
+    RecordFamily.NORMAL: "The mean is 0. The precision has the prior Exp(λ). λ is the prior’s strength, and c = 2λ.",
+    RecordFamily.BINOMIAL: "The probability has the prior Beta(a, a). a is the prior’s strength, and c ≈ √(a/π).",
 }
 
 FACTS: Facts = {"n": lambda chosen: f"{chosen.options('robustness').records:,}"}
@@ -130,7 +130,7 @@ def _moved(curves: Robustness, here: Robustness) -> None:
     )
     st.caption(
         f"The larger of the KL divergences in both directions, computed exactly. {exceeded_text(curves)} Both tables "
-        "are hypothetical: nothing here depends on anybody’s data."
+        "are hypothetical: nothing here depends on real data."
     )
 
 
@@ -219,7 +219,10 @@ def formulas(here: Robustness, chosen: Chosen) -> None:
   {values["least"]}$ are needed and that $\\ln(1/(2d))/b = {values["most"]}$ suffice. Values below 1 are shown as 1.
 """
     )
-    assumption("The prior gives the parameters without constant L at most exp(−cL), for every L ≥ 0.", holds=True)
+    assumption(
+        "The prior mass of the parameters without Lipschitz constant L is at most exp(−cL), for every L ≥ 0.",
+        holds=True,
+    )
     assumption("Records are independent given the parameter, and the prior is conjugate.", holds=True)
     assumption("The stated bound on the divergence holds for these two tables.", holds=not here.broken[0])
     assumption("The stated number of answers is not refuted by these two tables.", holds=not here.too_few[0])

@@ -100,13 +100,13 @@ def sampled_counts(network: Network, n: int, seed: int) -> Counts:
 
 def agreement(net: Network, view: Agreement) -> None:
     """Show the two tables of a release that hold a node, under Laplace and under Fourier."""
-    st.subheader("Consistency: do two tables of a release agree?")
+    st.subheader("Consistency of the released tables")
     seen = view.seen
     differs = _panels(net, view, seen)
     releases = many(len(next(iter(seen.values())).totals), "simulated release")
     st.caption(
         f"{releases} of a table with {many(view.records, 'fair coin flip')} in every column. ± is a standard error; a "
-        "number without it is the same in every release."
+        "number without ± is the same in every release."
     )
     _observer(seen, differs, view.records)
 
@@ -143,7 +143,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
                 key=f"compare.agree.{label}",
                 simulates=True,
                 alt=f"Dots: records with {about} by {names[0]} and by {names[1]}, in {len(values)} simulated releases "
-                f"under {label}. They differ by {gap} records on average.",
+                f"under {label}. The two tables differ by {gap} records on average.",
             )
     return differs
 
@@ -163,6 +163,6 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
     frame = pd.DataFrame.from_dict(said, orient="index", columns=["true counts", *seen])
     st.dataframe(frame.reset_index(names="property"), hide_index=True)
     st.caption(
-        "Fourier’s tables agree, but with real-valued noise their cells are not whole numbers, and their total is n "
-        "plus the added counts. Scaling them back to n or clipping negative cells costs no privacy."
+        "Fourier’s tables agree. With real-valued noise, their cells are not whole numbers. Their total is n plus the "
+        "added counts. Scaling the tables back to n or clipping negative cells costs no privacy."
     )

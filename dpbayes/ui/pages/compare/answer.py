@@ -127,7 +127,7 @@ def _told(errors: Errors, asked: Question, *, n: int, is_published: bool) -> str
     return (
         f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
         f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
-        "are read as true counts. Fourier has no lift here."
+        "are read as true counts. Fourier uses t = 0 here."
     )
 
 

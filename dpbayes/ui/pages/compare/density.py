@@ -259,7 +259,9 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
 def _searched_told(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
-    exact = "" if noise.exact else " Where the worst record is not computed exactly, a proved bound is used."
+    exact = (
+        "" if noise.exact else " Where the largest loss of a record is not computed exactly, a proved bound is used."
+    )
     return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
 
 
@@ -270,7 +272,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     pure = [*PURE, *(other.column for other in others if not other.needs_delta)]
     frame.insert(1, "least without δ", frame[pure].idxmin(axis=1))
     if gaussian:
-        frame.insert(2, "least of all", frame[[*pure, *gaussian]].idxmin(axis=1))
+        frame.insert(2, "least with or without δ", frame[[*pure, *gaussian]].idxmin(axis=1))
     st.markdown("**Noise per cell on a chain, a tree and naive Bayes, in counts**")
     numbers(frame)
 
@@ -309,21 +311,21 @@ def _formulas(costs: Costs, epsilon: float) -> None:
     with st.expander("Formulas, assumptions and source"):
         st.markdown(
             f"""
-The numbers are those of the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon, 6)}$.
+The numbers are for the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon, 6)}$.
 
 - **Laplace** (Lemma 1, Corollary 1): one record moves the counts by $2|I| = {2 * nodes}$ in any graph. The sd is
   $\\sqrt 2 \\cdot 2|I|/\\varepsilon = {numeral(np.sqrt(2) * 2 * nodes / epsilon)}$ in every cell.
 - **Fourier, as stated** (Corollary 2): scale $b = 2|N_I|/\\varepsilon = {numeral(printed)}$ on each integer
   coefficient, $|N_I| = {len(line.closure)}$. A family of $c$ cells is rebuilt from $c$ coefficients, so the sd is
   $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
-- **Fourier, proved**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, where $O = {overlap.value}$ is the most
-  coefficients that one record can flip, and no noise on the public $n$. The sd is
-  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
-- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}}
-  = {numeral(float(size.printed))}$. This holds.
-- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$
-  times Laplace’s. In counts per cell it is {numeral(float(remark.certified))} times Laplace’s at the worst node.
-  {REMARK_COMPARISON.finding}
+- **Fourier, proved**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, where $O = {overlap.value}$ is the largest
+  number of coefficients that one record can flip. The public $n$ has no noise. The sd is $\\sqrt 2\\, b \\sqrt{{c -
+  1}}/c = {numeral(rebuilt)}$.
+- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}} =
+  {numeral(float(size.printed))}$. The bound holds.
+- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} =
+  {numeral(float(remark.printed))}$ times Laplace’s. In counts per cell the noise is
+  {numeral(float(remark.certified))} times Laplace’s at the worst node. {REMARK_COMPARISON.finding}
 """
         )
         assumption("Every node is binary.", holds=True)

@@ -200,9 +200,10 @@ def _captions(comparison: Comparison, network: Network) -> None:
             st.caption(weights_effect(comparison, network))
         if laplace.recounted is not None:
             st.caption(
-                f"Diamonds use δ: Laplace noise of pure ε = {numeral(laplace.recounted.epsilon)} satisfies the same "
-                "(ε, δ), by the exact loss of its worst pair of tables. Noise is measured before counts are clipped; "
-                "Fourier has no lift here. No record is used: noise depends on the graph and on the guarantee only."
+                f"Diamonds show the noise with δ. Laplace noise at ε = {numeral(laplace.recounted.epsilon)} satisfies "
+                "the same (ε, δ): this follows from the exact loss of its worst pair of tables. Noise is measured "
+                "before counts are clipped; Fourier uses t = 0 here. No record is used: noise depends on the graph "
+                "and on the guarantee only."
             )
     for label, why in comparison.refused.items():
         st.caption(escaped(f"{label}: {why}"))
@@ -256,11 +257,11 @@ def _factors(comparison: Comparison) -> None:
             {
                 "mechanism": [noise.label for noise in comparison.noises],
                 "guarantee": ["ε" if noise.is_pure else "ε, δ" for noise in comparison.noises],
-                "Laplace noise over it": [comparison.factor(noise) for noise in comparison.noises],
+                "Laplace noise / mechanism noise": [comparison.factor(noise) for noise in comparison.noises],
             }
         )
         numbers(frame, height=38 + 35 * len(frame))
-        st.caption("The noise of Laplace over that of the mechanism, at the same guarantee.")
+        st.caption("The noise of Laplace divided by the noise of the mechanism, at the same guarantee.")
 
 
 def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
@@ -277,7 +278,7 @@ def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
             "own epsilon with delta": [
                 math.nan if noise.recounted is None else noise.recounted.epsilon for noise in noises
             ],
-            "Laplace noise over it": [comparison.factor(noise) for noise in noises],
+            "Laplace noise / mechanism noise": [comparison.factor(noise) for noise in noises],
         }
     )
 
@@ -303,14 +304,15 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     chart(
         factors_figure([graph.name for graph in graphs], factors),
         key="compare.graphs",
-        alt=f"Dots: the noise per cell of Laplace over that of each mechanism on {many(len(graphs), 'graph')}. {said}",
+        alt=f"Dots: the noise per cell of Laplace divided by that of each mechanism on {many(len(graphs), 'graph')}. "
+        f"{said}",
     )
     if work.is_long:
         progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")
     st.caption(
         "Mechanisms without δ are compared with Laplace without δ, the others with Laplace that uses the same δ. "
         f"Graphs of more than {MOST_NODES} nodes are left out."
-        + (" All tables have the same weight here." if comparison.weights else "")
+        + (" All tables have the same weight in this picture." if comparison.weights else "")
     )
     with st.expander("Best mechanism by graph"):
         numbers(graphs_frame(graphs))
@@ -348,9 +350,11 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
             "nodes": [graph.nodes for graph in graphs],
             "cells": [graph.cells for graph in graphs],
             "best without δ": pure,
-            "Laplace noise over it": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
+            "Laplace noise / mechanism noise": [graph.factors[best] for graph, best in zip(graphs, pure, strict=True)],
             "best with δ": others,
-            "Laplace noise over it ": [graph.factors[best] for graph, best in zip(graphs, others, strict=True)],
+            "Laplace noise / mechanism noise ": [
+                graph.factors[best] for graph, best in zip(graphs, others, strict=True)
+            ],
         }
     )
 
@@ -383,9 +387,9 @@ def _residuals(comparison: Comparison, network: Network) -> None:
             f"{', '.join(map(inside, shown))}.",
         )
         st.caption(
-            "The residual of a set of nodes is what its table adds to the tables of its subsets. Laplace and Gaussian "
-            "noise is added to cells; the dots show what remains after least squares. The other mechanisms choose the "
-            "noise of each residual."
+            "The residual of a set of nodes is the part of its table that the tables of its subsets do not determine. "
+            "Laplace and Gaussian noise is added to cells; the dots show the noise of the residuals after a "
+            "least-squares fit. The other mechanisms choose the noise of each residual."
         )
 
 
@@ -428,9 +432,9 @@ def _remark_1(comparison: Comparison, network: Network) -> None:
             )
             remark = float(np.asarray(comparison_bound(network).printed))
             st.markdown(
-                f"The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
+                "The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
                 f"most **{numeral(remark)}** times Laplace’s. Per cell it is **{numeral(printed)}** times Laplace’s "
                 f"with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
-                f"{REMARK_COMPARISON.finding} The view *Graph density* shows it over graphs."
+                f"{REMARK_COMPARISON.finding} The view *Graph density* shows this comparison over graphs."
             )
         source(REMARK_COMPARISON.reference)

@@ -188,7 +188,7 @@ def _controls(increment: Increment | None) -> None:
             f"Use t = {numeral(increment.t, 4)} on Explore",
             on_click=set_parameter,
             args=("t", increment.t),
-            help="Sets the stealth increment of the Fourier mechanism.",
+            help="Sets the non-negativity increment of the Fourier mechanism.",
         )
 
 
@@ -221,7 +221,7 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
         proved = float(proved_probability(simulated.network, simulated.noise, each, np.array(t)))
         records.append(
             {
-                "what is non-negative": each.value,
+                "non-negative quantity": each.value,
                 "simulated": float(worst.probability(t)) if worst else math.nan,
                 "standard error": float(worst.standard_error(t)) if worst else math.nan,
                 "proved, at least": max(proved, 0.0),
@@ -235,17 +235,18 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
         else " The whole table of this graph is too large to simulate; its proved bound is shown."
     )
     st.caption(
-        f"Simulated: the noise of {many(draws, 'release')} with all counts zero. True counts can only raise the "
-        "probabilities of released tables and parameters, so these numbers hold for all data and are public. True "
-        f"counts can lower the probability for the whole table.{aside}{_source_of_t(simulated, options, increment)} "
-        "Explore draws the probability with the true counts for the curator."
+        f"Simulated: the noise of {many(draws, 'release')} with all counts zero. For released tables and parameters, "
+        "true counts can only raise the probability. These numbers are therefore lower bounds for all data, and "
+        "public. For the whole table, true counts can lower the "
+        f"probability.{aside}{_source_of_t(simulated, options, increment)} Explore draws the probability with the "
+        "true counts for the curator."
     )
     data_and_download(lambda: _curves(simulated, sense), name="non-negativity", curator_only=False, simulates=True)
 
 
 def _cost(simulated: NonNegativity, options: StealthOptions, t: float) -> None:
     """State what t adds to every table, and what the paper's formula would add for the same target."""
-    st.markdown(f"**The lift adds {plural(records_text(t * simulated.counts), 'count')} to every table.**")
+    st.markdown(f"**The increment t adds {plural(records_text(t * simulated.counts), 'count')} to every table.**")
     if options.aim is StealthAim.INCREMENT:
         promised = min(float(printed_probability(t)), NEAREST)
         worst = simulated.worst.get(options.sense)
@@ -264,7 +265,9 @@ def _cost(simulated: NonNegativity, options: StealthOptions, t: float) -> None:
             f"{own}."
         )
     else:
-        st.caption("The paper’s formula needs an infinite t, too. The t here is proved for 1 − 10⁻¹².")
+        st.caption(
+            "The paper’s formula also needs an infinite t. The t shown here is proved for a probability of 1 − 10⁻¹²."
+        )
 
 
 def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> str:
@@ -272,11 +275,14 @@ def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: I
     if options.aim is StealthAim.INCREMENT:
         return ""
     if not increment.is_proved:
-        return " t is an upper confidence limit; it is too small with probability at most 0.1%."
+        return " t is an upper confidence limit: t is too small with probability at most 0.1%."
     if options.sense is Sense.MARGINALS and not is_simulated(simulated.network):
-        return " t is proved by a formula, which for tables of this size is as good as a simulation."
+        return (
+            " A formula proves that this t is large enough. For tables of this size the formula is as accurate as a "
+            "simulation."
+        )
     if options.sense in simulated.worst:
-        return " The simulation is too small for this probability, so t is proved by a formula."
+        return " The simulation is too small for this probability, so a formula proves that t is large enough."
     return ""
 
 
@@ -303,11 +309,11 @@ def _claim(t: float) -> None:
 def _costs_of_trying_again(epsilon: float) -> None:
     with st.expander("Cost of repeated runs"):
         st.markdown(
-            f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing only "
-            f"the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, however many runs it takes: "
-            "$P(A \\mid S) = P(A \\cap S)/P(S)$, and both change by a factor of at most $e^\\varepsilon$. This holds "
-            "if nobody learns the number of runs, and if runs continue until one is non-negative. The paper’s "
-            "Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
+            f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing "
+            f"only the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, for any number of "
+            "runs: $P(A \\mid S) = P(A \\cap S)/P(S)$, and both change by a factor of at most $e^\\varepsilon$. This "
+            "bound holds if the number of runs is kept secret, and if runs continue until one is non-negative. The "
+            "paper’s Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
         )
 
 

@@ -45,12 +45,12 @@ def show_connected(name: str) -> None:
 
 def _records_instead(mine: Connected) -> None:
     """Offer records for pages that look at some: synthetic ones, or a random sample as a table of its own."""
-    st.caption("Pages that need records, such as Accuracy, use synthetic records or a sample instead.")
+    st.caption("Pages that need records, such as Accuracy, use synthetic records or a random sample instead.")
     left, right = st.columns(2)
     if left.button(
         "Generate synthetic records",
         width="stretch",
-        help="Records from the open network with random probabilities. They contain nothing of the table.",
+        help="Records from the open network with random probabilities. They contain no information from the table.",
     ):
         Chosen.now().adopt_as_source()
         st.rerun()

@@ -308,7 +308,9 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
         widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)
     if leaks:
-        st.warning("These domains are read from the data. Before a real release, state each from public knowledge.")
+        st.warning(
+            "These domains are read from the data. Before a real release, state each domain from public knowledge."
+        )
 
 
 def _distribution(data: Dataset) -> None:

@@ -44,7 +44,7 @@ class Averages:
         """Over how many releases, as a sentence."""
         measured, shown = len(self.cell.means), self.shown.count
         return f"Averages are over {many(shown, 'release')}" + (
-            "." if measured == shown else f", those of this cell over {measured}."
+            "." if measured == shown else f"; averages of this cell are over {measured}."
         )
 
 

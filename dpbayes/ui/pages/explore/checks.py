@@ -33,7 +33,7 @@ MOST_VALUES = 1_000_000
 
 def coverage(chosen: Chosen) -> bool:
     """Show the coverage of intervals, once opened; return whether it goes on."""
-    with folded("How often intervals contain the truth", key="coverage.open") as is_open:
+    with folded("Calibration of intervals", key="coverage.open") as is_open:
         if not is_open:
             return False
         going = False
@@ -71,13 +71,13 @@ def _measured(chosen: Chosen) -> bool:
         )
         first = {curve.look: whole_percent(curve.y[0]) for curve in curves}
         st.markdown(
-            f"At ε = {numeral(curves[0].x[0])}, {LEVEL:.0%} intervals contain the truth in {first[AS_REAL]} of "
+            f"At ε = {numeral(curves[0].x[0])}, {LEVEL:.0%} intervals contain the true value in {first[AS_REAL]} of "
             f"releases for a naive reader and in {first[AWARE]} for a noise-aware reader."
         )
     st.caption(
         f"{releases} networks sampled from the prior at every ε, each with a table of {many(n, 'record')} and one "
-        "release. The records are not used. Coverage is an average over the prior: for a network that the prior makes "
-        "unlikely, such as one with probabilities near 0 or 1, it is lower at a small ε."
+        "release. The records are not used. Coverage is an average over the prior. At a small ε, coverage is lower "
+        "for networks that are unlikely under the prior, such as those with probabilities near 0 or 1."
     )
     return work.going
 
@@ -88,7 +88,7 @@ MOST_RHAT = 1.05
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
     """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
-    with folded("Check against whole tables", key="exact.open") as is_open:
+    with folded("Comparison with Markov chains", key="exact.open") as is_open:
         if not is_open:
             return False
         going = False
@@ -113,8 +113,9 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.result is not None:
         _compared(work.result, release.noise_aware(points=readings.points), cell)
     st.caption(
-        f"{CHAINS} Markov chains over whole integer tables, {SWEEPS:,} sweeps each. The posterior above treats every "
-        "row by itself. Both use the released numbers only."
+        f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps each. "
+        "The posterior above is an approximation that treats every row separately. Both computations use the released "
+        "numbers only."
     )
     return work.going
 
@@ -122,7 +123,7 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
 def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
     """Print mean and interval of the cell under both, and the cell of all rows whose mean differs most."""
     network, exact = quick.network, draws.law
-    laws = {"of whole tables": exact, "as shown above": quick}
+    laws = {"Markov chains": exact, "by row, as shown above": quick}
     limits = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
     frame = pd.DataFrame(
         {
@@ -142,6 +143,6 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
     rhat, worth = float(draws.rhat.max()), int(draws.effective.min())
     agree = "The chains agree" if rhat <= MOST_RHAT else "The chains do not agree yet, so the result is rough"
     st.caption(
-        f"{agree}: R-hat is at most {numeral_above(rhat, 4)}; every mean is worth at least "
-        f"{many(worth, 'independent sample')}."
+        f"{agree}: R-hat is at most {numeral_above(rhat, 4)}; the effective sample size of every mean is at least "
+        f"{worth:,}."
     )

@@ -33,14 +33,14 @@ _COLUMNS = {
     "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
     "s.e.": "Standard error of the posterior KL over the simulated releases.",
     "coverage": f"The share of this cell's exact posterior in the private {LEVEL:.0%} interval.",
-    "releases": "Simulated releases behind the means over all cells; one cell may use more.",
+    "releases": "Number of simulated releases in the means over all cells; the means of a single cell may use more.",
 }
 """Explanations of the columns of the comparison."""
 
 
 def comparison(chosen: Chosen, cell: int) -> bool:
     """Show the errors of each mechanism, once opened; for a large network one mechanism in each run of the page."""
-    with folded("Compare the mechanisms at this setting", key="comparison") as is_open:
+    with folded("Comparison of the mechanisms at this setting", key="comparison") as is_open:
         if not is_open:
             return False
         net, settings = chosen.network, chosen.settings

@@ -34,7 +34,7 @@ EXAMPLE = "dysp | bronc=yes, either=no"
 MOST_LISTED = 2_000
 """Rows that one list offers: a browser gets all of them at once."""
 
-NUMBER_HELP = "Rows are counted through the states of the parents, those of the last parent first."
+NUMBER_HELP = "Rows are numbered by the states of the parents; the last parent varies fastest."
 
 
 def picked(chosen: Chosen) -> tuple[int, int]:
@@ -159,7 +159,9 @@ def _stealth(chosen: Chosen) -> None:
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
     share = share_text(kept_share(net, calibration, getattr(mechanism, name), law))
     said = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
-    st.caption(f"If all counts are zero, {said} have no negative count. True counts raise the share.")
+    st.caption(
+        f"If all counts are zero, {said} have no negative count. With true counts the share is at least as high."
+    )
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)
     right.button(f"Find {name}", on_click=lambda: set_parameter(name, stealth_increment(net, calibration, target, law)))

@@ -92,7 +92,7 @@ def few_points(readings: Readings) -> None:
     if not readings.is_noise_aware:
         return
     if sentence := roughness(readings.first_of_cell):
-        st.caption(f"{sentence} More points make it finer.")
+        st.caption(f"{sentence} More points improve the approximation.")
     if sentence or readings.points != POINTS:
         controls.parameter_control("release.points")
 
@@ -107,7 +107,7 @@ def _spread(chosen: Chosen, readings: Readings, averages: Averages) -> None:
         alt=f"Quantile dots of the private posterior mean of {name}.",
     )
     st.caption(
-        f"{many(len(means), 'simulated release')}. A real release publishes one; each further one costs ε again."
+        f"{many(len(means), 'simulated release')}. A curator publishes one release; each further release costs ε again."
     )
 
 
@@ -181,9 +181,9 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         numbers(frame)
     if spread is not None and spread.left > DECIDING:
         st.caption(
-            "This answer depends mainly on the prior: the release leaves "
-            f"{whole_percent(min(spread.left, 1.0))} of the prior's spread. Ask about a node with fewer parents, or "
-            "take a larger ε."
+            "This answer depends mainly on the prior: its posterior standard deviation is still "
+            f"{whole_percent(min(spread.left, 1.0))} of the prior's. Ask about a node with fewer parents, or choose a "
+            "larger ε."
         )
     if chosen.is_curator:
         st.caption("Exact values and errors are not private (curator view).")
@@ -266,7 +266,7 @@ def _guarantee(chosen: Chosen) -> None:
         right.caption(str(mechanism.certified.reference) + (f", ρ = {numeral(rho, 4)}" if rho < np.inf else ""))
         assumption(f"Neighbours are {mechanism.certified.neighbours.value}.", holds=True)
         assumption("Every column's domain is public, not taken from the data.", holds=not chosen.leaking_columns)
-        assumption("The noise is sampled exactly and kept secret; here it comes from a seed.", holds=False)
+        assumption("The noise is sampled exactly and kept secret. Here the noise comes from a seed.", holds=False)
         st.markdown(formula(mechanism))
         source(mechanism.claimed.reference)
 
@@ -280,6 +280,7 @@ def download(study: ReleaseStudy) -> None:
         offered_name("release", "json", simulates=True),
         "application/json",
         key="download.release",
-        help="What the recipient would get. Its noise is seeded, so it protects nobody: for demonstration only.",
+        help="The file that a recipient would get. Its noise comes from a seed and protects nobody: use the file for "
+        "demonstrations only.",
         on_click="ignore",
     )

@@ -49,10 +49,11 @@ def _make(chosen: Chosen) -> None:
     _summary(path, request)
     if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
         st.caption(
-            "A real release has noise of whole numbers. Choose it under *More settings* to simulate the same noise."
+            "A real release adds integer noise. Choose noise of whole numbers under *More settings* to simulate the "
+            "same noise."
         )
     if chosen.weights and request.prices:
-        st.caption("The tables that matter more must also have been chosen without looking at these records.")
+        st.caption("The tables with more weight must also have been chosen without looking at these records.")
     if learnt is not None:
         st.caption(
             f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
@@ -60,7 +61,7 @@ def _make(chosen: Chosen) -> None:
         )
     before = shown_again(path, request)
     if before is not None:
-        st.info(f"This was released before, in row {before.row}: showing it again costs nothing.")
+        st.info(f"This release exists already, in row {before.row} of the ledger. Showing it again costs no budget.")
         _show(before, chosen)
         return
     if chosen.is_connected:
@@ -69,7 +70,7 @@ def _make(chosen: Chosen) -> None:
         for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
             st.warning(escaped(doubt))
     is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
-    if st.button(f"Make it and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
+    if st.button(f"Make release and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
         if not chosen.is_connected:
             ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts), chosen)
@@ -77,12 +78,12 @@ def _make(chosen: Chosen) -> None:
 
 def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published:
     """Publish under a bar. A click meanwhile, by which Streamlit ends a run, waits until the ledger has the release."""
-    bar, ended = st.progress(0.0, "Drawing …"), list[BaseException]()
+    bar, ended = st.progress(0.0, "Sampling the noise …"), list[BaseException]()
 
     def show(share: float) -> None:
         if not ended:
             try:
-                bar.progress(share, "Drawing …")
+                bar.progress(share, "Sampling the noise …")
             except BaseException as end:  # raised into the draw, it would cost epsilon for nothing
                 ended.append(end)
 

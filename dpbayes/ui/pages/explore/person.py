@@ -28,7 +28,7 @@ def in_short(chosen: Chosen) -> str:
 
 def one_person(chosen: Chosen) -> None:
     """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
-    with folded("What this epsilon means for one person", key="person.open") as is_open:
+    with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
         if is_open:
             left, right = st.columns(2)
             with left:
@@ -73,7 +73,7 @@ def _picture(known: Risk, chosen: Chosen) -> None:
         most=known.raised(_BEFORE),
         usual=usual,
         most_name="at most" if not known.guarantee.delta else "at most, except with probability δ",
-        usual_name=f"at most in {rare} of cases, {inside(chosen.mechanism.label)}",
+        usual_name=f"at most, in {rare} of cases ({inside(chosen.mechanism.label)})",
     )
     marks = (at, known.ceiling, float(known.usual(at)) if kept else np.nan)
     chart(

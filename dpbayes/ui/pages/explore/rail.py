@@ -44,7 +44,7 @@ def _graph(chosen: Chosen) -> bool:
     with _line():
         st.markdown("**Graph**", width="content")
         is_edited = st.button("Edit", type="tertiary", key="graph.edit", help="Draw arrows here, over the pictures.")
-        st.page_link("pages/network.py", label="Network", width="content", help="What each arrow costs.")
+        st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
     if len(graph.names) <= MOST_DRAWN:
         st.html(f'<img class="graph" alt="The graph: {size}" src="data:image/svg+xml;base64,{_drawing(graph, size)}">')
     if is_edited:

@@ -152,12 +152,13 @@ def details(scenario: Scenario, *, seed: int, enumeration: str) -> None:
         if is_open:
             with sentence_instead():
                 _audit(scenario)
-    with st.expander("The same from Python or the command line"):
+    with st.expander("Python and command line"):
         st.code(python_of(scenario, seed=seed), language="python", wrap_lines=True)
         st.code(command_of(scenario, seed=seed), language="bash", wrap_lines=True)
         st.caption(
-            "This computes the errors at these settings and along n, ε and m. Add `--out results.parquet` (or .csv) "
-            "to write them to a file with their settings. `--settings` takes this page's link instead of options."
+            "The code computes the errors at these settings, and as functions of n, ε and m. Add `--out "
+            "results.parquet` (or .csv) to write them to a file with their settings. `--settings` takes this page's "
+            "link instead of options."
         )
 
 
@@ -204,8 +205,8 @@ def _assumptions(scenario: Scenario) -> None:
     die, smooth = scenario.die, scenario.certified(DieMethod.SMOOTH)
     assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
     assumption(
-        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. This holds for two sides; this die has "
-        f"{die.size:,}.",
+        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. The number holds for two sides; this "
+        f"die has {die.size:,} candidates.",
         holds=die.sides == 2,
     )
     assumption("Global sensitivity gives (ε, 0): proved.", holds=True)
@@ -215,14 +216,16 @@ def _assumptions(scenario: Scenario) -> None:
     )
     assumption(
         f"Smooth sensitivity gives what the Notes state, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
-        "proved. The lemmas stated in the Notes are false and would not imply it. The audit has found no violation.",
+        "proved. The lemmas stated in the Notes are false, and they would not imply the guarantee. The audit has "
+        "found no violation.",
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
     if DieMethod.ENUMERATED in scenario.methods:
         assumption(
-            f"By enumeration it gives {scenario.enumerated.certified}: for this n, prior, ε and δ every pair of "
-            "neighbouring tables and every output were compared. This proves nothing about other dice.",
+            f"By enumeration, smooth sensitivity gives {scenario.enumerated.certified}: for this n, prior, ε and δ "
+            "every pair of neighbouring tables and every output were compared. The enumeration proves nothing about "
+            "other dice.",
             holds=True,
         )
     assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling are post-processing.", holds=True)
@@ -241,8 +244,8 @@ def _audit(scenario: Scenario) -> None:
     )
     mechanism_table(frame)
     st.caption(
-        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs (up "
-        f"to {MOST_AUDITED} candidates). It holds for this die only and is no guarantee for local sensitivity. "
-        "With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count reaches its ε; noise "
-        "on every count reaches it before the noisy counts are rescaled."
+        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs "
+        f"(up to {MOST_AUDITED} candidates). The exact loss holds for this die only, and is not a guarantee for local "
+        "sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count "
+        "reaches its ε; noise on every count reaches it before the noisy counts are rescaled."
     )

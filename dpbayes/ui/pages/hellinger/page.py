@@ -122,7 +122,7 @@ def compared(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
         _, more = apart(medians[best], medians[rival], most=2)
         said.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if medians[best] > 0.5:
-        said.append("Neither is close to the exact posterior.")
+        said.append("Neither mechanism is close to the exact posterior.")
     if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
         said.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
     return " ".join([*said, enumeration_wins(scenario)]).strip()

@@ -62,7 +62,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     work = _under_way(chosen, shown, searched=searched)
     noise = pd.concat([drawn_cost(net, chosen.epsilon), costs_without(net, chosen.epsilon, shown)], ignore_index=True)
     noise = noise.dropna(axis="columns")
-    st.subheader("What each arrow costs", anchor=False)
+    st.subheader("Cost of each arrow", anchor=False)
     if work is None:
         _table(noise, key="arrows.noise")
         return []
@@ -86,7 +86,12 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
     _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
 
 
-@st.cache_data(scope="session", max_entries=8, show_spinner="Weighing every arrow …", hash_funcs={Network: hash})
+@st.cache_data(
+    scope="session",
+    max_entries=8,
+    show_spinner="Computing the network without each arrow …",
+    hash_funcs={Network: hash},
+)
 def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
     """Return sizes and noise of a network without each of some arrows."""
     return arrow_costs(net, epsilon, only=only)

@@ -48,7 +48,8 @@ def exchange(chosen: Chosen) -> None:
                 lambda: write_bif(net, uniform),
                 NETWORK if is_read_from_file(net) else offered_name("network", "bif"),
                 key="bif.out",
-                help="The structure only: the probabilities are uniform, so it contains nothing of the data.",
+                help="The file contains the structure only: its probabilities are uniform and do not depend on the "
+                "data.",
                 on_click="ignore",
             )
             st.download_button(
@@ -57,7 +58,7 @@ def exchange(chosen: Chosen) -> None:
                 offered_name("drawing", "svg"),
                 "image/svg+xml",
                 key="drawing.out",
-                help="The drawing above with every name in full. The file contains nothing of the data.",
+                help="The drawing above with every name in full. The file contains no values from the data.",
                 on_click="ignore",
             )
 

@@ -67,10 +67,10 @@ def _choice(nodes: list[str]) -> StructureChoice:
     parents = left.selectbox("Most parents", range(1, 9), index=1, key="learn.parents")
     epsilon = middle.text_input("ε for the graph", "1", key="learn.epsilon")
     first = right.selectbox(
-        "Begin with",
+        "First column",
         nodes,
         key="learn.first",
-        help="Choose it without looking at the records.",
+        help="Choose the first column without looking at the records.",
     )
     return StructureChoice(epsilon=parsed_epsilon(epsilon), parents=parents, first=first)
 
@@ -96,7 +96,9 @@ def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     kept = st.session_state.get("learn.simulated")
     if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
         looks = pair_count(choice, len(data.names)) * data.n
-        if looks > AT_ONCE and not st.button("Simulate it", help="This takes a while with so many records and pairs."):
+        if looks > AT_ONCE and not st.button(
+            "Simulate the choice", help="The simulation takes a while with so many records and pairs."
+        ):
             return
         with st.spinner("Scoring pairs of a node and its parents …"):
             simulated = simulate_structure(choice, data, stream(chosen.seed, "structure"))
@@ -123,7 +125,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     charge(path, dataset, request.cost)
     before = shown_again(path, request)
     if before is not None:
-        st.info(f"This graph was learnt before, in row {before.row}: showing it again costs nothing.")
+        st.info(f"This graph was learnt before, in row {before.row} of the ledger. Showing it again costs no budget.")
         _show(before)
         return
     st.caption(
@@ -132,7 +134,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     )
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
-    if st.button(f"Learn it and spend ε = {amount_text(request.epsilon)}", type="primary"):
+    if st.button(f"Learn graph and spend ε = {amount_text(request.epsilon)}", type="primary"):
         ledger.remember_table(path, dataset, chosen.dataset)
         with st.spinner("Learning …"):
             published = publish_structure(path, request, data)

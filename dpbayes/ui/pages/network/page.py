@@ -119,7 +119,7 @@ def _meanings(chosen: Chosen) -> None:
     known = {name: chosen.readable[name] for name in chosen.graph.names if name in chosen.readable}
     if not known:
         return
-    with st.expander("What the nodes mean"):
+    with st.expander("Meaning of the nodes"):
         st.dataframe(
             pd.DataFrame(
                 {

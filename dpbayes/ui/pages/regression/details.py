@@ -61,7 +61,8 @@ def code(recipe: RegressionRecipe) -> None:
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)
     st.caption(
-        "This runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their settings."
+        "The code runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their "
+        "settings."
     )
 
 
@@ -94,11 +95,12 @@ scaling. The posterior is $N(\\mu_n, P^{{-1}})$ truncated to the same ball, with
 $P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private sample is a sample from it.
 
 - **Norm bound**: {rule}.
-- **Proved**, one replaced record, one sample: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}.
-  In general it is $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$, the range of one record's squared residual over the ball.
-- **Paper**, one sample: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$,
-  $d = {d}$ and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts all records although only one is
-  replaced, and its gradients have misprints. It is never below $n/\\sigma^2 = {latex(n / variance)}$.
+- **Proved**, one replaced record, one sample: $\\varepsilon = {range_of_squares}/\\sigma^2 = {latex(one)}${total}. In
+  general $\\varepsilon$ is $((1+B)^2 - \\max(0, 1-B)^2)/\\sigma^2$, the range of one record's squared residual over
+  the ball.
+- **Paper**, one sample: $2L(w) = \\frac{{n}}{{\\sigma^2}}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$, with $n = {n:,}$, $d = {d}$
+  and the worst $w$ of the ball: ${latex(printed)}$. Its factor $n$ counts all records although only one is replaced,
+  and its gradients have misprints. The value is never below $n/\\sigma^2 = {latex(n / variance)}$.
 - **Exact** is ridge regression, the mean $\\mu_n$ without truncation. Errors are the mean of
   $(y - x^\\top w)^2$ over the test records, in units in which the target's public range is $[-1, 1]$.
 """
@@ -115,11 +117,12 @@ def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: 
     )
     assumption("The paper's 2L(w) bounds the loss of one replaced record without growing with n.", holds=False)
     assumption(
-        "The running time of rejection reveals nothing about the records. In fact, it depends slightly on them.",
+        "The running time of rejection reveals nothing about the records. In fact, the running time depends slightly "
+        "on the records.",
         holds=False,
     )
     assumption(
-        "The precision is chosen without these errors. Choosing b by its error on real records uses the records again, "
-        "and ε does not cover it.",
+        "The precision is chosen without these errors. Choosing b by its error on real records uses the records "
+        "again, and ε does not cover this use.",
         holds=scenario.records is Records.SYNTHETIC,
     )

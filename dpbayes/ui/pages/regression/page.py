@@ -81,7 +81,7 @@ def regression_page(chosen: Chosen) -> bool:
         st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
-    with st.expander("The same from Python or the command line"):
+    with st.expander("Python and command line"):
         code(recipe_for(scenario, chosen.settings))
     return work.going
 
@@ -238,7 +238,7 @@ def _known(number: float, shown: Callable[[float], str]) -> str:
 def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
     result = shown.result
     made_up = scenario.records is Records.SYNTHETIC
-    whose = "The records are synthetic and stand in for the paper's census. " if made_up else ""
+    whose = "The records are synthetic and replace the paper's census. " if made_up else ""
     clipped = (
         f"{shown.clipped:,} of {shown.values:,} values were outside the public bounds and were clipped. "
         if shown.clipped

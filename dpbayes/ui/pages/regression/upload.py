@@ -96,7 +96,7 @@ def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], o
     )
     for each in mine.proposals:
         if each.name in _identifiers(mine) and each.name in columns:
-            st.caption(escaped(f"{each.reason} It is not ticked."))
+            st.caption(escaped(f"{each.reason} The column is not ticked."))
     mine = _typed(mine, columns)
     assert mine.bounds is not None
     st.data_editor(

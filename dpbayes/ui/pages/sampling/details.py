@@ -33,13 +33,13 @@ CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE:
 
 def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
     """Show how far one record moves the likelihood and the posterior: that decides the number of answers."""
-    with st.expander("How far one record moves the posterior"):
+    with st.expander("Effect of one record on the posterior"):
         _robustness(options, pair, mechanism)
-    with st.expander("Smoothness constants, and whether they hold"):
+    with st.expander("Smoothness constants and their verdicts"):
         st.dataframe(constants(options, mechanism), hide_index=True)
         st.caption(
-            "L bounds how far one record moves the log-likelihood. The prior probability that it moves further is at "
-            "most exp(−c L). Both constants hold for any number of records; the paper's Lemma 1 has L n and c/n."
+            "L bounds how far one record moves the log-likelihood. The prior probability of a larger move is at most "
+            "exp(−c L). Both constants hold for any number of records; the paper's Lemma 1 has L n and c/n."
         )
     with st.expander("Formula, assumptions, sources"):
         _formula(options, pair, mechanism)

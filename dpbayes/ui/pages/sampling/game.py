@@ -156,7 +156,7 @@ def _opened(chosen: Chosen) -> None:
 
 def _controls(options: SamplingOptions) -> None:
     controls.parameter_control("sampling.answers")
-    st.button("Ask one more", disabled=options.answers >= MOST_ASKED, on_click=_ask)
+    st.button("Get one more answer", disabled=options.answers >= MOST_ASKED, on_click=_ask)
     controls.parameter_control("sampling.answer_epsilon")
     if options.family is Family.NETWORK:
         controls.parameter_control("sampling.columns")

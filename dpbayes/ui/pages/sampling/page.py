@@ -114,7 +114,7 @@ def _headline(chosen: Chosen, shown: ShownRow) -> str:
         return f"The paper states ε = {claimed} for this release, but the proved ε is {proved}."
     if not chosen.is_curator:
         return f"{_region(sampler)}."
-    return f"{_region(sampler)}: the release shows {_visibility(_inside(chosen, shown))}."
+    return f"{_region(sampler)}: the samples depend {_visibility(_inside(chosen, shown))}."
 
 
 def _region(sampler: PosteriorSampler) -> str:
@@ -130,7 +130,9 @@ def _inside(chosen: Chosen, shown: ShownRow) -> float:
 
 
 def _visibility(inside: float) -> str:
-    return "almost nothing of the data" if inside < 0.1 else "part of the data" if inside < 0.9 else "the data clearly"
+    return (
+        "very little on the data" if inside < 0.1 else "partly on the data" if inside < 0.9 else "strongly on the data"
+    )
 
 
 def _share(inside: float) -> str:

@@ -77,7 +77,9 @@ class Quantity:
     def answer(self, chosen: Chosen) -> Answer:
         """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
         if self.of_records and not chosen.is_curator:
-            raise InputError("This depends on the records, which the recipient does not see. Choose Curator above.")
+            raise InputError(
+                "The answer depends on the records, which the recipient does not see. Choose Curator above."
+            )
         return self.of(chosen)
 
 
@@ -104,7 +106,7 @@ def _coverage_as_real(chosen: Chosen) -> float:
 def _coverage_aware(chosen: Chosen) -> float:
     readings = _of_posteriors(chosen)
     if not readings.is_noise_aware:
-        raise InputError("The recipient is naive here: choose the noise-aware one.")
+        raise InputError("The recipient is naive here: choose the noise-aware recipient.")
     return 100 * finished(cell_coverage(readings))
 
 
@@ -223,14 +225,15 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "The exact probability P(target | evidence) on Explore, without noise; of the state yes if the target has it.",
+        "The exact probability P(target | evidence) on Explore, without noise. The state is yes, if the target has "
+        "this state.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,
         told=RELEASE_DETAILS,
     ),
     "released probability": Quantity(
-        "The same probability in the first release.",
+        "P(target | evidence) in the first release.",
         lambda chosen: _answers(chosen)[1],
         unit="%",
         told=("headline", *RELEASE_DETAILS),
@@ -250,7 +253,7 @@ QUANTITIES: dict[str, Quantity] = {
         told=("measures", *RELEASE_DETAILS),
     ),
     "coverage, noise-aware": Quantity(
-        "The same for the noise-aware 95% interval.",
+        "Share of the exact posterior in the picture that the noise-aware 95% interval contains.",
         _coverage_aware,
         unit="%",
         of_records=True,

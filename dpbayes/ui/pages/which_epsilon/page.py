@@ -198,8 +198,8 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
         ),
         key="which_epsilon.errors",
         simulates=True,
-        alt=f"Two falling curves against ε: the error of {asking.question.text} that {share} of the releases and half "
-        f"of the releases stay within.{said}",
+        alt=f"Two falling curves against ε: bounds that the error of {asking.question.text} does not exceed in "
+        f"{share} of the releases and in half of the releases.{said}",
     )
 
 
@@ -227,9 +227,9 @@ def _details(asking: Asking, least: Running[Answered]) -> None:
             interval = f"from {numeral(known.low)}, with no upper end known from so few releases"
         delta = known.mechanism.certified.delta
         st.caption(
-            f"Before rounding up, the least ε is {numeral(known.epsilon)} (95% interval: {interval}). This comes from "
-            f"{known.wish.draws:,} simulated releases of {known.mechanism.named}, read by {known.wish.answer.label}."
-            + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
+            f"Before rounding up, the least ε is {numeral(known.epsilon)} (95% interval: {interval}). The estimate is "
+            f"based on {known.wish.draws:,} simulated releases of {known.mechanism.named}, read by "
+            f"{known.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
 
 

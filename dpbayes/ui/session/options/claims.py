@@ -58,25 +58,23 @@ class BoundsOptions(ClaimParameters):
     """The claim, what it is drawn against, and what else it depends on."""
 
     claim: Annotated[BoundClaim, Choice(BoundClaim, title="claim")]
-    axis: Annotated[Axis, Choice(Axis, title="drawn against")]
+    axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobustnessOptions:
     """Two hypothetical tables, the range of priors, and how often an adversary may be wrong."""
 
-    family: Annotated[RecordFamily, Choice(RecordFamily, title="records are")]
+    family: Annotated[RecordFamily, Choice(RecordFamily, title="distribution of the records")]
     records: Annotated[
         int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")
     ]
-    distance: Annotated[
-        float, Parameter("", low=0.01, high=10_000, typical=10, log=True, title="how far one record is moved")
-    ]
+    distance: Annotated[float, Parameter("", low=0.01, high=10_000, typical=10, log=True, title="change of one record")]
     value: Annotated[float, Parameter("", low=0, high=1000, typical=0.05, title="value of the other records")]
     share: Annotated[float, Parameter("", low=0, high=1, typical=0.75, title="share of ones")]
     prior: Annotated[float, Parameter("", low=0.01, high=10_000, typical=10, log=True, title="strength of the prior")]
     low: Annotated[float, Parameter("", low=0.01, high=10_000, typical=0.1, log=True, title="weakest prior shown")]
     high: Annotated[float, Parameter("", low=0.01, high=10_000, typical=1000, log=True, title="strongest prior shown")]
     error: Annotated[
-        float, Parameter("d", low=0.001, high=0.45, typical=0.05, log=True, title="share of games lost, at most")
+        float, Parameter("d", low=0.001, high=0.45, typical=0.05, log=True, title="largest share of games lost")
     ]

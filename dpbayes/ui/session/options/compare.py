@@ -35,7 +35,7 @@ class CompareOptions:
         Choice(
             MechanismsShown,
             title="mechanisms shown",
-            description="The mechanisms with the least noise, without δ and with it, or all of them.",
+            description="Shows all mechanisms, or those with the least noise without δ and with δ.",
         ),
     ]
 
@@ -64,7 +64,7 @@ class StealthAim(enum.Enum):
 class StealthOptions:
     """Non-negativity: what has to be non-negative, and the increment, given or found for a probability."""
 
-    sense: Annotated[Sense, Choice(Sense, title="what has to be non-negative")]
-    aim: Annotated[StealthAim, Choice(StealthAim, title="choose the increment")]
+    sense: Annotated[Sense, Choice(Sense, title="non-negative quantity")]
+    aim: Annotated[StealthAim, Choice(StealthAim, title="choice of the increment")]
     target: Annotated[float, Parameter("P", low=0.5, high=1, typical=0.9, title="probability of non-negativity")]
-    t: Annotated[float, Parameter("t", low=0, high=50, typical=0.25, title="stealth increment")]
+    t: Annotated[float, Parameter("t", low=0, high=50, typical=0.25, title="non-negativity increment")]

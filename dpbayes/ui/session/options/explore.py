@@ -21,7 +21,7 @@ class Against(enum.Enum):
 class ExploreOptions:
     """The pictures of Explore."""
 
-    against: Annotated[Against, Choice(Against, title="non-negativity is drawn")]
+    against: Annotated[Against, Choice(Against, title="horizontal axis of non-negativity")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,8 @@ class ReleaseOptions:
             Reading,
             title="the recipient",
             description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
-            "keep their level. A naive reader takes noisy counts as true counts, as the papers do. "
-            "Both cost no privacy.",
+            "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
+            "This choice costs no privacy.",
         ),
     ]
     points: Annotated[
@@ -73,7 +73,7 @@ class ReleaseOptions:
             typical=0.1,
             log=True,
             title="belief before any release",
-            description="The probability that an attacker gives to a suspicion about one person.",
+            description="The attacker's probability, before any release, that a statement about one person is true.",
         ),
     ]
     releases: Annotated[
@@ -86,6 +86,6 @@ class ReleaseOptions:
             log=True,
             whole=True,
             title="releases of these records",
-            description="Each with this mechanism and this guarantee, and with new noise.",
+            description="Each release has this mechanism, this guarantee and new noise.",
         ),
     ]

@@ -24,6 +24,6 @@ class NetworkOptions:
             ByNode,
             title="by node",
             description="Noise is what a mechanism adds to the counts of a node’s table. Error is the mean absolute "
-            "error of the node’s probabilities on planned tables. It is larger in rows with few records.",
+            "error of the node’s probabilities on planned tables. The error is larger in rows with few records.",
         ),
     ]

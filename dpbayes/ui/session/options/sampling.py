@@ -11,7 +11,7 @@ from dpbayes.experiments.sampling import Family
 class SamplingOptions:
     """The query game on the Posterior sampling page: two hypothetical tables, and what answers come from."""
 
-    family: Annotated[Family, Choice(Family, title="answers are sampled from")]
+    family: Annotated[Family, Choice(Family, title="model of the records")]
     answers: Annotated[
         int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
     ]
@@ -30,5 +30,5 @@ class SamplingOptions:
         float, Parameter("a", low=0.1, high=10_000, typical=1, log=True, title="prior concentration")
     ]
     distance: Annotated[
-        float, Parameter(r"\rho", low=0.01, high=10_000, typical=1, log=True, title="distance of the two records")
+        float, Parameter(r"\rho", low=0.01, high=10_000, typical=1, log=True, title="distance between the two records")
     ]

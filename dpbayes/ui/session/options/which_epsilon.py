@@ -71,6 +71,6 @@ class WhichEpsilonOptions:
             Reading,
             title="recipient",
             description="A noise-aware recipient models the added noise and needs a smaller ε for the same error. "
-            "A naive recipient takes noisy counts as real, as the papers do. Both cost no privacy.",
+            "A naive recipient treats noisy counts as true counts, as the papers do. This choice costs no privacy.",
         ),
     ]

@@ -78,7 +78,7 @@ class Chart {
         else requestIdleCallback(() => this.draw());
       },
       () => {
-        this.plot.textContent = "The chart cannot be drawn: the browser did not get Plotly’s script.";
+        this.plot.textContent = "The chart cannot be drawn: the browser could not load Plotly’s script.";
         this.root.ariaBusy = "false";
       },
     );

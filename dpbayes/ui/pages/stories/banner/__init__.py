@@ -112,7 +112,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
                     "Present",
                     key="story.present",
                     on_click=_present,
-                    help="One large picture; Escape ends it.",
+                    help="Shows one large picture. Press Escape to leave.",
                 )
             st.button("Leave", key="story.leave", on_click=leave)
     _guess(story, page)
