@@ -21,10 +21,7 @@ from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
-from dpbayes.experiments.accuracy.plan import (
-    AccuracyPlan,
-    Synthetic,
-)
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
