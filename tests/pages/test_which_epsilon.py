@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.experiments.commands.main import main
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.least_epsilon.answers import NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.search import _blocks, _Trials
 from dpbayes.experiments.least_epsilon.tables import planned_tables

@@ -12,6 +12,7 @@ from scipy import special
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -28,7 +29,6 @@ from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
-from dpbayes.experiments.commands.main import main
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
