@@ -49,13 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def study_of(args: argparse.Namespace) -> CalibrationStudy:
-    """Run what these options ask for. Errors: InputError."""
+    """Run the study of these options. Errors: InputError."""
     size = size_of(args)
     return finished(calibrate((*combinations(), *settings_along()), seed=size.seed, releases=size.releases))
 
 
 def size_of(args: argparse.Namespace) -> CalibrationSize:
-    """Return how many releases these options ask for. Errors: InputError."""
+    """Return the number of releases and the seed of these options. Errors: InputError."""
     return CalibrationSize(**values_given(CalibrationSize, args))
 
 
@@ -66,10 +66,10 @@ def run(args: argparse.Namespace) -> str:
     settings = asdict(size_of(args))
     study = study_of(args)
     frame = study.frame()
-    said = [write(frame, args.out, settings) if args.out else table_of(frame)]
+    lines = [write(frame, args.out, settings) if args.out else table_of(frame)]
     if args.picture:
-        said.append(draw(picture_of(study), args.picture))
-    return "\n".join(said)
+        lines.append(draw(picture_of(study), args.picture))
+    return "\n".join(lines)
 
 
 def picture_of(study: CalibrationStudy) -> Figure:

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def study_of(args: argparse.Namespace) -> HellingerStudy:
-    """Run what these options ask for; single options win over the link. Errors: InputError."""
+    """Run the study of these options; single options win over the link. Errors: InputError."""
     texts = linked_texts(args.settings) | options.texts_given(Scenario, args) | options.texts_given(HellingerSeed, args)
     drawn = options.taken(HellingerSeed, texts)
     return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)

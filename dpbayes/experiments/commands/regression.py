@@ -184,7 +184,7 @@ def run(args: argparse.Namespace) -> str:
 def _linked(link: str) -> dict[str, str]:
     """Return what a link says of this experiment: texts by field name, and the seeds. Errors: InputError.
 
-    A whole link may also hold what other pages are set to. Settings alone may not: what is not known is a mistake.
+    A whole link may also hold what other pages are set to. Settings alone may not: an unknown name is a mistake.
     """
     address, is_link, query = link.rpartition("?")
     if address and address.rstrip("/").rpartition("/")[2] != "regression":

@@ -79,7 +79,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of whatever looks at a table and is paid for."""
+    """Add the words that `release` and `learn` share."""
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the table in the ledger")
     tables.add_domains(parser)
@@ -175,7 +175,7 @@ def _domain_choice(args: argparse.Namespace) -> DomainChoice:
 
 
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
-    """Keep the table's print, and tell what is in doubt."""
+    """Keep the table's print, and print what is in doubt."""
     for doubt in ledger.remember_table(path, dataset, data):
         print(doubt, file=sys.stderr)
 
@@ -249,7 +249,7 @@ def learn(args: argparse.Namespace) -> int:
 
 
 def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], *, again: bool) -> Published:
-    """Show what was made before at no cost; else, or `again`, make it after the last that was asked for."""
+    """Show the release of this request at no cost; without one, or `again`, make one after the last."""
     before = shown_again(path, request)
     if before is not None and not again:
         print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
