@@ -22,7 +22,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
 from dpbayes.experiments.commands import files
 from dpbayes.experiments.commands.files import Settings, require_suffix, write
-from dpbayes.experiments.commands.options import add_out, add_settings, shell, values_given, words_of
+from dpbayes.experiments.commands.options import add_out, add_settings, settings_given, shell, values_given, words_of
 from dpbayes.experiments.commands.tables import add_network, features_of, network_of, table_of
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.mechanisms.parameters import Calibration, Noise
@@ -188,7 +188,7 @@ def _recipe(args: argparse.Namespace) -> AccuracyRecipe:
     plan = AccuracyPlan(
         network=network,
         target=args.target or default_target(network),
-        source=table or Synthetic(**values_given(Synthetic, args)),
+        source=table or settings_given(Synthetic, args),
         epsilons=_epsilons(args),
         methods=_methods(args.methods, network, values.get("noise", Noise.REAL)),
         weights=_weights(args.weights or (), network),
@@ -199,7 +199,7 @@ def _recipe(args: argparse.Namespace) -> AccuracyRecipe:
 
 
 def _epsilons(args: argparse.Namespace) -> tuple[float, ...]:
-    return checked_epsilons(args.epsilons) if args.epsilons else EpsilonGrid(**values_given(EpsilonGrid, args)).epsilons
+    return checked_epsilons(args.epsilons) if args.epsilons else settings_given(EpsilonGrid, args).epsilons
 
 
 def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:

@@ -11,7 +11,7 @@ from dpbayes.base.randomness import seed_of, stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.curves.any_mechanism import typical
-from dpbayes.experiments.commands.options import add_settings, values_given
+from dpbayes.experiments.commands.options import add_settings, settings_given
 from dpbayes.experiments.commands.tables import add_network, network_of, table_of
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
@@ -122,8 +122,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> str:
     """Return the least epsilon of these options, with what it means, as plain lines. Errors: InputError."""
-    simulated = PriorAndSeed(**values_given(PriorAndSeed, args))
-    suspected, seed = Suspected(**values_given(Suspected, args)), simulated.seed
+    simulated = settings_given(PriorAndSeed, args)
+    suspected, seed = settings_given(Suspected, args), simulated.seed
     if args.mechanism == EVERY:
         return "\n".join([*_mark(args), *_of_every_mechanism(args, simulated)])
     wish = _wish(args, simulated)
@@ -200,7 +200,7 @@ def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
         raise InputError(f"--answer must be one of: {', '.join(ANSWERS)}; {brief(args.answer)} is not.")
     answer = ANSWERS[args.answer]
     draws = whole_number("--draws", args.draws or answer.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
-    wanted = Wanted(**values_given(Wanted, args))
+    wanted = settings_given(Wanted, args)
     table = table_of(args) if args.table else None
     network = _network(args, table)
     target, state = _pair(args.target)
@@ -230,7 +230,7 @@ def _network(args: argparse.Namespace, table: Dataset | None) -> Network:
 
 
 def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
-    planned = PlannedRecords(**values_given(PlannedRecords, args))
+    planned = settings_given(PlannedRecords, args)
     network, cpts = load_named(args.network)
     return planned_tables(network, cpts, planned.records, draws, stream(seed, "planned tables"))
 

@@ -73,6 +73,11 @@ def values_given(kind: type[Any], args: argparse.Namespace) -> dict[str, Any]:
     return _values(kind, texts_given(kind, args))
 
 
+def settings_given(kind: type[ScenarioT], args: argparse.Namespace) -> ScenarioT:
+    """Return the settings that these words describe, defaults for the others. Errors: InputError."""
+    return kind(**values_given(kind, args))
+
+
 def scenario_from(kind: type[ScenarioT], texts: Mapping[str, str]) -> ScenarioT:
     """Return the settings that these texts by field name describe, defaults for the others. Errors: InputError."""
     return kind(**_values(kind, texts))
