@@ -15,7 +15,10 @@ import numpy as np
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
 from dpbayes.experiments.accuracy.curves.aware import AWARE
-from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, Method, Synthetic, accuracy_study, epsilon_grid
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, epsilon_grid
+from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.sources.named_networks import naive_bayes
 
 MISSING = (

@@ -14,14 +14,7 @@ import dpbayes
 from benchmarks import engines_run
 from dpbayes.base.references import PAPERS
 from dpbayes.experiments.structure import structure_cost
-from dpbayes.mechanisms import (
-    MECHANISMS,
-    Calibration,
-    LaplaceFourier,
-    LaplaceUpdates,
-    MapExponential,
-    PosteriorSampler,
-)
+from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import enumeration
 from dpbayes.mechanisms.structure.choice import MOST_PAIRS, StructureChoice, pair_count
 from dpbayes.model import closure, network

@@ -1,8 +1,52 @@
-"""Experiments from the command line: `python -m dpbayes.experiments accuracy --help`."""
+"""All experiments from the command line: `python -m dpbayes.experiments accuracy --help`."""
 
+import argparse
 import sys
+from collections.abc import Callable, Sequence
 
-from dpbayes.experiments.commands.main import main
+from dpbayes.base.command import HOLDS, Command, run_command
+from dpbayes.experiments.commands import accuracy, calibration, hellinger, least_epsilon, regression
+
+
+def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:
+    """Return the run of a command that prints what the run of an experiment returns."""
+
+    def print_text(args: argparse.Namespace) -> int:
+        print(run(args))
+        return HOLDS
+
+    return print_text
+
+
+COMMANDS = {
+    "accuracy": Command(
+        "predictive accuracy of every mechanism against epsilon", accuracy.add_arguments, _printed(accuracy.run)
+    ),
+    "regression": Command(
+        "squared error of private regression against prior precision, with epsilon",
+        regression.add_arguments,
+        _printed(regression.run),
+    ),
+    "hellinger": Command(
+        "error of the released posterior of a die against throws, epsilon and sides",
+        hellinger.add_arguments,
+        _printed(hellinger.run),
+    ),
+    "epsilon": Command(
+        "least epsilon at which a released answer is accurate enough, and its meaning for one person",
+        least_epsilon.add_arguments,
+        _printed(least_epsilon.run),
+    ),
+    "calibration": Command(
+        "coverage of naive and noise-aware intervals", calibration.add_arguments, _printed(calibration.run)
+    ),
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one experiment; what stands in its way is one sentence on the error stream and exit code 2."""
+    return run_command(COMMANDS, words, program="python -m dpbayes.experiments", about=__doc__, metavar="experiment")
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,11 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import whole_number
-from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-
-__all__ = ["BLOCK", "MAX_RECORDS", "checked_cpts", "random_cpts", "sample_dataset"]
 
 MAX_RECORDS = 10_000_000
 

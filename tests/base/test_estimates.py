@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import near_one
-from dpbayes.mechanisms.stealth import (
-    Needed,
-)
+from dpbayes.mechanisms.stealth import Needed
 
 
 @pytest.mark.parametrize(

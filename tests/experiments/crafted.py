@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Measures, Synthetic
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures
 from dpbayes.sources.named_networks import naive_bayes
 
 GRID = (1.0, 10.0, 100.0, 1000.0)

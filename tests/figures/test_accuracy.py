@@ -3,8 +3,10 @@ import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, PRIVATE
 from dpbayes.base.steps import finished
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan, AccuracyStudy, Synthetic, accuracy_study
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
 from dpbayes.figures.style import EPSILON_AXIS
 from dpbayes.sources.named_networks import naive_bayes

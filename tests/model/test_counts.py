@@ -7,14 +7,7 @@ from dpbayes.model import counts as counts_module
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from tests.strategies import (
-    ASIA,
-    naive_counts,
-    networks_with_data,
-    random_networks,
-    random_table,
-    table_of,
-)
+from tests.strategies import ASIA, naive_counts, networks_with_data, random_networks, random_table, table_of
 
 PATHS = {"bit planes": 10**9, "index": 0, "both": 8}
 SIZES = [0, 1, 2, 63, 64, 65, 127, 128, 129, 1000]

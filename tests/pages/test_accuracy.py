@@ -11,16 +11,10 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.experiments.accuracy.crossings import best_known
 from dpbayes.experiments.accuracy.curves.aware import AWARE
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.study import (
-    ALL_METHODS,
-    METHODS,
-    AccuracyPlan,
-    Synthetic,
-    accuracy_study,
-    default_target,
-    epsilon_grid,
-)
+from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpbayes.experiments.accuracy.study import METHODS, AccuracyStudy, Measures, Method
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures
 from dpbayes.experiments.commands.accuracy import digest
 from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import compared, races, verdict

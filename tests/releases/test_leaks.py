@@ -16,7 +16,7 @@ from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands import charged, view
+from dpbayes.releases.commands import tables, view
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
@@ -145,7 +145,7 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(charged, "share_line", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
+    patch.setattr(tables, "share_line", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
@@ -164,8 +164,8 @@ SEEN: list = []
 def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
-    counted = charged.counts_of
-    monkeypatch.setattr(charged, "counts_of", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
+    counted = tables.counts_of
+    monkeypatch.setattr(tables, "counts_of", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)

@@ -6,10 +6,11 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
+from dpbayes.model.cpts import checked_cpts, random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named
-from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, checked_cpts, random_cpts, sample_dataset
+from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, sample_dataset
 
 ALARM = 1e-9
 """Chance of a false alarm of each statistical test, were its seed not fixed."""

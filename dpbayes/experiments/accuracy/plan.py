@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, methods_for, refusal
+from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
 from dpbayes.experiments.accuracy.size import Size, simulated_releases
 from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.mechanisms.noise.shares import require_shares
@@ -26,18 +26,6 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
-
-__all__ = [
-    "AccuracyPlan",
-    "EpsilonGrid",
-    "Method",
-    "Synthetic",
-    "checked_epsilons",
-    "default_target",
-    "epsilon_grid",
-    "methods_for",
-]
-
 
 MOST_EPSILONS = 200
 

@@ -20,32 +20,12 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, BASELINES, EXACT, MAJORITY, METHODS, methods_for
-from dpbayes.experiments.accuracy.plan import (
-    AccuracyPlan,
-    Synthetic,
-    default_target,
-    epsilon_grid,
-)
+from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.noise.shares import weights_told
-
-__all__ = [
-    "ALL_METHODS",
-    "METHODS",
-    "AccuracyPlan",
-    "AccuracyStudy",
-    "Measures",
-    "Method",
-    "Synthetic",
-    "accuracy_steps",
-    "accuracy_study",
-    "default_target",
-    "epsilon_grid",
-    "methods_for",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
 from dpbayes.experiments.commands import files
 from dpbayes.experiments.commands.files import Settings, require_suffix, write
-from dpbayes.experiments.commands.options import add_out, add_settings, shell, values_given, words_of
+from dpbayes.experiments.commands.options import add_out, add_settings, settings_given, shell, values_given, words_of
 from dpbayes.experiments.commands.tables import add_network, features_of, network_of, table_of
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
 from dpbayes.mechanisms.parameters import Calibration, Noise
@@ -52,7 +52,7 @@ class AccuracyRecipe:
         plan = self.plan
         words = [*self._network_words, *self._source_words]
         words += ["--target", plan.target, *words_of(plan), *self._epsilon_words]
-        words += ["--weights", *told] if (told := weights_told(plan.network, plan.weights)) else []
+        words += ["--weights", *stated] if (stated := weights_told(plan.network, plan.weights)) else []
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property
@@ -68,8 +68,8 @@ class AccuracyRecipe:
         if self.table in SHIPPED:
             return words
         whole = isinstance(self.plan.source, Dataset)
-        told = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
-        return [*words, "--states", json.dumps(told, ensure_ascii=False)] if told else words
+        states = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
+        return [*words, "--states", json.dumps(states, ensure_ascii=False)] if states else words
 
     @property
     def _is_default(self) -> bool:
@@ -94,10 +94,10 @@ class AccuracyRecipe:
     def settings(self) -> dict[str, str | int | float]:
         """What a file of results is to say of itself beside the plan: names, states, planned repeats, the command."""
         network, source = self.plan.network, self.plan.source
-        told = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
+        states = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
         return {
             "network": self._network_name,
-            "states": json.dumps(told, ensure_ascii=False) if told else "",
+            "states": json.dumps(states, ensure_ascii=False) if states else "",
             "source": (self.table or UNNAMED) if isinstance(source, Dataset) else "synthetic",
             "columns digest": digest(source) if isinstance(source, Dataset) else "",
             "planned repeats": self.plan.repeats,
@@ -160,7 +160,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    """Run the experiment that was asked for; write it, or return it as text. Errors: InputError."""
+    """Run the experiment of these options; write it, or return it as text. Errors: InputError."""
     require_suffix(args.out, args.table, args.arrows)
     recipe = _recipe(args)
     study = accuracy_study(recipe.plan)
@@ -188,7 +188,7 @@ def _recipe(args: argparse.Namespace) -> AccuracyRecipe:
     plan = AccuracyPlan(
         network=network,
         target=args.target or default_target(network),
-        source=table or Synthetic(**values_given(Synthetic, args)),
+        source=table or settings_given(Synthetic, args),
         epsilons=_epsilons(args),
         methods=_methods(args.methods, network, values.get("noise", Noise.REAL)),
         weights=_weights(args.weights or (), network),
@@ -199,7 +199,7 @@ def _recipe(args: argparse.Namespace) -> AccuracyRecipe:
 
 
 def _epsilons(args: argparse.Namespace) -> tuple[float, ...]:
-    return checked_epsilons(args.epsilons) if args.epsilons else EpsilonGrid(**values_given(EpsilonGrid, args)).epsilons
+    return checked_epsilons(args.epsilons) if args.epsilons else settings_given(EpsilonGrid, args).epsilons
 
 
 def _methods(names: Sequence[str] | None, network: Network, noise: Noise) -> tuple[Method, ...]:

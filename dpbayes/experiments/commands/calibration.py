@@ -13,7 +13,7 @@ from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
 from dpbayes.experiments.calibration import EPSILONS, CalibrationStudy, Trial, against_epsilon, calibrate, combinations
 from dpbayes.experiments.commands.files import draw, require_page, require_suffix, write
-from dpbayes.experiments.commands.options import add_out, add_settings, values_given
+from dpbayes.experiments.commands.options import add_out, add_settings, settings_given
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
@@ -48,28 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def study_of(args: argparse.Namespace) -> CalibrationStudy:
-    """Run what these options ask for. Errors: InputError."""
-    size = size_of(args)
-    return finished(calibrate((*combinations(), *settings_along()), seed=size.seed, releases=size.releases))
-
-
-def size_of(args: argparse.Namespace) -> CalibrationSize:
-    """Return how many releases these options ask for. Errors: InputError."""
-    return CalibrationSize(**values_given(CalibrationSize, args))
-
-
 def run(args: argparse.Namespace) -> str:
     """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
     require_suffix(args.out)
     require_page(args.picture)
-    settings = asdict(size_of(args))
-    study = study_of(args)
+    size = settings_given(CalibrationSize, args)
+    study = finished(calibrate((*combinations(), *settings_along()), seed=size.seed, releases=size.releases))
     frame = study.frame()
-    said = [write(frame, args.out, settings) if args.out else table_of(frame)]
+    lines = [write(frame, args.out, asdict(size)) if args.out else table_of(frame)]
     if args.picture:
-        said.append(draw(picture_of(study), args.picture))
-    return "\n".join(said)
+        lines.append(draw(picture_of(study), args.picture))
+    return "\n".join(lines)
 
 
 def picture_of(study: CalibrationStudy) -> Figure:

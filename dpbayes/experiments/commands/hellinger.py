@@ -6,17 +6,9 @@ from typing import Annotated
 
 from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import seed_of
+from dpbayes.experiments.commands import options
 from dpbayes.experiments.commands.files import as_csv_or_written, require_suffix
-from dpbayes.experiments.commands.options import (
-    add_link,
-    add_out,
-    add_settings,
-    scenario_from,
-    shell,
-    taken,
-    texts_given,
-    words_of,
-)
+from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.hellinger.scenario import Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, hellinger_study, linked_texts
 
@@ -30,7 +22,7 @@ class HellingerSeed:
 
 def command_of(scenario: Scenario, *, seed: int) -> str:
     """Return the whole command, to paste into a shell."""
-    return shell("hellinger", words_of(scenario) + words_of(HellingerSeed(seed=seed)))
+    return options.shell("hellinger", options.words_of(scenario) + options.words_of(HellingerSeed(seed=seed)))
 
 
 def python_of(scenario: Scenario, *, seed: int) -> str:
@@ -44,16 +36,16 @@ def python_of(scenario: Scenario, *, seed: int) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser a pasted link, one option for every setting, and a file to write."""
-    add_link(parser)
-    add_settings(parser, Scenario)
-    add_settings(parser, HellingerSeed)
-    add_out(parser, otherwise="CSV is printed")
+    options.add_link(parser)
+    options.add_settings(parser, Scenario)
+    options.add_settings(parser, HellingerSeed)
+    options.add_out(parser, otherwise="CSV is printed")
 
 
 def study_of(args: argparse.Namespace) -> HellingerStudy:
-    """Run what these options ask for; single options win over the link. Errors: InputError."""
-    texts = linked_texts(args.settings) | texts_given(Scenario, args) | texts_given(HellingerSeed, args)
-    drawn = taken(HellingerSeed, texts)
+    """Run the study of these options; single options win over the link. Errors: InputError."""
+    texts = linked_texts(args.settings) | options.texts_given(Scenario, args) | options.texts_given(HellingerSeed, args)
+    drawn = options.taken(HellingerSeed, texts)
     return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
 
 

@@ -1,4 +1,4 @@
-"""The least epsilon from the command line: what is asked, how near, how often, and what that epsilon means."""
+"""The least epsilon from the command line: the question, its tolerance, and what that epsilon means."""
 
 import argparse
 import math
@@ -11,7 +11,7 @@ from dpbayes.base.randomness import seed_of, stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.curves.any_mechanism import typical
-from dpbayes.experiments.commands.options import add_settings, values_given
+from dpbayes.experiments.commands.options import add_settings, settings_given
 from dpbayes.experiments.commands.tables import add_network, network_of, table_of
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
@@ -41,7 +41,7 @@ EVERY = "every"
 """Stands for all mechanisms that have an epsilon."""
 
 AFTERWARDS = 5
-"""Releases from one table whose risk is told beside that of one."""
+"""Releases from one table whose risk is stated beside that of one release."""
 
 
 def _chance(typical: float, title: str) -> Parameter:
@@ -118,16 +118,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--draws",
         metavar="R",
-        help=f"simulated releases ({', '.join(f'{each.draws:,} {name}' for name, each in ANSWERS.items())})",
+        help=f"simulated releases ({', '.join(f'{answer.draws:,} {name}' for name, answer in ANSWERS.items())})",
     )
     add_settings(how, PriorAndSeed)
     add_settings(parser.add_argument_group("meaning of the epsilon for one person"), Suspected)
 
 
 def run(args: argparse.Namespace) -> str:
-    """Return the least epsilon that was asked for, with what it means, as plain lines. Errors: InputError."""
-    simulated = PriorAndSeed(**values_given(PriorAndSeed, args))
-    suspected, seed = Suspected(**values_given(Suspected, args)), simulated.seed
+    """Return the least epsilon of these options, with what it means, as plain lines. Errors: InputError."""
+    simulated = settings_given(PriorAndSeed, args)
+    suspected, seed = settings_given(Suspected, args), simulated.seed
     if args.mechanism == EVERY:
         return "\n".join([*_mark(args), *_of_every_mechanism(args, simulated)])
     wish = _wish(args, simulated)
@@ -148,20 +148,20 @@ def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> li
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
     if args.set or args.epsilon:
         raise InputError(f"--set and --epsilon need a single mechanism. Leave them out, or replace {EVERY} by a name.")
-    told = []
+    answers = []
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
             continue
         wish = _wish(argparse.Namespace(**vars(args) | {"mechanism": name}), simulated)
         try:
-            told.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
+            answers.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
         except InputError as error:
-            told.append(f"{kind.label}: {error}")
-    return told
+            answers.append(f"{kind.label}: {error}")
+    return answers
 
 
 def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str]:
-    """Return how many records the epsilon that is asked about would need, as a line, if one is."""
+    """Return how many records --epsilon needs, as a line; no line without --epsilon."""
     if not args.epsilon:
         return []
     if not wish.is_planned:
@@ -205,7 +205,7 @@ def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
         raise InputError(f"--answer must be one of: {', '.join(ANSWERS)}; {brief(args.answer)} is not.")
     answer = ANSWERS[args.answer]
     draws = whole_number("--draws", args.draws or answer.draws, low=LEAST_DRAWS, high=MOST_DRAWS)
-    wanted = Wanted(**values_given(Wanted, args))
+    wanted = settings_given(Wanted, args)
     table = table_of(args) if args.table else None
     network = _network(args, table)
     target, state = _pair(args.target)
@@ -235,7 +235,7 @@ def _network(args: argparse.Namespace, table: Dataset | None) -> Network:
 
 
 def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
-    planned = PlannedRecords(**values_given(PlannedRecords, args))
+    planned = settings_given(PlannedRecords, args)
     network, cpts = load_named(args.network)
     return planned_tables(network, cpts, planned.records, draws, stream(seed, "planned tables"))
 
@@ -244,16 +244,14 @@ def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[
     if args.mechanism not in NAMES:
         raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
-    known = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
+    own = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
     texts = dict(_whole_pair(word) for word in args.set)
     for name in texts:
-        if name not in known:
-            raise InputError(
-                f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(known) or 'none'}."
-            )
+        if name not in own:
+            raise InputError(f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(own) or 'none'}.")
     # The search sets the epsilon: this one is large because some mechanisms cannot be made at a small one.
     mechanism: Any = typical(kind, prior=prior, epsilon=EPSILON.high)
-    turned: NetworkMechanism[Outcome] = replace(mechanism, **{n: read(known[n], n, text) for n, text in texts.items()})
+    turned: NetworkMechanism[Outcome] = replace(mechanism, **{n: read(own[n], n, text) for n, text in texts.items()})
     return turned
 
 

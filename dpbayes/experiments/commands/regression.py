@@ -13,17 +13,8 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.commands import options
 from dpbayes.experiments.commands.files import as_csv_or_written, require_suffix
-from dpbayes.experiments.commands.options import (
-    add_link,
-    add_out,
-    add_settings,
-    scenario_from,
-    shell,
-    taken,
-    texts_given,
-    words_of,
-)
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (
@@ -72,7 +63,8 @@ class RegressionRecipe:
     @property
     def arguments(self) -> list[str]:
         """The words of the command line after `regression`; `recipe_of` reads them back."""
-        words = words_of(self.scenario) + words_of(RegressionSeeds(seed=self.seed, data_seed=self.data_seed))
+        seeds = RegressionSeeds(seed=self.seed, data_seed=self.data_seed)
+        words = options.words_of(self.scenario) + options.words_of(seeds)
         if self.columns is None:
             return words
         which = f"--source={self.source}" if self.source else f"--table={self.table}"
@@ -81,7 +73,7 @@ class RegressionRecipe:
     @property
     def command(self) -> str:
         """The whole command, to paste into a shell."""
-        return shell("regression", self.arguments)
+        return options.shell("regression", self.arguments)
 
     @property
     def python(self) -> str:
@@ -123,9 +115,9 @@ class RegressionRecipe:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a parser a pasted link, one option for every setting, a table of one's own, and a file to write."""
-    add_link(parser)
-    add_settings(parser, RegressionScenario)
-    add_settings(parser, RegressionSeeds)
+    options.add_link(parser)
+    options.add_settings(parser, RegressionScenario)
+    options.add_settings(parser, RegressionSeeds)
     parser.add_argument(
         "--table", default="", metavar="FILE", help="your own table as a .csv, .xlsx or .parquet file, with --columns"
     )
@@ -142,7 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='the used columns with their public bounds, the target last: {"age": [18, 90], "pay": [0, 500]}; a third '
         "number replaces missing values",
     )
-    add_out(parser, otherwise="CSV is printed")
+    options.add_out(parser, otherwise="CSV is printed")
 
 
 def recipe_of(words: Sequence[str]) -> RegressionRecipe:
@@ -154,12 +146,12 @@ def recipe_of(words: Sequence[str]) -> RegressionRecipe:
 
 def recipe_from(args: argparse.Namespace) -> RegressionRecipe:
     """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
-    given = texts_given(RegressionScenario, args) | texts_given(RegressionSeeds, args)
+    given = options.texts_given(RegressionScenario, args) | options.texts_given(RegressionSeeds, args)
     own = {"records": Records.UPLOAD.value} if args.table else {}
     own |= {"records": Records.CONNECTED.value} if args.source else {}
     texts = own | _linked(args.settings) | given
-    seeds = taken(RegressionSeeds, texts)
-    scenario = scenario_from(RegressionScenario, texts)
+    seeds = options.taken(RegressionSeeds, texts)
+    scenario = options.scenario_from(RegressionScenario, texts)
     is_own = scenario.records in (Records.UPLOAD, Records.CONNECTED)
     if (scenario.records is Records.CONNECTED) != bool(args.source):
         raise InputError(
@@ -192,7 +184,7 @@ def run(args: argparse.Namespace) -> str:
 def _linked(link: str) -> dict[str, str]:
     """Return what a link says of this experiment: texts by field name, and the seeds. Errors: InputError.
 
-    A whole link may also hold what other pages are set to. Settings alone may not: what is not known is a mistake.
+    A whole link may also hold what other pages are set to. Settings alone may not: an unknown name is a mistake.
     """
     address, is_link, query = link.rpartition("?")
     if address and address.rstrip("/").rpartition("/")[2] != "regression":

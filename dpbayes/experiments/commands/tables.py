@@ -33,7 +33,7 @@ def add_network(parser: argparse._ActionsContainer) -> None:
 
 
 def features_of(args: argparse.Namespace) -> int:
-    """Return how many features a naive Bayes network is to have: 16 where nothing is said."""
+    """Return how many features a naive Bayes network has: 16 by default."""
     return whole_number("--features", args.features or 16, low=1, high=10**9)
 
 

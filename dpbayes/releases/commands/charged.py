@@ -18,22 +18,8 @@ from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
+from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
-from dpbayes.releases.commands.tables import (
-    ARROWS,
-    add_data,
-    add_data_or_source,
-    add_domains,
-    add_network,
-    add_out,
-    counts_of,
-    declared_columns,
-    files_read,
-    network_of,
-    share_line,
-    table_of,
-    table_of_file,
-)
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
@@ -60,11 +46,11 @@ LONGEST_VALUE = 64
 def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the words of `release`."""
     _add_charged(parser)
-    add_data_or_source(parser)
+    tables.add_data_or_source(parser)
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
     parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
-    add_network(parser)
+    tables.add_network(parser)
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
@@ -89,14 +75,14 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="confirm that the graph was learnt by `learn`; --graph-unseen or --graph-learnt is required",
     )
-    add_out(parser, "the file for the release, such as release.json")
+    tables.add_out(parser, "the file for the release, such as release.json")
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of whatever looks at a table and is paid for."""
+    """Add the words that `release` and `learn` share."""
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the table in the ledger")
-    add_domains(parser)
+    tables.add_domains(parser)
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
@@ -111,11 +97,11 @@ def release(args: argparse.Namespace) -> int:
             "was used, or --graph-learnt if the ledger contains the private learning step."
         )
     path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *files_read(args)])
+    require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before what may take long
-    data = table_of(args, _declared(args.domains))
-    drawn = network_of(args.network, data)
-    counts = counts_of(drawn, data)
+    data = tables.table_of(args, _declared(args.domains))
+    drawn = tables.network_of(args.network, data)
+    counts = tables.counts_of(drawn, data)
     request = ReleaseRequest(
         dataset=args.dataset,
         network=drawn,
@@ -134,7 +120,7 @@ def release(args: argparse.Namespace) -> int:
         print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
 
     def make(after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=share_line("Sampling"))
+        published = publish(path, request, counts, after=after, progress=tables.share_line("Sampling"))
         print(file=sys.stderr)
         return published
 
@@ -189,7 +175,7 @@ def _domain_choice(args: argparse.Namespace) -> DomainChoice:
 
 
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
-    """Keep the table's print, and tell what is in doubt."""
+    """Keep the table's print, and print what is in doubt."""
     for doubt in ledger.remember_table(path, dataset, data):
         print(doubt, file=sys.stderr)
 
@@ -197,7 +183,7 @@ def _remember(path: Path, dataset: str, data: Dataset) -> None:
 def _declared(path: Path) -> tuple[Column, ...]:
     """Return the domains of the columns in use. Errors: InputError where they betray records; OSError."""
     require_declared(read_domains(path.read_bytes()))
-    return declared_columns(path)
+    return tables.declared_columns(path)
 
 
 def _settings() -> dict[str, Parameter]:
@@ -218,7 +204,7 @@ def _who_shares() -> str:
 def add_learn(parser: argparse.ArgumentParser) -> None:
     """Add the words of `learn`."""
     _add_charged(parser)
-    add_data(parser, required=True)
+    tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", required=True, help="the epsilon that is charged, a decimal")
     parser.add_argument("--parents", default="2", help="the largest number of parents of a node (default: 2)")
     parser.add_argument("--cells", default="500", help="the largest number of cells of a node's table (default: 500)")
@@ -227,20 +213,20 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the first node, chosen without looking at the records (default: the first column)",
     )
-    add_out(parser, f"a file name that ends in {' or '.join(ARROWS)}")
+    tables.add_out(parser, f"a file name that ends in {' or '.join(tables.ARROWS)}")
 
 
 def learn(args: argparse.Namespace) -> int:
     """Learn a graph and write its arrows. Errors: InputError, OSError."""
-    if args.out.suffix.lower() not in ARROWS:
+    if args.out.suffix.lower() not in tables.ARROWS:
         raise InputError(
             "A learnt graph is a list of arrows without probabilities. Its file name must end in "
-            f"{' or '.join(ARROWS)}; {brief(args.out.name)} does not."
+            f"{' or '.join(tables.ARROWS)}; {brief(args.out.name)} does not."
         )
     path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *files_read(args)])
+    require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before the print is kept
-    data = table_of_file(args.data, _declared(args.domains))
+    data = tables.table_of_file(args.data, _declared(args.domains))
     choice = StructureChoice(
         epsilon=parsed_epsilon(args.epsilon),
         parents=whole_number("The number of parents", args.parents, low=1, high=MOST_READ),
@@ -263,7 +249,7 @@ def learn(args: argparse.Namespace) -> int:
 
 
 def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], *, again: bool) -> Published:
-    """Show what was made before at no cost; else, or `again`, make it after the last that was asked for."""
+    """Show the release of this request at no cost; without one, or `again`, make one after the last."""
     before = shown_again(path, request)
     if before is not None and not again:
         print("This release exists already. The same release is written again at no cost.", file=sys.stderr)

@@ -28,7 +28,7 @@ ARROWS = (".txt", ".edges")
 """How the file of a list of arrows ends."""
 
 LINE = 32
-"""Letters of the line that tells how far work is: a shorter one leaves nothing of the one before."""
+"""Letters of the line that says how far work is: a shorter one leaves nothing of the one before."""
 
 
 def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
@@ -39,7 +39,7 @@ def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
 
 
 def add_data_or_source(parser: argparse.ArgumentParser) -> None:
-    """Add the words that name a table, of which one is to be said."""
+    """Add the words that name a table, of which one is required."""
     group = parser.add_mutually_exclusive_group(required=True)
     add_data(group, required=False)
     group.add_argument(
@@ -133,18 +133,18 @@ def _is_file(text: str) -> bool:
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
-    """Count a table; of one in an engine, how far that is is told, and to interrupt it ends the scan there too.
+    """Count a table; print how far the count in an engine is, and end the scan there where the person interrupts it.
 
     Errors: InputError.
     """
     work = counting(drawn, table)
     if isinstance(table, Dataset):
         return finished(work)
-    tell, shares = share_line("Counting"), list[float]()
+    line, shares = share_line("Counting"), list[float]()
 
     def show(share: float) -> None:
         shares.append(share)
-        tell(share)
+        line(share)
 
     try:
         return finished(work, show)
@@ -152,19 +152,19 @@ def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
         raise InputError("The count was stopped, and nothing was released.") from None
     finally:
         work.close()
-        if shares:  # the line that tells them is still open
+        if shares:  # their line is still open
             print(file=sys.stderr)
 
 
 def share_line(doing: str) -> Callable[[float], None]:
-    """Return what tells on the error stream how far work is, in one line: seconds while no share is known."""
+    """Return what prints on the error stream how far work is, in one line: seconds while there is no share."""
     begun = time.perf_counter()
 
-    def tell(share: float) -> None:
-        said = done(share) if share else f"{time.perf_counter() - begun:.0f} seconds"
-        print(f"\r{f'{doing} … {said}':<{LINE}}", end="", file=sys.stderr, flush=True)
+    def print_share(share: float) -> None:
+        state = done(share) if share else f"{time.perf_counter() - begun:.0f} seconds"
+        print(f"\r{f'{doing} … {state}':<{LINE}}", end="", file=sys.stderr, flush=True)
 
-    return tell
+    return print_share
 
 
 # count

@@ -19,16 +19,7 @@ from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.files import (
-    DrawnFrom,
-    cpts_for,
-    draws_parquet,
-    python_script,
-    records_csv,
-    records_parquet,
-    released_bif,
-    unread_elsewhere,
-)
+from dpbayes.releases.views import files
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
@@ -78,7 +69,7 @@ def make_view(args: argparse.Namespace) -> int:
         raise InputError(f"The release does not verify: {failure}")
     document = read_document(data)
     write_output(args.out, VIEWS[args.out.suffix](document, args))
-    if args.out.suffix == ".bif" and (remark := unread_elsewhere(document.request.network)):
+    if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
     print(f"Written to {args.out}")
     return HOLDS
@@ -86,18 +77,18 @@ def make_view(args: argparse.Namespace) -> int:
 
 def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    drawn_from = DrawnFrom.ONE_DRAW if args.one_draw else DrawnFrom.MEAN
+    drawn_from = files.DrawnFrom.ONE_DRAW if args.one_draw else files.DrawnFrom.MEAN
     rng = _generator(args)
     return sample_dataset(
-        document.request.network, cpts_for(release_of(document), drawn_from, rng, args.reading), n, rng
+        document.request.network, files.cpts_for(release_of(document), drawn_from, rng, args.reading), n, rng
     )
 
 
 def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
     if args.draws is None:
-        return records_parquet(_records(document, args))
+        return files.records_parquet(_records(document, args))
     draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
-    return draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
+    return files.draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
 
 
 def _report(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
@@ -111,11 +102,11 @@ def _generator(args: argparse.Namespace) -> np.random.Generator:
 
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
-    ".bif": lambda document, args: released_bif(document, args.reading).encode(),
+    ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
     ".html": _report,
-    ".csv": lambda document, args: records_csv(_records(document, args)),
+    ".csv": lambda document, args: files.records_csv(_records(document, args)),
     ".parquet": _parquet,
-    ".py": lambda document, args: python_script(document, args.file.name, args.reading).encode(),
+    ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
 """What can be made of a release, by the ending of the file."""
 

@@ -15,11 +15,7 @@ from scipy import special
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.posteriors.smoothness import (
-    exponential_concentration,
-    laplace_concentration,
-    normal_concentration,
-)
+from dpbayes.posteriors.smoothness import exponential_concentration, laplace_concentration, normal_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, known_as
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject

@@ -9,14 +9,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.posteriors.hellinger import (
-    Die,
-    all_distances,
-    distances,
-    log_pmf,
-    smooth_sensitivities,
-    smoothing_rate,
-)
+from dpbayes.posteriors.hellinger import Die, all_distances, distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject

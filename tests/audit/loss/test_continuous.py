@@ -5,12 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpbayes.audit.die.laplace import (
-    laplace_cells_delta,
-    laplace_cells_epsilon,
-    laplace_one_delta,
-    laplace_one_epsilon,
-)
+from dpbayes.audit.die.laplace import laplace_cells_delta, laplace_cells_epsilon, laplace_one_delta, laplace_one_epsilon
 from dpbayes.base.validation import InputError
 
 KINDS = {"one": (laplace_one_delta, laplace_one_epsilon, 1), "cells": (laplace_cells_delta, laplace_cells_epsilon, 2)}

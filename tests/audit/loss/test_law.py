@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.audit.loss.law import (
-    Bracket,
-    Losses,
-    PromisedLoss,
-    chance_above,
-    chance_above_at_most,
-)
+from dpbayes.audit.loss.law import Bracket, Losses, PromisedLoss, chance_above, chance_above_at_most
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.validation import InputError
 from tests.conftest import thorough

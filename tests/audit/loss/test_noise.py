@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import fft
 
-from dpbayes.audit.die.laplace import (
-    laplace_cells_delta,
-    laplace_cells_epsilon,
-    laplace_one_delta,
-    laplace_one_epsilon,
-)
+from dpbayes.audit.die.laplace import laplace_cells_delta, laplace_cells_epsilon, laplace_one_delta, laplace_one_epsilon
 from dpbayes.audit.loss import noise as composition
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.loss.noise import LaplaceNoise

@@ -8,14 +8,9 @@ import pytest
 from benchmarks.accuracy import UNLIKE, WIDE
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.cost import MOST_DRAWN
-from dpbayes.experiments.accuracy.study import (
-    METHODS,
-    AccuracyPlan,
-    Synthetic,
-    accuracy_steps,
-    epsilon_grid,
-    methods_for,
-)
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, epsilon_grid
+from dpbayes.experiments.accuracy.study import accuracy_steps
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import full, naive_bayes

@@ -7,13 +7,9 @@ import pytest
 from scipy import stats
 
 from dpbayes.experiments.accuracy.crossings import FAR, Crossing, clear_signs, overtakes, within
-from dpbayes.experiments.accuracy.study import (
-    METHODS,
-    AccuracyPlan,
-    AccuracyStudy,
-    accuracy_study,
-    epsilon_grid,
-)
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.experiments.crafted import RACERS, crafted
 

@@ -13,8 +13,9 @@ from dpbayes.experiments.accuracy.curves.sampler import (
     max_decisions_per_node,
     printed_bounds,
 )
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.study import METHODS, AccuracyPlan
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import needed_increments
 from dpbayes.sources.named_networks import chain, empty, naive_bayes

@@ -12,6 +12,7 @@ from scipy import special
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -19,24 +20,15 @@ from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.curves.whole_gaussian import ROUNDED_FROM, whole_gaussian
+from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.experiments.accuracy.study import (
-    METHODS,
-    AccuracyPlan,
-    AccuracyStudy,
-    Method,
-    Synthetic,
-    accuracy_steps,
-    accuracy_study,
-    default_target,
-    epsilon_grid,
-    methods_for,
-)
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
-from dpbayes.experiments.commands.main import main
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count

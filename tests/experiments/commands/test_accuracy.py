@@ -11,16 +11,11 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.base.steps import Partial
-from dpbayes.experiments.accuracy.study import (
-    METHODS,
-    AccuracyPlan,
-    Synthetic,
-    accuracy_steps,
-    accuracy_study,
-    epsilon_grid,
-)
+from dpbayes.experiments.__main__ import main
+from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, epsilon_grid
+from dpbayes.experiments.accuracy.study import accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import UNNAMED, AccuracyRecipe, digest, parquet_bytes, recipe_of
-from dpbayes.experiments.commands.main import main
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named, naive_bayes

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow.parquet as arrow_parquet
 import pytest
 
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.calibration import EPSILONS, combinations
 from dpbayes.experiments.commands import calibration as command
-from dpbayes.experiments.commands.main import main
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.commands.least_epsilon import NAMES
-from dpbayes.experiments.commands.main import main
 from dpbayes.mechanisms import MECHANISMS
 
 ASIA = ["epsilon", "--network", "asia", "--target", "dysp=yes", "--given", "smoke=yes"]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.commands.hellinger import command_of, python_of
-from dpbayes.experiments.commands.main import main
 from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,

@@ -21,7 +21,7 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.commands.main import main
+from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.commands.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import split

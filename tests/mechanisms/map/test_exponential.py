@@ -10,13 +10,7 @@ from dpbayes.audit.loss.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.mechanisms.map import exponential as map_exponential
 from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, choose
-from dpbayes.mechanisms.map.scores import (
-    MOST_CELLS,
-    added_bound,
-    cell_masses,
-    node_sensitivities,
-    replaced_bound,
-)
+from dpbayes.mechanisms.map.scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network

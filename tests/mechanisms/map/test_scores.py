@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbayes.mechanisms.map.scores import (
-    added_bound,
-    cell_masses,
-    replaced_bound,
-)
+from dpbayes.mechanisms.map.scores import added_bound, cell_masses, replaced_bound
 from tests.mechanisms.map.grid_sensitivity import exact_sensitivity
 
 # Masses of cells

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.experiments.commands.main import main as experiments
+from dpbayes.experiments.__main__ import main as experiments
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from tests.releases.made import opened, written

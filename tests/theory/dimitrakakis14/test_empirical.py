@@ -12,12 +12,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.theory.dimitrakakis14.constants import largest_move, lemma_7
-from dpbayes.theory.dimitrakakis14.empirical import (
-    fair_error,
-    fair_errors,
-    lemma_2,
-    mean_fair_error,
-)
+from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, lemma_2, mean_fair_error
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from dpbayes.theory.dimitrakakis14.guess import overlap_at_least
 from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty

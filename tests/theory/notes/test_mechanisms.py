@@ -9,12 +9,7 @@ from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf
-from dpbayes.theory.notes.lemmas import (
-    counterexample_lemma_2_1,
-    counterexample_lemma_2_2,
-    dilation,
-    sliding,
-)
+from dpbayes.theory.notes.lemmas import counterexample_lemma_2_1, counterexample_lemma_2_2, dilation, sliding
 from dpbayes.theory.notes.mechanisms import (
     counterexample_local,
     exact_loss,

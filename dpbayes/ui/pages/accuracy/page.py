@@ -28,14 +28,7 @@ from dpbayes.ui.pages.accuracy.work import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.accuracy import (
-    CURVES_LEFT_OUT,
-    SCENE,
-    AccuracyOptions,
-    CalibrationsShown,
-    Scene,
-    Shown,
-)
+from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, SCENE, AccuracyOptions, CalibrationsShown, Scene, Shown
 from dpbayes.ui.session.settings import called
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

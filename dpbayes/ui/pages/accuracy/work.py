@@ -5,14 +5,8 @@ from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS
-from dpbayes.experiments.accuracy.plan import (
-    AccuracyPlan,
-    Synthetic,
-    default_target,
-    epsilon_grid,
-    methods_for,
-)
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe

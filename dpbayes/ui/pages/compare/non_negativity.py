@@ -27,12 +27,7 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.compare.agreement import agreement, agreement_of
-from dpbayes.ui.pages.explore.non_negativity import (
-    NonNegativity,
-    non_negativity_of,
-    proved_probability,
-    records_text,
-)
+from dpbayes.ui.pages.explore.non_negativity import NonNegativity, non_negativity_of, proved_probability, records_text
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated

@@ -14,12 +14,7 @@ from dpbayes.experiments.hellinger.errors import MOST_AUDITED, DieNoise, ErrorLa
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import with_settings
-from dpbayes.figures.hellinger import (
-    error_law_figure,
-    output_figure,
-    sensitivity_line_figure,
-    sensitivity_plane_figure,
-)
+from dpbayes.figures.hellinger import error_law_figure, output_figure, sensitivity_line_figure, sensitivity_plane_figure
 from dpbayes.posteriors import hellinger
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity

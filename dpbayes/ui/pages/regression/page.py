@@ -12,12 +12,7 @@ from dpbayes.base.text import many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
-from dpbayes.experiments.regression.scenario import (
-    NormBound,
-    Records,
-    RegressionScenario,
-    study_of,
-)
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of
 from dpbayes.figures.regression import epsilon_figure, error_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files

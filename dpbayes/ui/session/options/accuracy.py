@@ -5,21 +5,10 @@ from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.experiments.accuracy import plan
 from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
-from dpbayes.experiments.accuracy.plan import (
-    DRAWS,
-    HIGH,
-    LOW,
-    POINTS,
-    RECORDS,
-    REPEATS,
-    STEALTH,
-    STRENGTH,
-    TESTING,
-    TRAINING,
-)
 from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.sources.named_networks import MAX_FEATURES
 
@@ -101,18 +90,18 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     features: Annotated[
         int, Parameter("d", low=1, high=MAX_FEATURES, typical=16, log=True, whole=True, title="features")
     ]
-    records: Annotated[int, RECORDS]
-    strength: Annotated[float, STRENGTH]
-    training: Annotated[int, TRAINING]
-    testing: Annotated[int, TESTING]
-    repeats: Annotated[int, REPEATS]
-    low: Annotated[float, LOW]
-    high: Annotated[float, HIGH]
-    points: Annotated[int, POINTS]
+    records: Annotated[int, plan.RECORDS]
+    strength: Annotated[float, plan.STRENGTH]
+    training: Annotated[int, plan.TRAINING]
+    testing: Annotated[int, plan.TESTING]
+    repeats: Annotated[int, plan.REPEATS]
+    low: Annotated[float, plan.LOW]
+    high: Annotated[float, plan.HIGH]
+    points: Annotated[int, plan.POINTS]
     curves: Annotated[CalibrationsShown, CALIBRATIONS]
     shown: Annotated[Shown, SHOWN]
-    stealth: Annotated[float, STEALTH]
-    draws: Annotated[int, DRAWS]
+    stealth: Annotated[float, plan.STEALTH]
+    draws: Annotated[int, plan.DRAWS]
     cells: Annotated[int, CELLS]
 
     def draws_curves(self, name: str) -> bool:

@@ -10,26 +10,16 @@ from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 
-LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
-"""What the page calls an option that links have another text for."""
-
-
-class _LabelledMechanism(enum.Enum):
-    """The options of `AuditSubject` have labels."""
-
-    @property
-    def label(self) -> str:
-        """What the page calls it."""
-        return LABELS.get(self.name, str(self.value))
-
-
-AuditSubject: type[enum.Enum] = _LabelledMechanism(  # type: ignore[assignment, call-arg]  # members come from registries
+AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from registries
     "AuditSubject",
     {"RELEASE": "the Explore page's mechanism"}
     | {kind.__name__: kind.label for kind in PRIVATE}
     | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
 )
 """What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
+
+LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+"""What the page calls a mechanism that links have another text for."""
 
 
 class AttackedTables(enum.Enum):
@@ -38,17 +28,20 @@ class AttackedTables(enum.Enum):
     REAL = "one record of the table"
     MADE_UP = "a made-up table"
 
-    @property
-    def label(self) -> str:
-        """What the page calls it."""
-        return "open table" if self is AttackedTables.REAL else "example table"
+
+SUBJECT = Choice(
+    AuditSubject,
+    title="mechanism",
+    labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
+)
+TABLES = Choice(AttackedTables, title="attacked table", labels=("open table", "example table"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
 
-    subject: Annotated[enum.Enum, Choice(AuditSubject, title="mechanism")]
+    subject: Annotated[enum.Enum, SUBJECT]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
     sides: Annotated[int, SIDES]
     prior: Annotated[float, PRIOR]
@@ -65,7 +58,7 @@ class AuditOptions:
     norm: Annotated[float, NORM_BOUND]
     draws: Annotated[int, DRAWS]
     target: Annotated[float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="target epsilon")]
-    tables: Annotated[AttackedTables, Choice(AttackedTables, title="attacked table")]
+    tables: Annotated[AttackedTables, TABLES]
     record: Annotated[
         int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="attacked record")
     ]

@@ -10,7 +10,7 @@ from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.theory.claims.setting import Axis, ClaimParameters
 from dpbayes.theory.index import CLAIMS, EXHIBITS
 
-PaperShown = enum.Enum(  # type: ignore[misc]  # the members are known when the claims are
+PaperShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
     "PaperShown",
     {"ALL": "all papers"} | {claim.reference.paper: PAPERS[claim.reference.paper].signed for claim in CLAIMS},
 )
@@ -18,7 +18,7 @@ PaperShown = enum.Enum(  # type: ignore[misc]  # the members are known when the 
 
 ALL_PAPERS = PaperShown["ALL"]
 
-ClaimShown = enum.Enum(  # type: ignore[misc]  # the members are known when the claims are
+ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
     "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
 )
 """One claim, by its place in a paper; the members are in the order of `CLAIMS`."""

@@ -5,17 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dpbayes.base.parameters import Choice
-from dpbayes.experiments.hellinger.scenario import (
-    BALANCE,
-    CALIBRATION,
-    DELTA,
-    PRIOR,
-    SHARE,
-    SIDES,
-    THROWS,
-    Balance,
-    SmoothRun,
-)
+from dpbayes.experiments.hellinger import scenario
 
 
 class ShownSensitivity(enum.Enum):
@@ -36,12 +26,12 @@ class OutputRange(enum.Enum):
 class HellingerOptions:
     """The Hellinger page: a die, its hypothetical throws, delta and how the smooth mechanism is run."""
 
-    sides: Annotated[int, SIDES]
-    n: Annotated[int, THROWS]
-    balance: Annotated[Balance, BALANCE]
-    share: Annotated[float, SHARE]
-    prior: Annotated[float, PRIOR]
-    delta: Annotated[float, DELTA]
-    calibration: Annotated[SmoothRun, CALIBRATION]
+    sides: Annotated[int, scenario.SIDES]
+    n: Annotated[int, scenario.THROWS]
+    balance: Annotated[scenario.Balance, scenario.BALANCE]
+    share: Annotated[float, scenario.SHARE]
+    prior: Annotated[float, scenario.PRIOR]
+    delta: Annotated[float, scenario.DELTA]
+    calibration: Annotated[scenario.SmoothRun, scenario.CALIBRATION]
     shown: Annotated[ShownSensitivity, Choice(ShownSensitivity, title="sensitivity shown")]
     range: Annotated[OutputRange, Choice(OutputRange, title="range shown")]

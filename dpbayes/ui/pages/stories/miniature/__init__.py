@@ -9,8 +9,8 @@ import streamlit as st
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.releases import density
-from dpbayes.figures.miniature import HIGH, density_heights
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
@@ -22,6 +22,12 @@ EPSILONS = tuple(float(f"{10 ** (k / 4):.2g}") for k in range(-8, 9))
 """The epsilons of the picture, 0.01 to 100."""
 
 ROW, STATE = "dysp | bronc=yes, either=no", "yes"
+
+HIGH = 1000
+"""Units of the picture above the line that densities stand on."""
+
+ROOM = 1.15
+"""The height of the picture in heights of the exact density."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +71,18 @@ def computed() -> Miniature:
     exact, heights = density_heights(density(prior.updated(counts), int(cell[0]), theta), np.array(private))
     name = f"P({network.cell_label(int(cell[0]))})"
     return Miniature(exact, heights, [numeral(epsilon) for epsilon in EPSILONS], HIGH, name)
+
+
+def density_heights(exact: FloatArray, private: FloatArray) -> tuple[list[int], list[list[int]]]:
+    """Return the heights of an exact density and of several private ones, which are cut off at the picture's top.
+
+    Args:
+        exact: The exact density on a grid: (G,).
+        private: The private densities on the same grid: (E, G).
+
+    Returns:
+        The heights in whole units, 0 to `HIGH`: of the exact density, and of each private one.
+    """
+    top = ROOM * float(exact.max())
+    heights = np.rint(HIGH * np.minimum(np.vstack([exact, private]) / top, 1.0)).astype(int).tolist()
+    return heights[0], heights[1:]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from dpbayes.figures.miniature import HIGH, ROOM, density_heights
+from dpbayes.ui.pages.stories.miniature import HIGH, ROOM, density_heights
 
 THETA = np.linspace(0.01, 0.99, 99)
 
