@@ -18,6 +18,9 @@ OPEN = Path("/dev/fd")
 IMPORTING_INTERVAL_S = 0.0005
 """How long the imports may keep the server from answering."""
 
+RUNNING_INTERVAL_S = 0.02
+"""How long a page may: what belongs together is then sent together, and the browser draws once, not three times."""
+
 
 @asynccontextmanager
 async def starting(_: object) -> AsyncIterator[None]:
@@ -30,7 +33,6 @@ async def starting(_: object) -> AsyncIterator[None]:
 
 def _import_pages() -> None:
     """Import what every page needs; the first visitor's browser, which loads meanwhile, is answered between."""
-    interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORTING_INTERVAL_S)
     gc.disable()  # nothing of what is imported is garbage
     try:
@@ -38,7 +40,7 @@ def _import_pages() -> None:
         gc.freeze()
     finally:
         gc.enable()
-        sys.setswitchinterval(interval)
+        sys.setswitchinterval(RUNNING_INTERVAL_S)
 
 
 def send_at_once(sockets: Iterable[socket.socket]) -> None:

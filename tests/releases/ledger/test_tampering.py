@@ -171,7 +171,7 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
             {"delta": Fraction(1, 10)},
             "Row 3 of the ledger is invalid: it reserves nothing, or more than the remaining",
         ),
-        (3, {"dataset": "other"}, "Row 3 of the ledger is invalid: it is about a dataset that was not opened"),
+        (3, {"dataset": "other"}, "Row 3 of the ledger is invalid: its dataset was not opened"),
         (4, {"reservation": 2}, "Row 4 of the ledger is invalid: it closes a reservation that is not open"),
         (5, {"amount": Fraction(1, 2)}, "Row 5 of the ledger is invalid: it does not raise the budget"),
         (7, {"reservation": 3}, "Row 7 of the ledger is invalid: it closes a reservation that is not open"),

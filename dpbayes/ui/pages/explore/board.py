@@ -141,13 +141,13 @@ def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[
     works: list[Running[Any]] = []
     for key, place in places.items():
         with place:
-            _show(chosen, key, _made(chosen, key, works))
+            _show(chosen, key, _picture_of(chosen, key, works))
     return works
 
 
 def follow_hand(chosen: Chosen) -> Frame:
     """Return the pictures beside the posterior, and their sentences, as the hand moves."""
-    pictures = {key: _made(chosen, key, []) for key in _shown_beside(chosen)}
+    pictures = {key: _picture_of(chosen, key, []) for key in _shown_beside(chosen)}
     figures = {f"explore.{key}": picture.figure for key, picture in pictures.items() if picture.figure is not None}
     return Frame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})
 
@@ -156,7 +156,7 @@ def _shown_beside(chosen: Chosen) -> list[str]:
     return [key for key in MAKERS if chosen.is_curator or (key == "counts" and _is_fourier(chosen))]
 
 
-def _made(chosen: Chosen, key: str, works: list[Running[Any]]) -> Picture:
+def _picture_of(chosen: Chosen, key: str, works: list[Running[Any]]) -> Picture:
     """Return a picture, or the sentence that says why there is none."""
     try:
         return MAKERS[key](chosen, works)

@@ -225,7 +225,7 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "The exact probability P(target | evidence) on Explore, without noise. The state is yes, if the target has "
+        "The exact probability P(target | evidence) on Explore, without noise. The state is yes if the target has "
         "this state.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
