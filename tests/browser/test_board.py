@@ -1,7 +1,7 @@
 """The board of Explore: one file of all pictures, shown alone, faded while it is of a former epsilon, its editor."""
 
+import re
 import xml.etree.ElementTree as ElementTree
-from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -17,16 +17,17 @@ DRAG = """async () => {
   const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
   const slider = root.querySelector("[type=range]"), seen = [];
   const shade = (selector) => Number(getComputedStyle(document.querySelector(selector)).opacity);
+  const beside = () => [...document.querySelectorAll("[class*=st-key-follows-] [data-testid=stCaptionContainer]")];
   for (let turn = 0; turn < 40; turn++) {
     slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
     slider.dispatchEvent(new Event("input"));
     await new Promise((go) => setTimeout(go, 50));
     const headline = document.querySelector(".st-key-headline h2").innerText;
-    seen.push([headline, shade(".st-key-below"), shade("[class*=st-key-follows-]")]);
+    seen.push([headline, shade(".st-key-below"), beside().map((part) => part.innerText)]);
   }
   return seen;
 }"""
-"""Moves the main slider and returns, by turn, the headline and how strongly what follows it is drawn."""
+"""Moves the main slider; returns by turn the headline, how strongly the rest is drawn, and what is under pictures."""
 
 
 @pytest.fixture
@@ -34,6 +35,7 @@ def board(visit):
     screen = visit("explore?source=sprinkler&epsilon=1")
     expect(screen.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4, timeout=SLOW_MS)
     screen.settle()
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
     return screen
 
 
@@ -85,11 +87,12 @@ def test_nothing_of_a_former_epsilon_stands_out_while_the_hand_moves(board):
     board.unfold("Errors of the release")
     below = board.page.locator(".st-key-below")
     expect(below).to_have_css("opacity", "1")
-    first = board.headline.inner_text()
     seen = board.page.evaluate(DRAG)
     assert len({headline for headline, *_ in seen}) > 3
-    moved = [shades for (before, *_), (now, *shades) in pairwise([(first, 1, 1), *seen]) if now != before]
-    assert moved == [[0.35, 0.35]] * len(moved)
+    for headline, shade, beside in seen:
+        assert shade == 0.35
+        epsilons = [re.findall(r"ε = ([\d.]+[\d])", sentence) for sentence in (headline, *beside)]
+        assert epsilons == epsilons[:1] * 4, "the pictures beside the posterior have followed the hand"
     expect(below).to_have_css("opacity", "1", timeout=SLOW_MS)
     error = board.main.get_by_test_id("stMetricValue").first.inner_text()
     assert float(board.headline.inner_text().strip().rpartition(" ")[2].rstrip(".")) == pytest.approx(

@@ -65,13 +65,14 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     first, curves = number.inner_text(), screen.curves()
     headlines, numbers = screen.page.evaluate(MOVE)
     assert len(headlines) > 3
+    screen.slider.first.scroll_into_view_if_needed()  # what is off the screen is drawn once it is seen
+    screen.page.wait_for_timeout(200)
     assert screen.curves() != curves
     assert numbers == [first]
     expect(screen.main.get_by_text("belief about one person can rise to at most")).to_have_count(1)
     screen.slider.first.press("End")
     expect(number).not_to_have_text(first, timeout=SLOW_MS)
-    screen.settle()
-    assert f"epsilon={screen.slider.first.get_attribute('aria-valuetext')}" in screen.page.url
+    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*", timeout=SLOW_MS)
 
 
 SHADES = """() => {

@@ -64,8 +64,10 @@ class Chart {
   receive({ library, alt, name, file, told, frames, figure }) {
     this.root.setAttribute("aria-label", alt);
     Object.assign(this.root.dataset, { name, frames });
-    Object.assign(this, { alt, name, file, told, answer: figure });
-    if (this.isAhead) return; // the hand is elsewhere by now
+    Object.assign(this, { alt, name, file, told });
+    this.answer = figure;
+    if (this.isAhead && "hand" in document.body.dataset) return; // it is elsewhere by now
+    this.isAhead = false;
     this.figure = figure;
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     this.root.dataset.sized = ""; // rules that ask for it by its style would be tried anew with every stroke that is drawn
@@ -87,7 +89,7 @@ class Chart {
   // The hand is at a place of which the figure came earlier. `kind` is the figure but for the lines that mark a place.
   follow({ figure, kind }) {
     const isMark = this.isAhead && this.kind === kind && this.drawn === this.figure;
-    Object.assign(this, { isAhead: true, figure, kind });
+    Object.assign(this, { isAhead: true, figure, kind, answer: null }); // what came before is of another place
     if (!this.seen || !this.drawn) return this.seen && this.draw();
     if (!isMark) return this.stroke();
     this.drawn = figure;
@@ -101,9 +103,9 @@ class Chart {
     return Object.fromEntries([...axes.map((name) => [`${name}.autorange`, false]), ...places]);
   }
 
-  // The server has answered the hand, with what is shown already unless it knows more by now.
+  // The server has answered the hand, of this chart now or later: with what is shown already unless it knows more by now.
   confirm() {
-    if (!this.isAhead) return;
+    if (!this.isAhead || !this.answer) return;
     this.isAhead = false;
     this.figure = this.answer;
     requestIdleCallback(() => this.isAhead || this.draw(), { timeout: SOON });

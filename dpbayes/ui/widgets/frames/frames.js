@@ -5,8 +5,11 @@ let frames = null; // those of the page that is shown
 
 export default function ({ data }) {
   const mine = (frames = new Frames(data));
+  document.body.dataset.frames = mine.token;
   return () => {
-    if (frames === mine) frames = null;
+    if (frames !== mine) return;
+    frames = null;
+    delete document.body.dataset.frames;
   };
 }
 
@@ -14,6 +17,24 @@ export default function ({ data }) {
 document.addEventListener("dpbayes-hand", (event) => {
   if (frames?.slider === event.detail.slider && frames.show(event.detail.text)) event.preventDefault();
 });
+
+// Streamlit writes a text only where it differs from the one it wrote last: of what it left alone in the live part, that
+// one is true again once the server has answered the hand. What stands beside it is answered later.
+const LIVE = ["headline", "picture"];
+const texts = new Map();
+const written = new MutationObserver((changes) => changes.forEach(({ target }) => texts.delete(target)));
+document.addEventListener("dpbayes-rests", () => {
+  for (const [text, own] of texts) text.data = own;
+  texts.clear();
+  written.disconnect();
+});
+
+function write(text, sentence, isLive) {
+  if (isLive && !texts.has(text)) texts.set(text, text.data);
+  if (isLive) written.observe(text, { characterData: true });
+  text.data = sentence;
+  written.takeRecords(); // of what is written here
+}
 
 class Frames {
   constructor(data) {
@@ -70,10 +91,10 @@ class Frames {
     const [container, tag] = place.split(" ");
     const shown = [...document.querySelectorAll(`.st-key-${container} ${TAGS[tag]}`)].at(-1);
     if (!shown || shown.textContent === sentence) return;
-    const texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
-    const first = texts.nextNode();
-    const isText = first && !texts.nextNode();
-    if (isText) first.data = sentence;
+    const parts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+    const first = parts.nextNode();
+    const isText = first && !parts.nextNode();
+    if (isText) write(first, sentence, LIVE.includes(container));
     shown.toggleAttribute("data-former", !isText);
   }
 }

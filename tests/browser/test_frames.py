@@ -1,0 +1,124 @@
+"""Frames: the browser draws what belongs to the hand's place by itself, as the server does when the hand rests."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.app_screen import SLOW_MS
+from tests.conftest import thorough
+
+pytestmark = pytest.mark.browser
+
+SHOW = """([slider, text]) => !document.dispatchEvent(
+  new CustomEvent("dpbayes-hand", {detail: {slider, text}, cancelable: true}))"""
+"""Shows the frame of a stop, of which the server hears nothing; returns whether there is one."""
+
+SEEN = """async () => {
+  for (let picture = 0; picture < 6; picture++) await new Promise(requestAnimationFrame);
+  const texts = [...document.querySelectorAll(".st-key-headline, .st-key-board [data-testid=stCaptionContainer]")];
+  const lines = [...document.querySelectorAll(".st-key-picture, .st-key-board")].flatMap((part) =>
+    [...part.querySelectorAll(".cartesianlayer .lines path, .cartesianlayer .points path, .shapelayer path")]);
+  const place = (line) => (line.getAttribute("d") + (line.getAttribute("transform") ?? "")).match(/-?[\\d.]+/g);
+  return [texts.map((part) => part.innerText), lines.map(place)];
+}"""
+"""Returns sentences, and the places of all lines in pixels."""
+
+DRAG = """async () => {
+  const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
+  const slider = root.querySelector("[type=range]"), headlines = new Set();
+  for (let turn = 0; turn < 30; turn++) {
+    slider.value = Number(slider.value) + (turn % 20 < 10 ? 1 : -1);
+    slider.dispatchEvent(new Event("input"));
+    headlines.add(document.querySelector(".st-key-headline h2").innerText);
+    await new Promise((go) => setTimeout(go, 30));
+  }
+  return headlines.size;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("place", "number", "stops"),
+    thorough(
+        [
+            ("explore", "epsilon", ("0.1", "2")),
+            ("explore?mechanism=LaplaceFourier", "epsilon", ("0.5", "4")),
+            ("explore?seat=recipient", "epsilon", ("0.1", "2")),
+            ("claims", "epsilon", ("0.1", "2")),
+            ("compare?compare.view=Non-negativity", "stealth.target", ("0.5", "0.99")),
+        ],
+        sample=[("explore", "epsilon", ("0.1", "2"))],
+    ),
+)
+def test_a_frame_and_the_servers_answer_are_the_same(visit, place, number, stops):
+    screen = visit(place)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    for stop in stops:
+        assert screen.page.evaluate(SHOW, [f"number.{number}", stop])
+        texts, lines = screen.page.evaluate(SEEN)
+        screen.main.locator(".number .box").first.fill(stop)
+        screen.page.keyboard.press("Enter")
+        screen.page.wait_for_url(f"**{number}={stop}*", timeout=SLOW_MS)
+        screen.settle()
+        now, drawn = screen.page.evaluate(SEEN)
+        assert texts == now
+        assert len(lines) == len(drawn)
+        for line, other in zip(lines, drawn, strict=True):
+            np.testing.assert_allclose(np.array(line, float), np.array(other, float), atol=0.1)
+
+
+def test_the_server_hears_of_a_drag_once_the_hand_rests(visit):
+    screen = visit("explore")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    screen.page.evaluate("""() => {
+      window.sent = 0;
+      const send = WebSocket.prototype.send;
+      WebSocket.prototype.send = function (data) { window.sent += 1; return send.call(this, data); };
+    }""")
+    assert screen.page.evaluate(DRAG) > 5
+    assert screen.page.evaluate("() => window.sent") == 0
+    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*", timeout=SLOW_MS)
+    assert screen.page.evaluate("() => window.sent") > 0
+    assert screen.page.evaluate("() => document.body.dataset.hand") is None
+
+
+def test_where_the_browser_has_no_frames_the_server_answers_each_move(visit):
+    screen = visit("explore")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    assert not screen.page.evaluate(SHOW, ["number.delta", "1"])
+    assert not screen.page.evaluate(SHOW, ["number.epsilon", "0.1234"])
+    screen.main.locator(".number .box").first.fill("0.1234")
+    screen.page.keyboard.press("Enter")
+    expect(screen.headline).to_have_text(re.compile("ε = 0.123"), timeout=SLOW_MS)
+
+
+def test_what_the_server_knows_better_by_now_is_shown_again_where_the_hand_began(visit):
+    """Its averages are over more releases than those of a frame, and Streamlit writes no text that it wrote last."""
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    screen.unfold("Errors of the release")
+    expect(screen.main.get_by_test_id("stMetricValue").first).to_have_text(re.compile(r"\d"))
+    screen.settle()
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    first = screen.headline.inner_text()
+    for stop in ("2", "1"):
+        assert screen.page.evaluate(SHOW, ["number.epsilon", stop])
+    frame = screen.headline.inner_text()
+    assert frame != first
+    screen.slider.first.press("ArrowRight")
+    screen.slider.first.press("ArrowLeft")
+    screen.settle()
+    assert screen.headline.inner_text() == first
+
+
+def test_back_in_the_middle_of_a_move_leaves_what_the_server_knows(visit):
+    screen = visit("explore?epsilon=1")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    first = screen.headline.inner_text()
+    screen.slider.first.press("ArrowRight")
+    screen.page.wait_for_url("**epsilon=1.3*", timeout=SLOW_MS)
+    assert screen.headline.inner_text() != first
+    screen.slider.first.press("End")
+    screen.page.go_back()
+    expect(screen.headline).to_have_text(first, timeout=SLOW_MS, use_inner_text=True)
+    assert screen.slider.first.get_attribute("aria-valuetext") == "1"
