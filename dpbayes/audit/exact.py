@@ -7,7 +7,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms import Exact
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 

@@ -14,7 +14,7 @@ from dpbayes.audit.report.words import all_tables_text, checked_records, noise_c
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.sensitivity import walsh_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.fourier import coefficients

@@ -13,7 +13,7 @@ from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, con
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 

@@ -7,7 +7,7 @@ from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.known import described
+from dpbayes.mechanisms.exact_class import described
 
 _LEAST, _MOST = 1e-3, 1e3
 _CLOSE = 1e-4

@@ -11,7 +11,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import exponential as map_exponential
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report.types import AuditReport
-from dpbayes.mechanisms.known import no_audit, oddity
+from dpbayes.mechanisms.exact_class import no_audit, oddity
 
 AUDITS: tuple[Audit, ...] = (
     exact.AUDIT,
@@ -49,8 +49,8 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
     """Return what can be shown about a mechanism's privacy loss for tables of n records.
 
     An audit is of the law that a class's own `release` samples from: a subclass has none, nor has a mechanism with a
-    part of another class than declared; see `dpbayes.mechanisms.known`. Where there is no exact audit, `audit_by_draws`
-    bounds the loss from below.
+    part of another class than declared; see `dpbayes.mechanisms.exact_class`. Where there is no exact audit,
+    `audit_by_draws` bounds the loss from below.
 
     Args:
         mechanism: The mechanism, with its parameters.

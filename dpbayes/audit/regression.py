@@ -16,7 +16,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
 from dpbayes.model.regression import Moments
 

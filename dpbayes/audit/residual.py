@@ -14,7 +14,7 @@ from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_t
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.law import inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges, WorstCharge

@@ -22,7 +22,7 @@ from dpbayes.audit.report.words import all_tables_text, nothing_to_lose, range_o
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.release import SampledCpts
 
 MOST_ROWS = 24

@@ -10,7 +10,7 @@ from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, check
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.law import NoiseLaw, inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges

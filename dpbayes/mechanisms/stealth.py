@@ -16,8 +16,8 @@ from dpbayes.base.looks import CYAN, SLATE, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms.exact_class import described, oddity
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
-from dpbayes.mechanisms.known import described, oddity
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.elimination import Factor, eliminated, table_cells, widest_scope

@@ -105,7 +105,7 @@ from dpbayes.audit.report.pictures import two_laws
 from dpbayes.audit.report.types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 

@@ -19,7 +19,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import Mechanism, simulated
 from dpbayes.mechanisms.die.base import DieMechanism
-from dpbayes.mechanisms.known import described
+from dpbayes.mechanisms.exact_class import described
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 

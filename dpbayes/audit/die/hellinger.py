@@ -30,7 +30,7 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerLocal,
     HellingerSmooth,
 )
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.model.compositions import ranks
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 

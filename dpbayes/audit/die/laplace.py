@@ -21,7 +21,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.die.base import ReleasedDie
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 
 _EVEN = 1e-12
 """Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""

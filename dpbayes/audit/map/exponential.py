@@ -33,7 +33,7 @@ from dpbayes.audit.report.words import (
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import MapEstimate, MapExponential
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 
 _MOST_MASSES = 2_000_000
 """Most masses of cells computed for one audit."""

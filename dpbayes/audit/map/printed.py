@@ -14,7 +14,7 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_known
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 

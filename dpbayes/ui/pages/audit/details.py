@@ -10,7 +10,7 @@ from dpbayes.audit.report.types import AuditReport, Exactness
 from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
-from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.exact_class import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
 from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
 from dpbayes.ui.session.chosen import Chosen

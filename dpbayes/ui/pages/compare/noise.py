@@ -28,7 +28,7 @@ from dpbayes.experiments.best_noise import (
 )
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, residuals_figure
-from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.exact_class import formula
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_told
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio

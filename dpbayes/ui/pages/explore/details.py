@@ -8,7 +8,7 @@ from dpbayes.base import terms
 from dpbayes.base.text import apart, ends, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness

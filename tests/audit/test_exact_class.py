@@ -34,7 +34,7 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import formula, oddity
+from dpbayes.mechanisms.exact_class import formula, oddity
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
