@@ -126,7 +126,7 @@ def test_every_path_exists(name):
     assert not [path for path in paths_in(TEXTS[name]) - later if not (ROOT / path.removeprefix("/")).exists()]
 
 
-def test_paths_are_told_from_other_code():
+def test_paths_are_distinguished_from_other_code():
     text = "`dpbayes/x.py`, `README.md`, `data/`; `(..., K)`, `a / b`, `make run`, `Release`, `numpy`\n"
     assert paths_in(text) == {"dpbayes/x.py", "README.md", "data/"}
 

@@ -210,7 +210,7 @@ def test_a_belief_rises_above_what_is_usual_in_few_of_all_outputs(releases):
 
 
 @pytest.mark.parametrize(("suspicion", "level"), [(0.1, 0.2), (0.5, 0.75), (0.96, 0.98)])
-def test_the_level_asked_about_is_above_the_suspicion(suspicion, level):
+def test_the_chosen_level_is_above_the_suspicion(suspicion, level):
     assert level_above(suspicion) == pytest.approx(level)
 
 

@@ -273,7 +273,7 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_
     assert set(answer["without"]) < set(answer["curves"])
 
 
-def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(recipe: Path) -> None:
+def test_the_contract_of_all_mechanisms_runs_on_the_new_one(recipe: Path) -> None:
     words = ("-p", "no:cacheprovider", "-q", "--rootdir", str(recipe), "-k", "Geometric")
     said = python(recipe, "-m", "pytest", *words, "tests/contract/test_mechanisms.py")
     assert len(re.findall(r"^\.+", said)[0]) >= 21
@@ -398,7 +398,7 @@ def asked_in(path: Path) -> set[str]:
     }
 
 
-def test_what_a_mechanism_may_have_besides_is_written_down_beside_the_protocol_and_is_asked_for() -> None:
+def test_optional_members_of_a_mechanism_are_listed_beside_the_protocol_and_used() -> None:
     asked = set.union(*(asked_in(path) for path in (ROOT / "dpbayes").rglob("*.py"))) - OF_OTHERS
     every = {name for name in dir(Mechanism) if not name.startswith("_")} | {"label", "colour"}
     assert sorted(asked - every - set(OPTIONAL) - {"numbers"}) == []

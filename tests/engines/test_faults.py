@@ -66,14 +66,14 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
     assert open_table(address).title == address
 
 
-def test_a_wrong_password_is_told(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password_is_reported(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "hunter2")
     assert "rejects the password" in refused(open_table(server.address("patients")).fields, server)
     monkeypatch.delenv("PGPASSWORD")
     assert "needs a password" in refused(open_table(server.address("patients")).fields, server)
 
 
-def test_what_is_not_there_is_told(server: Postgres, table: Any) -> None:
+def test_what_is_not_there_is_reported(server: Postgres, table: Any) -> None:
     refusals = {
         server.address("patients", database="nowhere"): 'has no database "nowhere"',
         server.address("nobody"): 'has no table "nobody"',
@@ -86,7 +86,7 @@ def test_what_is_not_there_is_told(server: Postgres, table: Any) -> None:
         assert told in refused(open_table(address).fields, server)
 
 
-def test_a_table_that_may_not_be_read_is_told_and_not_listed(server: Postgres, table: Any) -> None:
+def test_a_table_that_may_not_be_read_is_reported_and_not_listed(server: Postgres, table: Any) -> None:
     table.execute("drop role if exists reader")
     table.execute(f"create role reader login password '{server.password}'")
     try:
@@ -142,14 +142,16 @@ def test_a_column_cannot_vanish_while_it_is_counted(server: Postgres, table: Any
     assert 'no column "y"' in refused(lambda: counted(server.address("patients")), server)
 
 
-def test_a_column_or_a_table_that_is_gone_is_told(server: Postgres, table: Any) -> None:
+def test_a_column_or_a_table_that_is_gone_is_reported(server: Postgres, table: Any) -> None:
     for name, told in (("patients", "A column of the table was removed"), ("nobody", "is gone")):
         gone = named_table(("public", name), {"z": "int64", "y": "int64"}).select("z")
         with open_table(server.address("patients")).database.session() as session:  # type: ignore[attr-defined]
             assert told in refused(lambda session=session, gone=gone: session.answer(gone), server)
 
 
-def test_a_table_that_is_being_changed_is_told(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_being_changed_is_reported(
+    server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick = tuple(text.replace("10s", "100ms") for text in postgresql.SETTINGS)
     monkeypatch.setattr(postgresql, "SETTINGS", quick)
     with table.transaction():
@@ -185,7 +187,7 @@ def test_a_count_that_is_given_up_ends_at_the_server(server: Postgres, table: An
     assert waiting(server, table) == []
 
 
-def test_a_count_that_somebody_stops_is_told(server: Postgres, table: Any, slow: str) -> None:
+def test_a_count_that_somebody_stops_is_reported(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not (pids := waiting(server, table)):
         next(work)
@@ -193,7 +195,7 @@ def test_a_count_that_somebody_stops_is_told(server: Postgres, table: Any, slow:
     assert "cancelled the count" in refused(lambda: finished(work), server)
 
 
-def test_a_lost_connection_is_told(server: Postgres, table: Any, slow: str) -> None:
+def test_a_lost_connection_is_reported(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not (pids := waiting(server, table)):
         next(work)
@@ -201,7 +203,7 @@ def test_a_lost_connection_is_told(server: Postgres, table: Any, slow: str) -> N
     assert "ended the connection" in refused(lambda: finished(work), server)
 
 
-def test_a_killed_server_is_told_and_may_come_back(server: Postgres, table: Any, slow: str) -> None:
+def test_a_killed_server_is_reported_and_may_come_back(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not waiting(server, table):
         next(work)
@@ -264,7 +266,7 @@ def test_a_table_of_spark_is_counted_and_listed(place: str) -> None:
     assert place in finished(tables_of("spark:local[2]"))
 
 
-def test_what_spark_does_not_have_is_told(place: str) -> None:
+def test_what_spark_does_not_have_is_reported(place: str) -> None:
     faults = {
         "spark:local[2]?table=nobody": 'Spark has no table "nobody"',
         'spark:local[2]?table=parquet."/nowhere"': "Spark has no table",
@@ -298,7 +300,7 @@ def test_a_changing_table_of_spark_is_refused(
     assert capfd.readouterr().err == ""
 
 
-def test_a_vanished_column_of_spark_is_told_without_a_log(
+def test_a_vanished_column_of_spark_is_reported_without_a_log(
     place: str, spark: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with open_table(place).database.session() as session:  # type: ignore[attr-defined]
@@ -322,7 +324,7 @@ def test_a_count_of_spark_that_is_given_up_ends(spark: Any) -> None:
     assert list(tracker.getActiveJobsIds()) == []
 
 
-def test_a_master_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_master_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("grpc", reason="Spark Connect is not installed")
     monkeypatch.setattr(spark_module, "MOST_TRIES", 2)
     with pytest.raises(InputError, match="cannot be reached"):
@@ -369,7 +371,7 @@ def test_what_py4j_says_of_a_driver_that_is_gone_is_known() -> None:
     assert [_is_gone(error) for error in (*gone, *alive)] == [True, True, False, False]
 
 
-def test_a_killed_spark_is_told(spark: Any) -> None:
+def test_a_killed_spark_is_reported(spark: Any) -> None:
     told = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines() == [
         "Spark stopped during the count. Restart this program.",

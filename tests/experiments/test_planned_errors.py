@@ -200,7 +200,7 @@ def test_tables_taken_in_parts_have_the_errors_of_all():
     assert known.answers is None
 
 
-def test_what_is_near_is_told_by_pairs_and_by_a_margin():
+def test_what_is_near_is_decided_by_pairs_and_by_a_margin():
     noise = np.random.default_rng(1).normal(scale=0.1, size=50)
     errors = PlannedErrors(("least", "near", "far"), np.stack([1 + noise, 1.01 + noise, 1.1 + noise]))
     assert (errors.least, errors.near) == (0, (1,)), "far is far, as both have the same tables"

@@ -219,7 +219,7 @@ def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> No
     assert "The privacy loss is at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 
 
-def test_releases_of_a_network_are_drawn_when_asked() -> None:
+def test_releases_of_a_network_are_drawn_on_request() -> None:
     at = opened(AuditSubject.MapExponential, source="cancer", records="5")
     assert "with confidence" not in everything(at)
     press(at, "Compute lower bound")
@@ -286,7 +286,7 @@ def test_recalibration_changes_the_epsilon_and_keeps_to_the_target() -> None:
     assert next(button for button in at.button if button.label.startswith("Use ")).disabled
 
 
-def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -> None:
+def test_the_printed_sampler_is_recalibrated_as_the_certified_one_on_request() -> None:
     at = press(open_page(PAGE, source="cancer", records="20"), SAMPLER)
     assert not any(button.label.startswith("Use ") for button in at.button)
     press(at, "Find ε")

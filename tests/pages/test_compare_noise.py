@@ -186,7 +186,7 @@ def test_what_needs_binary_nodes_says_which_are_not() -> None:
     assert sum("needs binary nodes" in caption.value for caption in at.caption) == 2
 
 
-def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_search_waits_for_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "AT_ONCE", 2)
     stop_after_a_step(monkeypatch)
     at = open_page(PAGE)

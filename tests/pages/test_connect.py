@@ -187,7 +187,7 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
     assert "Your records are not used" in everything(at)
 
 
-def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_after_a_slow_one() -> None:
+def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_after_a_slow_one() -> None:
     at = counted_page()
     fine(at.switch_page("pages/network.py").run())
     press_choice(at, "columns.chain")
@@ -266,7 +266,7 @@ def regression_page() -> AppTest:
     return fine(at.run())
 
 
-def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out() -> None:
+def test_regression_sums_a_connected_table_up_and_says_that_there_are_no_test_records() -> None:
     at = regression_page()
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed["column"].tolist() == ["height", "grown"]

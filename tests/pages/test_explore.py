@@ -173,7 +173,7 @@ def test_the_recipient_waits_for_no_averages(monkeypatch: pytest.MonkeyPatch) ->
     assert "Averages are over" not in everything(at)
 
 
-def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_often_intervals_cover_the_truth_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipient sees it too, for no record is looked at; where tables would be too large that is one sentence."""
     monkeypatch.setattr("dpbayes.ui.pages.explore.checks.RELEASES", 20)
     at = open_page(PAGE, seat="recipient", source="sprinkler", records="200")

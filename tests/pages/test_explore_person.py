@@ -79,7 +79,7 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
 
 
-def test_a_delta_is_told_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
+def test_a_delta_is_stated_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
     at = person(mechanism="GaussianUpdates", delta="0.001")
     prior = Dirichlets.symmetric(load_named("sprinkler")[0])
     told = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])

@@ -256,7 +256,7 @@ def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page
 
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", ["explore", "compare"])
-def test_a_control_that_the_browser_has_not_told_of_is_set_again(page: str) -> None:
+def test_a_control_that_the_browser_has_not_sent_is_set_again(page: str) -> None:
     """What a run draws is lost where the next one begins before it is sent: the browser has no such control then."""
     at = open_page(f"pages/{page}.py", mechanism="GaussianResiduals", matters="dysp~~lung")
     shown = at.multiselect(key="matters")

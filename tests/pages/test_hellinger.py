@@ -123,7 +123,7 @@ def test_more_sides_have_a_landscape_and_the_law_of_the_error(sides: int, n: int
     assert "Laplace, one count" not in table(at)
 
 
-def test_the_plane_shows_the_sensitivity_asked_for() -> None:
+def test_the_plane_shows_the_chosen_sensitivity() -> None:
     at = open_page(PAGE, **{"hellinger.sides": "3", "hellinger.n": "30"})
     before = figures(at)["hellinger.plane"]["data"][0]["z"]
     fine(at.segmented_control(key="parameter.hellinger.shown").set_value(ShownSensitivity.LOCAL).run())
@@ -206,7 +206,7 @@ def test_both_seats_see_the_same_for_the_throws_are_made_up() -> None:
     assert "urator only" not in everything(curator)
 
 
-def test_the_audit_is_made_when_it_is_asked_for() -> None:
+def test_the_audit_is_made_on_request() -> None:
     at = open_page(PAGE, **{"hellinger.n": "20"})
     assert not any(len(f.value) == 4 for f in at.table)
     at.session_state["hellinger.audit"] = True

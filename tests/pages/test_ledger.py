@@ -305,13 +305,13 @@ def confirmed(at: AppTest) -> AppTest:
     return fine(next(each for each in at.button if each.label.startswith("Make it")).click().run())
 
 
-def test_noisy_counts_that_are_to_be_fitted_are_asked_for_by_the_page() -> None:
+def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
     chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
     assert request_of(chosen, "garden", None).mechanism == "consistent"
 
 
 @pytest.mark.parametrize(("kind", "name"), [("WeightedFourier", "weighted"), ("GaussianResiduals", "residuals")])
-def test_noise_that_is_shared_out_is_asked_for_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
+def test_noise_that_is_shared_out_is_requested_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
     alike, turned = (
         request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden", None) for matters in ((), ("dysp",))
     )
@@ -373,7 +373,7 @@ def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Pa
     assert ledger.account_of(path, "orchard").budget == parsed_promise("2", "0.000001").rho
 
 
-def test_what_is_left_of_a_rho_is_told_as_an_epsilon() -> None:
+def test_what_is_left_of_a_rho_is_stated_as_an_epsilon() -> None:
     half = Account(dataset="*x*", n=None, budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
     told = left_told(half, 1e-5)
     assert told.startswith("\\*x\\*: the remaining ρ = 0.5 is ε = ")

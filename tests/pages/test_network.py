@@ -94,7 +94,7 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_what_is_asked_is_off_by_something_too() -> None:
+def test_the_question_has_an_error_of_its_own() -> None:
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
     told = next(plain(c.value) for c in at.caption if "your question" in c.value)
     assert "P(dysp | smoke=yes)" in told
@@ -102,7 +102,7 @@ def test_what_is_asked_is_off_by_something_too() -> None:
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_while_errors_are_not_known_what_is_asked_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_errors_are_missing_the_question_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.errors.hand_moves", lambda: True)
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
     told = next(plain(c.value) for c in at.caption if "your question" in c.value)
@@ -242,7 +242,7 @@ def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_what_is_asked_has_its_own_price_of_every_arrow() -> None:
+def test_the_question_has_its_own_price_of_every_arrow() -> None:
     at = open_page(PAGE, source="sprinkler", records="200", target="wet", evidence="cloudy~yes")
     whole, answer = prices(at)
     assert list(answer.index) == list(whole.index)
@@ -348,7 +348,7 @@ def test_costs_follow_epsilon() -> None:
     assert metrics(at) == after
 
 
-def test_the_noise_of_every_mechanism_is_told_and_of_a_wide_graph_that_of_the_quick_ones(
+def test_the_noise_of_every_mechanism_is_shown_and_of_a_wide_graph_that_of_the_quick_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at = open_page(PAGE)

@@ -120,7 +120,7 @@ def test_the_data_show_as_epsilon_grows() -> None:
     assert row.exact_mass_within(sampler.log_odds_bound) > 0.99
 
 
-def test_draws_are_inside_the_region_and_as_many_as_asked() -> None:
+def test_draws_are_inside_the_region_and_as_many_as_chosen() -> None:
     at = open_page(PAGE, draws="7", epsilon="20")
     trim = {trace["name"]: trace for trace in figures(at)["trim"]["data"]}
     low, high = trim["allowed region"]["x"][0], trim["allowed region"]["x"][2]
@@ -244,7 +244,7 @@ def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
         assert (ticks[family] == "✓ as stated") is (lemma.verdict is Verdict.HOLDS), family
 
 
-def test_what_refutes_theorem_1_ii_is_told_with_its_numbers() -> None:
+def test_what_refutes_theorem_1_ii_is_shown_with_its_numbers() -> None:
     """[Dimitrakakis14] Theorem 1(ii)."""
     told = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
     assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in told

@@ -102,7 +102,7 @@ def test_the_answer_follows_what_the_page_is_set_to() -> None:
     assert not any("which is correct" in m.value for m in at.markdown)
 
 
-def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_what_the_records_say() -> None:
+def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_does_not_learn_what_the_records_say() -> None:
     at = open_page("pages/explore.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
     put(at, "story.guess.clinic.2", "many")
     assert any("must be a number" in plain(m.value) for m in at.markdown)

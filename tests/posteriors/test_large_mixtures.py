@@ -24,7 +24,7 @@ def betas(cells: int) -> BetaMixtures:
     return BetaMixtures(a, b, np.full((8, cells), 1 / 8))
 
 
-def test_a_cell_whose_quantile_is_known_is_asked_no_more(monkeypatch):
+def test_a_cell_whose_quantile_has_converged_is_evaluated_no_more(monkeypatch):
     asked: list[int] = []
     real = special.betainc
     monkeypatch.setattr(special, "betainc", lambda a, b, x: asked.append(np.size(a)) or real(a, b, x))

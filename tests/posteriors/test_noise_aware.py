@@ -176,7 +176,7 @@ def test_means_of_some_cells_are_those_of_the_whole_posterior():
     np.testing.assert_allclose(means, posterior(mechanism, tables, 60).mean[..., cells], rtol=1e-12)
 
 
-def test_laws_of_totals_are_looked_up_where_more_are_asked_than_exist(monkeypatch):
+def test_laws_of_totals_are_looked_up_where_more_are_needed_than_exist(monkeypatch):
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables = released(mechanism, counted(MIXED, 60), size=(50,))
     sizes: list[int] = []

@@ -164,7 +164,7 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
         (table(1), {}, "at least two records"),
     ],
 )
-def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):
+def test_an_impossible_graph_request_is_refused(data, choice, why):
     with pytest.raises(InputError, match=why):
         StructureRequest.of("garden", data, StructureChoice(**({"epsilon": COST} | choice)), DomainChoice.CURATOR)
 

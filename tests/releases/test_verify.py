@@ -240,7 +240,7 @@ def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "residuals"])
-def test_what_was_asked_for_as_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
+def test_a_stated_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
     stated = EpsilonDelta(Fraction(1, 2), Fraction(1, 10**5))
     data = drawn(asked(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
     told = copy.deepcopy(dict(read_document(data).content))

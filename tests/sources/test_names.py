@@ -46,7 +46,7 @@ def test_the_alarm_network_is_called_as_intensive_care_calls_it(node: str, name:
     assert len(network.states[network.index(node)]) == states
 
 
-def test_what_is_told_of_a_node_of_alarm_lists_its_states() -> None:
+def test_the_meaning_of_a_node_of_alarm_lists_its_states() -> None:
     network, _ = load_named("alarm")
     for name, states in zip(network.names, network.states, strict=True):
         told = readable_names("alarm")[name].told

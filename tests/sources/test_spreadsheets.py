@@ -152,7 +152,7 @@ def test_sheets_that_are_empty_or_hidden_do_not_matter() -> None:
     assert frame.to_numpy().tolist() == GOOD[1:]
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     shares: list[float] = []
     read_workbook(workbook([["a"], *[[k] for k in range(5000)]]), shares.append)
     assert shares == pytest.approx([2000 / 5001, 4000 / 5001])

@@ -76,7 +76,7 @@ def test_a_slider_ends_where_it_leaves_nothing_to_what_matters_less() -> None:
     assert max(freer.stops("accuracy.repeats")) == 320
 
 
-def test_where_nothing_helps_the_refusal_is_that_of_what_was_asked() -> None:
+def test_where_nothing_helps_the_refusal_is_that_of_the_requested_settings() -> None:
     def never(_: Settings) -> None:
         raise InputError("There is no table.")
 

@@ -129,7 +129,7 @@ def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
     assert set(order[: len(coarse)]) == coarse
 
 
-def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "KEPT", 2)
     monkeypatch.setattr(running.st, "session_state", {})
     started: list[str] = []

@@ -103,7 +103,7 @@ WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 ASKED = STEP + '[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
 
 
-def test_a_step_takes_the_epsilon_of_the_last_step_that_asked_for_it_and_has_its_own_seat() -> None:
+def test_a_step_takes_the_epsilon_of_the_last_step_with_that_guess_and_has_its_own_seat() -> None:
     asks = ASKED.replace('"rows"', '"least epsilon"')
     takes = STEP + 'seat = "recipient"\n[steps.settings]\nepsilon = "least epsilon"\n'
     first, second, _, last = read('seat = "curator"\n' + HEAD + asks + ASKED + asks + takes).steps

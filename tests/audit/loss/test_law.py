@@ -127,7 +127,7 @@ def test_several_releases_lose_what_all_outputs_of_the_worst_ones_show(epsilon, 
         assert PromisedLoss(epsilon, delta, releases).deltas(level)[1] == pytest.approx(exact, abs=1e-14)
 
 
-def test_extreme_promises_are_told_without_overflow():
+def test_extreme_promises_are_stated_without_overflow():
     assert PromisedLoss(math.inf).deltas(0.0)[1] == 1
     assert PromisedLoss(1000.0, 0.0, 1000).deltas(0.0)[1] == pytest.approx(1)
     assert PromisedLoss(0.0, 0.0, 1000).deltas(0.0)[1] == 0

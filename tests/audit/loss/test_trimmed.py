@@ -234,7 +234,7 @@ def wide(parents: int) -> Network:
     return Network.from_edges([*names, "c"], [(name, "c") for name in names])
 
 
-def test_the_tables_of_a_wide_network_are_held_in_the_rows_that_records_are_in():
+def test_the_tables_of_a_wide_network_are_kept_in_the_rows_that_records_are_in():
     network = wide(16)
     pairs = trimmed_network.suspicious_tables(network, n=1000)
     assert pairs.counts.nbytes < 2**20 < 8 * network.cell_count * len(pairs.counts)

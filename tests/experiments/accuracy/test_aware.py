@@ -159,7 +159,7 @@ def test_the_command_has_them_too_unless_methods_are_named():
 # The best known
 
 
-def test_the_best_known_is_the_most_accurate_whose_epsilon_is_proved():
+def test_the_best_proved_is_the_most_accurate():
     """Printed sampling is ahead everywhere, and not proved; the certified sampler leads Laplace at the second point."""
     study = crafted([0.15, 0.15], [-0.1, 0.1])
     grid = study.plan.grid
@@ -189,7 +189,7 @@ def test_the_best_of_fewer_repeats_is_compared_in_those():
     assert row.behind == pytest.approx(0.2)
 
 
-def test_nothing_is_known_where_nothing_is_proved():
+def test_there_is_no_best_where_nothing_is_proved():
     study = accuracy_study(plan_of(methods=(METHODS["sampler_many"],), epsilons=(0.1, 50.0)))
     assert best_known(study) == ()
     assert best_near(study, 1.0) is None

@@ -78,7 +78,7 @@ def test_the_command_in_a_file_makes_the_same_file(name, tmp_path):
     )
 
 
-def test_tables_are_told_apart():
+def test_tables_are_distinguished():
     votes, adult = (RECIPES[f"that of {key}"].settings for key in ("house_votes_84", "adult"))
     assert (votes["source"], adult["source"]) == ("house_votes_84", "adult")
     assert votes["columns digest"] != adult["columns digest"]

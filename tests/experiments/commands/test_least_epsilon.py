@@ -14,7 +14,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
+def test_the_answer_states_the_question_and_what_it_means(capsys):
     text = said(capsys, *ASIA, "--draws", "100")
     lines = text.splitlines()
     assert lines[0].startswith("Least epsilon: ")

@@ -297,7 +297,7 @@ def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
 # Frames, settings, command line
 
 
-def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
+def test_the_frame_is_tidy_and_has_all_constants() -> None:
     result = curves(table(), study(draws=4))
     frame = result.frame()
     assert len(frame) == 5 * 3
@@ -456,7 +456,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )
-def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:
+def test_unknown_settings_and_incomplete_tables_are_refused(words: tuple[str, ...], said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         recipe_of(words)
 

@@ -52,7 +52,7 @@ def test_labels_are_distinct():
 
 @each
 @pytest.mark.parametrize("size", [(), (5,), (2, 3)])
-def test_releases_are_posteriors_of_the_size_asked_for(kind, options, size):
+def test_releases_are_posteriors_of_the_given_size(kind, options, size):
     release = kind(die=COIN, epsilon=1.0, **options).release([10, 30], rng(), size)
     assert release.alpha.shape == (*size, 2)
     assert np.all(release.alpha >= 1)

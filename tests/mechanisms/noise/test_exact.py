@@ -136,7 +136,7 @@ def _misfit(values, law, scale):
     return stats.chisquare([*counts, len(values) - sum(counts)], expected).pvalue
 
 
-def test_integers_come_out_in_order_and_every_block_is_told():
+def test_integers_come_out_in_order_and_every_block_is_reported():
     values = np.arange(3 * BLOCK + 5, dtype=np.int64) * 10**6
     work = with_noise(DISCRETE_LAPLACE, values, Fraction(1))
     shares = []

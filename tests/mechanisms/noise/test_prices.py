@@ -203,7 +203,7 @@ def test_whole_residuals_are_exact_where_doubles_are_not():
 
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
-def test_the_told_variances_are_those_of_the_scales_that_are_drawn(mechanism):
+def test_the_stated_variances_are_those_of_the_scales_that_are_drawn(mechanism):
     request = asked(ASIA, mechanism=mechanism)
     told = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
     scales = np.array(request.entry.own_scales(request, request.calibrated.scale))

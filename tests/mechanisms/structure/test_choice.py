@@ -307,7 +307,7 @@ def test_graphs_drawn_by_opendp_follow_the_law_and_not_that_of_half_the_noise() 
     assert p_value(networks, graph_law(dataclasses.replace(choice, epsilon=Fraction(2)), data)) < WITHOUT_SEED
 
 
-def test_opendp_is_told_the_sensitivity_and_the_epsilon_of_each_round(monkeypatch) -> None:
+def test_opendp_gets_the_sensitivity_and_the_epsilon_of_every_round(monkeypatch) -> None:
     asked = []
 
     def remembered(scores, *, sensitivity, epsilon):

@@ -105,7 +105,7 @@ def test_draws_of_opendp_follow_the_law_and_not_the_exponential_mechanisms() -> 
     "epsilon", [Fraction(1, 3), Fraction("0.1") / 7, Fraction(10) / 11, Fraction(5, 3), Fraction(1, 10**6)]
 )
 @pytest.mark.parametrize("sensitivity", [1, 4 * 48_841, 6 * (2**31 - 2)])
-def test_opendp_is_asked_at_the_scale_that_its_map_confirms(epsilon, sensitivity, monkeypatch) -> None:
+def test_opendp_is_called_at_the_scale_that_its_map_confirms(epsilon, sensitivity, monkeypatch) -> None:
     make, asked = opendp.measurements.make_noisy_max, []
 
     def remembered(*arguments, scale):

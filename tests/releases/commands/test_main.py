@@ -233,7 +233,7 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
 
 
-def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, capsys):
+def test_the_report_states_the_given_suspicion(file, tmp_path, capsys):
     words = ["view", str(file), "--out", str(tmp_path / "view.html"), "--suspicion"]
     assert main([*words, "0.35"]) == HOLDS
     assert "The attacker’s 35% belief can rise to at most" in (tmp_path / "view.html").read_text()
@@ -241,7 +241,7 @@ def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, cap
     assert "--suspicion must be" in capsys.readouterr().err
 
 
-def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
+def test_noisy_counts_are_taken_as_real_with_that_option(file, tmp_path):
     release = release_of(read_document(file.read_bytes()))
     for words, law in (([], release.noise_aware()), (["--as-real"], release.posterior)):
         for ending in (".bif", ".html", ".py"):
@@ -251,7 +251,7 @@ def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
         assert ("posterior = release.posterior " in (tmp_path / "view.py").read_text()) is bool(words)
 
 
-def test_names_that_other_programs_may_not_read_are_told(tmp_path, capsys):
+def test_names_that_other_programs_may_not_read_are_reported(tmp_path, capsys):
     network = Network.from_edges(["my node"], [], {"my node": ("no", "yes")})
     published = publish(opened(tmp_path), asked(network=network, n=7), Counts(network, np.array([3, 4]), 7))
     (tmp_path / "release.json").write_bytes(published.document)

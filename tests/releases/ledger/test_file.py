@@ -148,7 +148,9 @@ def test_another_version_is_named(path: Path) -> None:
 # Locked
 
 
-def test_a_drive_without_locks_is_told_from_a_lock_that_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drive_without_locks_is_distinct_from_a_lock_that_is_taken(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
 
     def lockf(*_: object) -> None:
@@ -265,7 +267,7 @@ LIMITS = {1000: "LedgerError 0", 60_000: "EpsilonLostError 1", 10**7: "released 
 """How spending ends, and how often it draws, by the most bytes that a file may have."""
 
 
-def test_writes_that_the_system_refuses_are_told(path: Path) -> None:
+def test_writes_that_the_system_refuses_are_reported(path: Path) -> None:
     copies = [(Path(shutil.copy(path, path.with_name(f"to {most} bytes"))), str(most)) for most in LIMITS]
     given = [str(each) for copy in copies for each in copy]
     done = subprocess.check_output([sys.executable, "-c", LIMITED, *given], cwd=ROOT, text=True)
@@ -326,7 +328,7 @@ def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
         assert state == "2 1"
 
 
-def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -160,7 +160,9 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
     assert ledger.outcome(path, spent.row) == b"first"
 
 
-def test_a_clock_set_back_is_told_and_the_rows_keep_their_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
     assert [event.kind for event in ledger.events(path)][2:] == [EventKind.RESERVED, EventKind.RELEASED]

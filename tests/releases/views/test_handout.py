@@ -59,7 +59,7 @@ def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
     assert "can reach almost 100%" in in_words(Guarantee(30.0))
 
 
-def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:
+def test_names_of_states_and_nodes_are_distinct_from_the_words_of_a_sentence() -> None:
     sheet = html_handout(handout(answer={"no": 0.98, "yes": 0.02}, published={"visit to Asia": "asia"}))
     assert "the probability of “no” at 0.98" in sheet
     assert "“visit to Asia” is called asia." in sheet

@@ -107,7 +107,7 @@ def test_a_view_of_a_file_that_grows_while_it_is_summed_up_is_refused(
 @pytest.mark.parametrize(
     "later", [ROWS.select(["x", "z"]), ROWS.rename_columns(["x", "u", "z"])], ids=["gone", "renamed"]
 )
-def test_a_column_of_a_view_that_is_gone_between_two_statements_is_told(
+def test_a_column_of_a_view_that_is_gone_between_two_statements_is_reported(
     rows: Path, later: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     between(monkeypatch, lambda: pq.write_table(later, rows))
@@ -115,7 +115,7 @@ def test_a_column_of_a_view_that_is_gone_between_two_statements_is_told(
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
 
 
-def test_a_file_of_a_view_that_is_gone_is_told(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_a_view_that_is_gone_is_reported(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     between(monkeypatch, rows.unlink)
     with pytest.raises(InputError, match="Check the table, or the files that it is a view of"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))

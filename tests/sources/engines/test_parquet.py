@@ -367,7 +367,7 @@ def test_very_many_columns_are_connected_and_counted_with_few_looks_at_the_schem
     assert len(looks) < 10
 
 
-def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_values_and_a_few_records_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet.table, "MOST_VALUES", 4)
     rows = {"x": ["b", "a", None, "b", ""], "y": [1.0, 2.5, None, 1.0, 7.0], "z": [[1]] * 5, "w": [1, 2, 3, 4, 5]}
     engine = ParquetFiles(written(tmp_path, pa.table(rows), row_group_size=2))

@@ -165,7 +165,7 @@ UNUSED: dict[str, tuple[Column, list[Any], list[Any], int]] = {
 
 
 @pytest.mark.parametrize(("column", "declared", "undeclared", "n"), UNUSED.values(), ids=list(UNUSED))
-def test_a_column_in_use_that_is_no_node_is_held_to_its_domain(
+def test_a_column_in_use_that_is_no_node_must_keep_to_its_domain(
     tmp_path: Path, column: Column, declared: list[Any], undeclared: list[Any], n: int
 ) -> None:
     columns = (Categories("sex", ("f", "m")), column)
