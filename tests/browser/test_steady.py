@@ -20,12 +20,12 @@ On a laptop, where there is room, these stand for all pages; a low window and a 
 WATCH = """() => {
   window.moved = new Map();
   const add = (what, size) => moved.set(what, (moved.get(what) ?? 0) + size);
-  const told = (node) => `${(node.closest?.("[class*=st-key-]") ?? node).className} ${node.textContent.slice(0, 40)}`;
+  const label = (node) => `${(node.closest?.("[class*=st-key-]") ?? node).className} ${node.textContent.slice(0, 40)}`;
   const seen = ({ previousRect: a, currentRect: b }) => a.width * a.height > 0 && b.width * b.height > 0;
   window.watch?.disconnect();
   window.watch = new PerformanceObserver((list) => {
     for (const entry of list.getEntries())
-      for (const source of entry.sources) if (source.node && seen(source)) add(told(source.node), entry.value);
+      for (const source of entry.sources) if (source.node && seen(source)) add(label(source.node), entry.value);
   });
   window.watch.observe({ type: "layout-shift", buffered: false });
 

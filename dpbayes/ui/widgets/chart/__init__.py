@@ -61,7 +61,7 @@ def chart(
         told = settings_told(page, chosen, facts_of(page), simulates=simulates)
     else:
         name, told = plain_name(page, key, release), release_told(page, release)
-    saved = {"file": name, "told": told}
+    saved = {"file": name, "caption": told}
     head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()

@@ -57,9 +57,9 @@ class Chart {
     root.addEventListener("dpbayes-part", (e) => e.detail.parts.push(this.part(e.detail))); // of a board
   }
 
-  receive({ library, alt, name, file, told, figure }) {
+  receive({ library, alt, name, file, caption, figure }) {
     this.root.setAttribute("aria-label", alt);
-    Object.assign(this, { alt, figure, name, file, told });
+    Object.assign(this, { alt, figure, name, file, caption });
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     this.root.dataset.sized = ""; // rules that ask for it by its style would be tried anew with every stroke that is drawn
     this.watch();
@@ -98,8 +98,8 @@ class Chart {
     more.legend = { ...layout.legend, ...more.legend, uirevision: "kept" }; // a line that was hidden stays so
     if (this.touched) more.dragmode = false; // a finger scrolls the page
     const drawn = this.plotly.react(this.plot, data, { ...layout, ...more }, (this.config ??= this.configured()));
-    const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
-    this.known = this.letters;
+    const isOther = this.laidOut !== this.letters; // Plotly lays margins out by the letters before, the first time
+    this.laidOut = this.letters;
     drawn.then(async () => {
       this.root.ariaBusy = "false";
       if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
@@ -180,14 +180,14 @@ class Chart {
 
   async save(as) {
     if (!this.plotly) return;
-    const { alt, file, told } = this;
-    await saved({ ...this.whole(), alt, file, told }, as);
+    const { alt, file, caption } = this;
+    await saved({ ...this.whole(), alt, file, caption }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
   async part({ width, height }) {
-    const { alt, file, told, name } = this;
-    return this.plotly && { ...(await drawing(this.whole(), width, height)), theme: this.whole().theme, alt, file, told, name };
+    const { alt, file, caption, name } = this;
+    return this.plotly && { ...(await drawing(this.whole(), width, height)), theme: this.whole().theme, alt, file, caption, name };
   }
 
   // The chart as it is where no screen is too low or narrow.
@@ -203,13 +203,13 @@ class Chart {
   }
 
   fit() {
-    const known = this.drawn && this.plot._fullLayout;
-    if (!known || !this.root.clientWidth) return;
+    const full = this.drawn && this.plot._fullLayout;
+    if (!full || !this.root.clientWidth) return;
     const isOther = this.letters !== this.fitting() || this.low !== this.isLow || this.narrow !== this.isNarrow;
     if (isOther) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = { width: this.root.clientWidth, height: this.inner };
-    if (size.width === known.width && size.height === known.height) return;
+    if (size.width === full.width && size.height === full.height) return;
     // A legend of fewer lines than before stands among the curves until all is drawn again.
     this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
   }
