@@ -13,7 +13,7 @@ from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pur
 from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
-from dpbayes.mechanisms.exact_class import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -47,7 +47,7 @@ def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> A
 
 def laplace_noise(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
-    require_known(mechanism, LaplaceUpdates, ConsistentLaplace)
+    require_exact_class(mechanism, LaplaceUpdates, ConsistentLaplace)
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
     return LaplaceNoise(moved, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
@@ -55,7 +55,7 @@ def laplace_noise(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
 
 def _losses(mechanism: LaplaceCounts, *, n: int, releases: int) -> Losses:
     # Every node of which the records lie in different cells moves two counts.
-    return Losses.of(laplace_noise(mechanism, n=n).of_fewer(2, releases=releases))
+    return Losses.of(laplace_noise(mechanism, n=n).for_fewer_moved_values(2, releases=releases))
 
 
 def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior], FloatArray]) -> Audit:

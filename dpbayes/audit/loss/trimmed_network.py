@@ -240,7 +240,7 @@ def _counts_of(network: Network, records: IntArray) -> tuple[IntArray, IntArray]
 def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
     """The sum over the nodes of the most that a record's change within the node's family can lose, at any tables."""
     network = prior.network
-    known: dict[bytes, tuple[float, float]] = {}
+    losses_by_prior: dict[bytes, tuple[float, float]] = {}
     total = 0.0
     for node, depth in enumerate(Decisions(network).depths):
         if network.cards[node] != 2:
@@ -249,9 +249,9 @@ def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
         first, second, _ = distinct_pairs(*network.table(prior.alpha, node).reshape(-1, 2).T)
         alpha = np.unique(np.column_stack([first, second]), axis=0)
         key = alpha.tobytes()
-        if key not in known:
-            known[key] = _binary_most(alpha, n, bound)
-        same, other = known[key]
+        if key not in losses_by_prior:
+            losses_by_prior[key] = _binary_most(alpha, n, bound)
+        same, other = losses_by_prior[key]
         total += same if network.rows_per_node[node] == 1 else max(same, other)
     return total
 
