@@ -58,15 +58,17 @@ def times(factor: float, most: int = 2) -> str:
 def duration(seconds: float) -> str:
     """Return a time, rounded up, in the largest unit of which there are two at least: "90 minutes"."""
     units = (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
-    unit, each = next(((unit, each) for unit, each in units if seconds >= 2 * each), units[-1])
-    return many(math.ceil(seconds / each), unit)
+    unit, unit_seconds = next(
+        ((unit, unit_seconds) for unit, unit_seconds in units if seconds >= 2 * unit_seconds), units[-1]
+    )
+    return many(math.ceil(seconds / unit_seconds), unit)
 
 
 def memory(size: float) -> str:
     """Return a number of bytes: "1.3 MB"."""
-    for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= each:
-            return f"{numeral(size / each, 2)} {unit}"
+    for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= unit_bytes:
+            return f"{numeral(size / unit_bytes, 2)} {unit}"
     return f"{math.ceil(size / 1e3)} kB"
 
 
@@ -144,8 +146,8 @@ def letters(symbol: str) -> str:
 def apart(first: float, *others: float, most: int) -> tuple[str, ...]:
     """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
     for count in range(most, 7):
-        texts = tuple(numeral(each, count) for each in (first, *others))
-        if all(text != texts[0] or each == first for text, each in zip(texts[1:], others, strict=True)):
+        texts = tuple(numeral(value, count) for value in (first, *others))
+        if all(text != texts[0] or value == first for text, value in zip(texts[1:], others, strict=True)):
             break
     return texts
 
