@@ -8,13 +8,13 @@ before.
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.events import (
-    AskedBeforeError,
     BrokenLedgerError,
     EpsilonLostError,
     Event,
     EventKind,
     LedgerError,
     OverBudgetError,
+    RepeatedRequestError,
 )
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
@@ -38,7 +38,6 @@ __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
-    "AskedBeforeError",
     "BrokenLedgerError",
     "CheckedLedger",
     "EpsilonLostError",
@@ -46,6 +45,7 @@ __all__ = [
     "EventKind",
     "LedgerError",
     "OverBudgetError",
+    "RepeatedRequestError",
     "Spending",
     "account_of",
     "accounts",

@@ -137,7 +137,7 @@ def _sums(kept: "ir.Table", scan: "_ScanColumns") -> Waiting["_Sums"]:
     import ibis
 
     packed = clusters(scan.network, scan.most_codes)
-    arms = [_grouped(kept, joint_code(scan.terms(kept, each))) for each in packed]
+    arms = [_grouped(kept, joint_code(scan.terms(kept, cluster))) for cluster in packed]
     for part in slices(len(scan.others), MOST_CHECKED):  # no step: these are only looked at
         arms.append(_grouped(kept, joint_code([term(kept, column, 0) for column in scan.others[part]])))
     if kept is not scan.table:  # in the same statement, for all records of the same state of the table
@@ -202,7 +202,7 @@ def _grouped(kept: "ir.Table", code: "ir.IntegerValue") -> "ir.Table":
 
 
 def _counted(table: Any) -> "ir.Table":
-    counted: ir.Table = table.aggregate(records=lambda each: each.count())
+    counted: ir.Table = table.aggregate(records=lambda rows: rows.count())
     return counted
 
 
@@ -266,7 +266,9 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
 def _agree(marginals: Sequence[dict[int, IntArray]]) -> bool:
     """Whether nodes that are in several clusters have the same counts in each."""
     first: dict[int, IntArray] = {}
-    return all(np.array_equal(first.setdefault(node, one), one) for each in marginals for node, one in each.items())
+    return all(
+        np.array_equal(first.setdefault(node, one), one) for marginal in marginals for node, one in marginal.items()
+    )
 
 
 def _shown(table: "ir.Table") -> "ir.Table":

@@ -168,15 +168,15 @@ def _taken(mask: BoolArray | None, places: AnyArray) -> BoolArray | None:
 
 
 def _of_texts(column: Column) -> Coder:
-    known: pa.Array | None = None
+    dictionary: pa.Array | None = None
     declared = with_null = _CodesByPlace(np.zeros(0, dtype=np.int16))
 
     def write(values: pa.Array, out: Codes) -> Masks:
-        nonlocal known, declared, with_null
+        nonlocal dictionary, declared, with_null
         places, entries = as_dictionary(column.name, values)
-        if known is None or not entries.equals(known):  # batches of one row group share their dictionary
+        if dictionary is None or not entries.equals(dictionary):  # batches of one row group share their dictionary
             codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
-            known, with_null = entries, _CodesByPlace(np.array(codes, dtype=np.int16))
+            dictionary, with_null = entries, _CodesByPlace(np.array(codes, dtype=np.int16))
             declared = _CodesByPlace(with_null.signed[:-1])
         return (with_null if values.null_count else declared).write(places, out)
 

@@ -158,13 +158,13 @@ def _same_kinds(
     for name, kind, other in zip(names, kinds, here, strict=False):
         if kind != other:
             raise InputError(
-                f"Column {brief(name)} holds {kind_told(kind)} in {brief(first.path.name)} and {kind_told(other)} in "
+                f"Column {brief(name)} holds {kind_text(kind)} in {brief(first.path.name)} and {kind_text(other)} in "
                 f"{brief(part.path.name)}; the files of a folder need the same columns."
             )
     return here
 
 
-def kind_told(kind: pa.DataType) -> str:
+def kind_text(kind: pa.DataType) -> str:
     """Return the type of a column's values as text, whether or not a dictionary holds them."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 

@@ -25,7 +25,7 @@ from dpbayes.sources.engines.parquet.files import (
     ahead,
     batches_of,
     is_changed,
-    kind_told,
+    kind_text,
     opened,
     parts_of,
     plain_column,
@@ -126,7 +126,7 @@ class ParquetFiles:
     def fields(self) -> tuple[Field, ...]:
         """Return the columns, of the first file. Errors: InputError for what cannot be read."""
         with opened(parts_of(self.path)[0], ()) as file:
-            return tuple(Field(each.name, str(each.type), is_number(each.type)) for each in file.schema_arrow)
+            return tuple(Field(field.name, str(field.type), is_number(field.type)) for field in file.schema_arrow)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
@@ -230,8 +230,8 @@ class ParquetFiles:
 
 
 def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
-    for name, known in texts.items():
-        known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
+    for name, column_texts in texts.items():
+        column_texts += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -243,7 +243,7 @@ def is_number(kind: pa.DataType) -> bool:
 def require_numbers(field: pa.Field) -> None:
     """Errors: InputError for a column whose type is another than of numbers."""
     if not (is_number(field.type) or pa.types.is_null(field.type)):
-        raise no_numbers(field.name, kind_told(field.type))
+        raise no_numbers(field.name, kind_text(field.type))
 
 
 def added(sums: Products, batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
