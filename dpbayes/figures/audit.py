@@ -213,8 +213,8 @@ def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
 
 
 def _hover(log_odds: FloatArray) -> Trace:
-    told = [probability_text(value) for value in log_odds]
-    return {"customdata": told, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
+    texts = [probability_text(value) for value in log_odds]
+    return {"customdata": texts, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
 
 
 def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:

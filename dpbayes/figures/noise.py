@@ -173,9 +173,9 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
         }
         for look, values in factors.items()
     ]
-    known = np.concatenate([*factors.values(), [1.0]])
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = float(known.min()), float(known.max())
+    positive = np.concatenate([*factors.values(), [1.0]])
+    positive = positive[np.isfinite(positive) & (positive > 0)]
+    low, high = float(positive.min()), float(positive.max())
     span = [math.log10(low) - 0.05, math.log10(high) + 0.05]
     return figure_of(
         traces,
@@ -317,9 +317,9 @@ def residuals_figure(
         }
         for place, (label, values) in enumerate(sds.items())
     ]
-    known = np.concatenate([*sds.values(), [np.nan]])
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
+    positive = np.concatenate([*sds.values(), [np.nan]])
+    positive = positive[np.isfinite(positive) & (positive > 0)]
+    low, high = (float(positive.min()), float(positive.max())) if positive.size else (1.0, 1.0)
     return figure_of(
         traces,
         x=_set_axis(names),

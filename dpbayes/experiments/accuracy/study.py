@@ -30,7 +30,7 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.noise.shares import weights_told
+from dpbayes.mechanisms.noise.shares import weight_texts
 
 __all__ = [
     "ALL_METHODS",
@@ -166,7 +166,7 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "stealth": plan.stealth,
         "draws": plan.draws,
         "cells": plan.cells,
-        "weights": "; ".join(weights_told(plan.network, plan.weights)),
+        "weights": "; ".join(weight_texts(plan.network, plan.weights)),
         "seed": plan.seed,
     }
 

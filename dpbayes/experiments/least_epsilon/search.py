@@ -167,12 +167,12 @@ class _Trials:
 
     def share_of_first(self, epsilon: float, number: int) -> float:
         """The share that passes of so many first draws, which are tried unless they have been."""
-        known = self.passed.get(epsilon, np.zeros(0, dtype=np.bool_))
-        if len(known) < number:
+        passes = self.passed.get(epsilon, np.zeros(0, dtype=np.bool_))
+        if len(passes) < number:
             places = np.arange(self.wish.draws)
-            missing = (places >= len(known)) & (places < number)
-            known = self.passed[epsilon] = np.concatenate((known, self.tried(epsilon, missing)[missing]))
-        return float(known[:number].mean())
+            missing = (places >= len(passes)) & (places < number)
+            passes = self.passed[epsilon] = np.concatenate((passes, self.tried(epsilon, missing)[missing]))
+        return float(passes[:number].mean())
 
     def tried(self, epsilon: float, missing: BoolArray) -> BoolArray:
         """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
