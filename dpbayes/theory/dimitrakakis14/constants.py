@@ -17,7 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 LOG_RATIO = Claim(
@@ -202,7 +202,7 @@ EXHIBITS: dict[str, Exhibit] = {
         LEMMA_1,
         BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
-        known_as("exact constant"),
+        certified_as_exact("exact constant"),
         lemma_1_text,
         (Axis.SIZE, Axis.LEVEL),
         "a constant of {} nats per unit of distance",

@@ -221,7 +221,7 @@ def gamma_variation(pair: GammaPair) -> FloatArray:
     """
     rate, other = np.asarray(pair.rate), pair.rate + pair.apart
     crossing = pair.shape * np.log1p(pair.apart / rate) / pair.apart
-    below, below_other = (special.gammainc(pair.shape, each * crossing) for each in (rate, other))
+    below, below_other = (special.gammainc(pair.shape, gamma_rate * crossing) for gamma_rate in (rate, other))
     return np.abs(below_other - below)
 
 

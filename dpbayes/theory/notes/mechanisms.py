@@ -22,7 +22,7 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
@@ -30,10 +30,10 @@ from dpbayes.theory.notes.dice import (
     NATS,
     checked_delta,
     checked_epsilon,
+    die_description,
     die_of,
-    each_epsilon,
+    evaluate_over_epsilons,
     small_die,
-    thrown,
 )
 
 LOSS_UNIT = "privacy loss of one record, nats"
@@ -86,7 +86,7 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
 - **As stated**: $\\epsilon = {printed}$ nats.
 - **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
   all candidates. It is for this $n$ and prior.
@@ -138,7 +138,7 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
 - **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
   $\\Delta_l$ were the same for all tables.
 - **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
@@ -209,7 +209,7 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     smooth = smooth_sensitivities(die, beta=beta)
     pure = number(smooth_loss(die, epsilon=epsilon, delta=delta))
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
 - **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
 - **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
@@ -223,7 +223,7 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
 
     def evaluate(subject: Subject, at: EvaluationPoint) -> Bound:
         die = small_die(subject, at)
-        return each_epsilon(at, lambda epsilon: bound(die, at, epsilon))
+        return evaluate_over_epsilons(at, lambda epsilon: bound(die, at, epsilon))
 
     return evaluate
 
@@ -241,7 +241,7 @@ def _loss_exhibit(
         claim,
         BoundKind.CERTAIN,
         _at_every_epsilon(bound),
-        known_as("exact loss"),
+        certified_as_exact("exact loss"),
         formula,
         (Axis.EPSILON, Axis.PRIOR),
         amount,

@@ -25,7 +25,7 @@ from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, nothing_known
+from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
@@ -149,7 +149,7 @@ def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Mea
 def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
-        return nothing_known(1, subject.too_large)
+        return not_measured(1, subject.too_large)
     needed = needed_increments(subject)
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
