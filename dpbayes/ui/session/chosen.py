@@ -334,7 +334,7 @@ class Chosen:
 
     def _mechanism(self, kind: type[NetworkMechanism[Outcome]], prior: Dirichlets) -> Mechanism[Outcome]:
         defaults = self._defaults(kind, prior)
-        values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
+        values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
         shared = {"weights": self.weights_on(prior.network)} if takes_weights(kind) else {}
         return kind(prior=prior, **values, **shared)
 

@@ -146,7 +146,7 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
         offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
     if not offered:
         raise InputError("There is no table that can be read there.")
-    return tuple(written(parsed(each).table) for each in offered)
+    return tuple(written(parsed(address).table) for address in offered)
 
 
 def connecting(connection: str, path: str, table: str) -> Work[Connected]:
