@@ -129,11 +129,11 @@ def numbers(frame: pd.DataFrame, *, help: Mapping[str, str] | None = None, unkno
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
     columns = {name: st.column_config.NumberColumn(help=text) for name, text in (help or {}).items()}
-    told = frame.head(MOST_ROWS).style.format(_told)  # the cells stay numbers
-    st.dataframe(told, hide_index=True, column_config=columns, placeholder=unknown, **more)
+    styled = frame.head(MOST_ROWS).style.format(_cell_text)  # the cells stay numbers
+    st.dataframe(styled, hide_index=True, column_config=columns, placeholder=unknown, **more)
 
 
-def _told(value: object) -> str:
+def _cell_text(value: object) -> str:
     return near_one(value) if isinstance(value, float) else str(value)
 
 

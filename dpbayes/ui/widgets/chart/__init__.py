@@ -10,7 +10,7 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
-from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_told, settings_told
+from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Where the server offers Plotly's script, with the kinds of traces that the figures have."""
@@ -58,10 +58,10 @@ def chart(
     page, chosen = shown_place(), Chosen.now()
     if release is None:
         name = file_name(page, key, chosen.settings, simulates=simulates)
-        told = settings_told(page, chosen, facts_of(page), simulates=simulates)
+        caption = settings_caption(page, chosen, facts_of(page), simulates=simulates)
     else:
-        name, told = plain_name(page, key, release), release_told(page, release)
-    saved = {"file": name, "caption": told}
+        name, caption = plain_name(page, key, release), release_caption(page, release)
+    saved = {"file": name, "caption": caption}
     head = json.dumps({"library": library, "alt": alt, "name": key, **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()

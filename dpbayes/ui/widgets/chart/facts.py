@@ -32,7 +32,7 @@ def facts_of(page: str) -> Facts:
     return facts if place == page else {}
 
 
-def records_told(chosen: Chosen) -> str:
+def public_records_text(chosen: Chosen) -> str:
     """Return the public number of records as far as it is known by now: a line below a picture counts no table."""
     if chosen.settings.data == "synthetic":
         return f"{chosen.settings.records:,}"
@@ -46,4 +46,4 @@ def records_told(chosen: Chosen) -> str:
 MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
 EPSILON: Facts = {"epsilon": lambda chosen: shortest(chosen.epsilon)}
 TABLE: Facts = {"table": lambda chosen: chosen.data_title}
-N: Facts = {"n": records_told}
+N: Facts = {"n": public_records_text}
