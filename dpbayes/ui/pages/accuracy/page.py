@@ -18,9 +18,9 @@ from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
     methods_on_offer,
-    network_asked,
     possible,
-    recipe_asked,
+    predicting_network,
+    recipe_at,
     scene_of,
     shares_noise,
     study_run,
@@ -39,7 +39,7 @@ from dpbayes.ui.session.options.accuracy import (
 from dpbayes.ui.session.settings import called
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public_records_text
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
@@ -55,7 +55,7 @@ def _table(chosen: Chosen) -> str:
 
 def _n(chosen: Chosen) -> str:
     is_table = scene_of(chosen) is Scene.TABLE
-    return records_told(chosen) if is_table else f"{chosen.options('accuracy').records:,}"
+    return public_records_text(chosen) if is_table else f"{chosen.options('accuracy').records:,}"
 
 
 FACTS: Facts = EPSILON | {"table": _table, "n": _n}
@@ -93,7 +93,7 @@ def _moving(
     """Work for a moment on the nearest settings that can be run, and show the curves so far."""
     with page.picture:
         nearby = _possible(chosen)
-        recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
+        recipe = recipe_at(chosen, nearby.settings) if nearby is not None else None
         work = _picture(recipe.plan, chosen) if recipe is not None else None
     page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
     if recipe is not None and work is not None:
@@ -202,12 +202,12 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
         with suppress(InputError):
-            weights_control(chosen, network_asked(chosen))
+            weights_control(chosen, predicting_network(chosen))
 
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
     """Offer the mechanisms that have curves."""
-    offered = set(methods_on_offer(options, network_asked(chosen), chosen.parameter("noise")))
+    offered = set(methods_on_offer(options, predicting_network(chosen), chosen.parameter("noise")))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
     drawn, key = offered - curves_left_out(chosen), "accuracy.mechanisms"
     kept = [name for name in names if drawn & set(CURVES_LEFT_OUT[name])]
@@ -227,7 +227,7 @@ def _mechanism_name(name: str) -> str:
 
 def _target(chosen: Chosen) -> None:
     with suppress(InputError):  # the picture's place says why there is none
-        net = network_asked(chosen)
+        net = predicting_network(chosen)
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
 
 
@@ -268,5 +268,5 @@ def _shared(plan: AccuracyPlan) -> str:
 
 def _fewer(study: AccuracyStudy) -> str:
     """Name the repeats of the curves that take longer than the others."""
-    fewest = min(len(each.accuracy) for each in study.measures.values())
+    fewest = min(len(measures.accuracy) for measures in study.measures.values())
     return f"Noise-aware curves use the first {fewest:,}. " if fewest < study.repeats else ""

@@ -252,11 +252,11 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     st.container(key="costs-said").caption(
         f"Each line is {of} for each number of arrows{band}."
         + (f" Fourier crosses Laplace at these arrows per node: {'; '.join(crossings)}." if crossings else "")
-        + (_searched_told(noise) if noise is not None else "")
+        + (_searched_text(noise) if noise is not None else "")
     )
 
 
-def _searched_told(noise: FamilyNoise) -> str:
+def _searched_text(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
     exact = "" if noise.exact else " Where the worst record is not computed exactly, a proved bound is used."

@@ -81,7 +81,7 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
     view = None
     if increment is not None:
         node = st.session_state.get("stealth.shared")
-        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, asked=node)
+        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, wanted=node)
         works["sampled table"] = view.work
     with page.picture:
         _progress(works)
@@ -134,10 +134,10 @@ def increment_for(simulated: NonNegativity, options: StealthOptions) -> Incremen
     worst, target = simulated.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
-    is_known = options.sense is Sense.MARGINALS and not is_simulated(simulated.network)
-    if worst is not None and not is_known and are_enough(len(worst.increments), target):
+    is_proved = options.sense is Sense.MARGINALS and not is_simulated(simulated.network)
+    if worst is not None and not is_proved and are_enough(len(worst.increments), target):
         return Increment(_rounded(worst.increment(target)), is_proved=False)
-    if worst is not None and not is_known and simulated.work.going and are_enough(simulated.draws, target):
+    if worst is not None and not is_proved and simulated.work.going and are_enough(simulated.draws, target):
         return None
     proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
     t = proved(simulated.network, min(target, NEAREST), noise=simulated.noise)
@@ -211,12 +211,12 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
     draws, sense, t = len(simulated.worst[Sense.MARGINALS].increments), options.sense, increment.t
     _cost(simulated, options, t)
     records = []
-    for each in Sense:
-        worst = simulated.worst.get(each)
-        proved = float(proved_probability(simulated.network, simulated.noise, each, np.array(t)))
+    for numbers_sense in Sense:
+        worst = simulated.worst.get(numbers_sense)
+        proved = float(proved_probability(simulated.network, simulated.noise, numbers_sense, np.array(t)))
         records.append(
             {
-                "what is non-negative": each.value,
+                "what is non-negative": numbers_sense.value,
                 "simulated": float(worst.probability(t)) if worst else math.nan,
                 "standard error": float(worst.standard_error(t)) if worst else math.nan,
                 "proved, at least": max(proved, 0.0),
@@ -277,8 +277,8 @@ def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: I
 
 def _curves(simulated: NonNegativity, sense: Sense) -> pd.DataFrame:
     columns: dict[str, FloatArray] = {"t": simulated.grid, "added counts": simulated.grid * simulated.counts}
-    for each, needed in simulated.worst.items():
-        columns |= _with_errors(f"simulated: {each.value}", needed, simulated.grid)
+    for curve_sense, needed in simulated.worst.items():
+        columns |= _with_errors(f"simulated: {curve_sense.value}", needed, simulated.grid)
     columns |= {f"proved: {sense.value}": simulated.proved(sense), "stated": printed_probability(simulated.grid)}
     return pd.DataFrame(columns)
 

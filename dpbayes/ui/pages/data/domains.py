@@ -238,7 +238,7 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
 
 def _cut_by_quantiles(mine: Upload) -> None:
     """Offer cuts at quantiles of one column; marked as a leak."""
-    names = [each.name for each in mine.proposals if _holds_numbers(each)]
+    names = [proposal.name for proposal in mine.proposals if _holds_numbers(proposal)]
     if not names:
         return
     with st.expander("Quantile bins (leak information; for demonstrations only)"):

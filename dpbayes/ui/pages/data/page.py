@@ -303,7 +303,7 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
         }
     )
     if readable:
-        frame.insert(1, "meaning", [readable[name].told if name in readable else "" for name in domains])
+        frame.insert(1, "meaning", [readable[name].meaning if name in readable else "" for name in domains])
     with st.container(key="domains"):
         widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)

@@ -50,10 +50,10 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         results = work.result or ()
         if work.is_long:
             progress(work, f"{len(results)} of {len(MECHANISM_NAMES)} mechanisms", key="comparison.stop")
-        refusals = [each for each in results if isinstance(each, InputError)]
+        refusals = [result for result in results if isinstance(result, InputError)]
         for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
             refusal(error)
-        records = [each for each in results if not isinstance(each, InputError)]
+        records = [result for result in results if not isinstance(result, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
                 records += [

@@ -32,9 +32,9 @@ def draws_of(mechanism: Mechanism[Outcome]) -> int:
 
     Errors: InputError where one release alone holds too many numbers.
     """
-    cells, each = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
-    size = cells * each
-    if size > MOST_VALUES and each > 1:
+    cells, draws_per_release = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
+    size = cells * draws_per_release
+    if size > MOST_VALUES and draws_per_release > 1:
         raise InputError(
             f"One release would have {size:,} numbers, and at most {MOST_VALUES:,} are simulated. Choose fewer "
             "posterior samples, or remove arrows on the Network page."
@@ -57,14 +57,14 @@ def simulated_once(chosen: Chosen) -> Simulated:
     """
     mechanism = chosen.mechanism
     draws = draws_of(mechanism)
-    asked = releases_key(chosen), draws
+    key = releases_key(chosen), draws
     size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
     if size > MANY_VALUES:
         return _simulated(chosen)
     if size <= SHARED_VALUES and chosen.has_public_records:
-        return of_everybody().once(asked, _simulated, chosen)
+        return of_everybody().once(key, _simulated, chosen)
     mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
-    return mine.once(asked, _simulated, chosen)
+    return mine.once(key, _simulated, chosen)
 
 
 def _simulated(chosen: Chosen) -> Simulated:

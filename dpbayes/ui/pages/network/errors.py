@@ -79,8 +79,8 @@ def errors_under_way(
     names = names_compared(chosen, searched=searched)
     key = key_of(chosen, names)
     if hand_moves():
-        known: PlannedErrors | None = so_far(kind, key)
-        return known
+        errors: PlannedErrors | None = so_far(kind, key)
+        return errors
 
     def start() -> Work[PlannedErrors]:
         plan, mechanisms, at_once = planned(chosen), _able(chosen, names), tables_at_once(chosen.network)
@@ -153,14 +153,14 @@ def _able(chosen: Chosen, names: tuple[str, ...]) -> list[Any]:
 
 def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     """Return what errors of these mechanisms depend on."""
-    every = {each for name in names for each in parameters_of(kind_called(name))}
-    parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
-    asked = str(question(chosen)) if has_question(chosen) else ""
+    every = {parameter for name in names for parameter in parameters_of(kind_called(name))}
+    parameters = tuple((parameter, chosen.settings.parameter(parameter)) for parameter in sorted(every))
+    question_key = str(question(chosen)) if has_question(chosen) else ""
     reading = chosen.options("release").reading
     source, cpts = chosen.public_source or (None, None)
     drawn_from = source, None if cpts is None else cpts.tobytes()
     tables = *drawn_from, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
-    return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
+    return names, parameters, chosen.weights, tables, chosen.settings.prior, question_key, reading
 
 
 def planned_records(chosen: Chosen) -> int:
@@ -235,31 +235,31 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
-def verdict(chosen: Chosen, known: PlannedErrors, own: PlannedErrors | None = None) -> str:
+def verdict(chosen: Chosen, drawn: PlannedErrors, own: PlannedErrors | None = None) -> str:
     """State the error before and after where the drawing has other arrows than the table's own, else the least error.
 
     Args:
         chosen: What is set.
-        known: The errors with the arrows as they are drawn.
+        drawn: The errors with the arrows as they are drawn.
         own: Those with the table's own arrows, where these are others.
     """
-    if own is not None and (change := change_of_error(own, known)):
+    if own is not None and (change := change_of_error(own, drawn)):
         return change
-    near = [inside(known.mechanisms[k].label) for k in known.near]
+    near = [inside(drawn.mechanisms[k].label) for k in drawn.near]
     tied = f", with no clear difference from {listed(near)}" if near else ""
-    best, least = inside(known.mechanisms[known.least].label), numeral(float(known.means[known.least]), 2)
+    best, least = inside(drawn.mechanisms[drawn.least].label), numeral(float(drawn.means[drawn.least]), 2)
     return f"At ε = {numeral(chosen.epsilon, 6)}, {best} has the lowest mean absolute error ({least}){tied}."
 
 
-def change_of_error(own: PlannedErrors, known: PlannedErrors) -> str:
+def change_of_error(own: PlannedErrors, drawn: PlannedErrors) -> str:
     """State the error of the best mechanism with the table's own arrows and with those drawn, as a sentence."""
-    best = known.mechanisms[known.least]
-    place = next((k for k, each in enumerate(own.mechanisms) if type(each) is type(best)), None)
+    best = drawn.mechanisms[drawn.least]
+    place = next((k for k, mechanism in enumerate(own.mechanisms) if type(mechanism) is type(best)), None)
     if place is None:
         return ""
-    common = min(own.cells.shape[1], known.cells.shape[1])
-    before, after = own.cells[place, :common], known.cells[known.least, :common]
-    first, now = apart(float(own.means[place]), float(known.means[known.least]), most=2)
+    common = min(own.cells.shape[1], drawn.cells.shape[1])
+    before, after = own.cells[place, :common], drawn.cells[drawn.least, :common]
+    first, now = apart(float(own.means[place]), float(drawn.means[drawn.least]), most=2)
     change = f"the mean absolute error with {inside(best.label)}"
     if not is_near(after - before, float(before.mean())):
         return f"Your drawing raises {change} from {first} to {now}."
@@ -287,21 +287,21 @@ def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
     return st.container(height=errors_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
 
 
-def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
+def error_bars(chosen: Chosen, drawn: PlannedErrors) -> None:
     """Show the expected error of every mechanism."""
     bars = [
-        ErrorBar(name_of(each)[0].upper() + name_of(each)[1:], each.colour, mean, error)
-        for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
+        ErrorBar(name_of(mechanism)[0].upper() + name_of(mechanism)[1:], mechanism.colour, mean, error)
+        for mechanism, mean, error in zip(drawn.mechanisms, drawn.means, drawn.standard_errors, strict=True)
     ]
     means = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
     chart(errors_figure(bars), key="errors", alt=f"Bars: mean absolute error. {means}.", simulates=True)
 
 
-def error_of_answer(chosen: Chosen, known: PlannedErrors | None, *, searched: bool) -> None:
+def error_of_answer(chosen: Chosen, drawn: PlannedErrors | None, *, searched: bool) -> None:
     """State the error of the answer to the person's question, if there is one; of the same length while unknown."""
     if not has_question(chosen):
         return
-    answers = None if known is None else known.of_answer
+    answers = None if drawn is None else drawn.of_answer
     if answers is None:
         unknown = (f"… with {inside(kind_called(name).label)}" for name in names_compared(chosen, searched=searched))
         errors, tied = ", ".join(unknown), ""
@@ -324,33 +324,33 @@ def place_by_node(chosen: Chosen, *, searched: bool) -> None:
     st.container(height=by_node_height(mechanisms, len(chosen.network.names)), border=False)
 
 
-def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:
+def error_by_node(chosen: Chosen, drawn: PlannedErrors) -> None:
     """Show the expected error of each node's probabilities under every mechanism."""
-    means = known.node_means
+    means = drawn.node_means
     if means is None:
         return
     bars = [
-        NodeBars(name_of(each)[0].upper() + name_of(each)[1:], each.colour, errors)
-        for each, errors in zip(known.mechanisms, means, strict=True)
+        NodeBars(name_of(mechanism)[0].upper() + name_of(mechanism)[1:], mechanism.colour, errors)
+        for mechanism, errors in zip(drawn.mechanisms, means, strict=True)
     ]
     chart(
         node_errors_figure(chosen.network.names, bars),
         key="errors.nodes",
-        alt=f"Bars: mean absolute error of each node’s probabilities, by mechanism. {worst_node(chosen, known)}",
+        alt=f"Bars: mean absolute error of each node’s probabilities, by mechanism. {worst_node(chosen, drawn)}",
         simulates=True,
     )
 
 
-def worst_node(chosen: Chosen, known: PlannedErrors) -> str:
+def worst_node(chosen: Chosen, drawn: PlannedErrors) -> str:
     """Name the node with the largest error under the best mechanism, and those with no clear difference from it."""
-    means = known.node_means
-    if means is None or not known.farthest:
+    means = drawn.node_means
+    if means is None or not drawn.farthest:
         return ""
-    first, *rest = known.farthest
-    names = [escaped(brief(chosen.network.names[node])) for node in known.farthest]
+    first, *rest = drawn.farthest
+    names = [escaped(brief(chosen.network.names[node])) for node in drawn.farthest]
     sentence = (
-        f"With {name_of(known.mechanisms[known.least])}, {names[0]} has the largest mean absolute error "
-        f"({numeral(float(means[known.least, first]), 2)})"
+        f"With {name_of(drawn.mechanisms[drawn.least])}, {names[0]} has the largest mean absolute error "
+        f"({numeral(float(means[drawn.least, first]), 2)})"
     )
     return f"{sentence}, with no clear difference from {listed(names[1:])}." if rest else f"{sentence}."
 

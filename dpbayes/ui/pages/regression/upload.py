@@ -20,7 +20,7 @@ from dpbayes.ui.session.scans import Scan, forget_sums, keep_sums, summed_up, su
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import scan_once_asked
+from dpbayes.ui.widgets.scanning import scan_on_request
 from dpbayes.ui.widgets.show import refusal, sentence_instead
 
 NUMBERS = ("lowest", "highest", "if missing")
@@ -63,13 +63,13 @@ def sum_up(chosen: Chosen) -> bool:
     if sums is not None:
         _summed(sums)
         return False
-    return scan_once_asked(
+    return scan_on_request(
         "regression.sums",
         sums_key(mine),
         lambda: summing_up(mine, columns),
         lambda scan: keep_sums(mine, scan),
         label="Compute the sums",
-        told=f"One scan of {escaped(mine.title)} computes {(len(columns.features) + 2) ** 2:,} sums of products.",
+        purpose=f"One scan of {escaped(mine.title)} computes {(len(columns.features) + 2) ** 2:,} sums of products.",
     )
 
 
@@ -94,9 +94,9 @@ def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], o
         + " Type bounds that you know without looking at the records: bounds read from the records would be a leak. "
         "Values outside are clipped. *If missing* is a public number that replaces missing values."
     )
-    for each in mine.proposals:
-        if each.name in _identifiers(mine) and each.name in columns:
-            st.caption(escaped(f"{each.reason} It is not ticked."))
+    for proposal in mine.proposals:
+        if proposal.name in _identifiers(mine) and proposal.name in columns:
+            st.caption(escaped(f"{proposal.reason} It is not ticked."))
     mine = _typed(mine, columns)
     assert mine.bounds is not None
     st.data_editor(
@@ -151,7 +151,7 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 def _identifiers(mine: Table) -> frozenset[str]:
     """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
-    return frozenset(each.name for each in mine.proposals if each.reason and each.domain)
+    return frozenset(proposal.name for proposal in mine.proposals if proposal.reason and proposal.domain)
 
 
 def _blank(columns: list[str], unused: frozenset[str]) -> pd.DataFrame:

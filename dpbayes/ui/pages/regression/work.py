@@ -185,9 +185,9 @@ def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[Error
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
 
     def start() -> Work[ErrorCurves]:
-        known = records(scenario, settings)
-        steps = experiment(scenario, known, seed=settings.seed)
-        return mapped(steps, lambda result: ErrorCurves(result, known.target, known.clipped, known.values))
+        table = records(scenario, settings)
+        steps = experiment(scenario, table, seed=settings.seed)
+        return mapped(steps, lambda result: ErrorCurves(result, table.target, table.clipped, table.values))
 
     return running("regression", (varied, records_key(scenario, settings), settings.seed), start)
 

@@ -47,7 +47,7 @@ MOST_SIMULATED = 4000
 
 DRAWS_AT_ONCE = 1_000_000
 MOST_GAMES, LEAST_GAMES = 1000, 50
-MOST_ASKED = 2000
+MOST_ANSWERS = 2000
 
 LEAST_PRINTED = 2 * math.log(2)
 """At this epsilon and below, the paper's omega leaves nothing to sample for a binary column."""
@@ -156,7 +156,7 @@ def _opened(chosen: Chosen) -> None:
 
 def _controls(options: SamplingOptions) -> None:
     controls.parameter_control("sampling.answers")
-    st.button("Ask one more", disabled=options.answers >= MOST_ASKED, on_click=_ask)
+    st.button("Ask one more", disabled=options.answers >= MOST_ANSWERS, on_click=_ask)
     controls.parameter_control("sampling.answer_epsilon")
     if options.family is Family.NETWORK:
         controls.parameter_control("sampling.columns")
@@ -169,7 +169,7 @@ def _controls(options: SamplingOptions) -> None:
 
 
 def _ask() -> None:
-    set_parameter("sampling.answers", min(MOST_ASKED, Chosen.now().options("sampling").answers + 1))
+    set_parameter("sampling.answers", min(MOST_ANSWERS, Chosen.now().options("sampling").answers + 1))
 
 
 def games_of(game: Game, *, seed: int) -> GameStudy:
@@ -212,13 +212,13 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
 
 
 def _belief(game: Game, study: GameStudy) -> None:
-    asked = game.options.answers
+    answers = game.options.answers
     bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])  # a typical game, the same at every j
     order = np.concatenate([[bold], np.delete(np.arange(study.log_odds.shape[1]), bold)])
     order[1:] = order[1:][np.argsort(np.arange(len(order) - 1) * 0.6180339887 % 1)]  # of both tables
-    ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(game, study)]
-    belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
-    figure = game_figure(np.arange(asked + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
+    ceilings = [(name, np.concatenate([[0.5], curve[:answers]]), kept) for name, curve, kept in _ceilings(game, study)]
+    belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:answers, order]])
+    figure = game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
     chart(
         figure,
         key="game",
@@ -226,8 +226,8 @@ def _belief(game: Game, study: GameStudy) -> None:
         simulates=True,
     )
     left, middle, right = st.columns(3)
-    left.metric("Games won after these answers", share_text(study.right[asked - 1]))
-    error = numeral(100 * study.right_error[asked - 1], 2)
+    left.metric("Games won after these answers", share_text(study.right[answers - 1]))
+    error = numeral(100 * study.right_error[answers - 1], 2)
     left.caption(f"± {error}% standard error, {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
@@ -241,9 +241,9 @@ def _belief(game: Game, study: GameStudy) -> None:
 
 
 def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
-    asked = game.options.answers
-    right = whole_percent(study.right[asked - 1])
-    first = f"After {many(asked, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
+    answers = game.options.answers
+    right = whole_percent(study.right[answers - 1])
+    first = f"After {many(answers, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
     if needed.value is None:
         return f"{first} more than {len(study.log_odds):,} answers."
     return f"{first} about {many(needed.value, 'answer')}."
