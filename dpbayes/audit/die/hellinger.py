@@ -220,7 +220,7 @@ def _audit(kind: type[Hellinger], *more: str) -> Audit:
         steps=Stepwise(
             are_needed=lambda mechanism: is_large(mechanism.die),
             steps=audit_die_steps,
-            told=lambda mechanism: (
+            message=lambda mechanism: (
                 f"Auditing {mechanism.die.size:,} tables, all their neighbours and all {mechanism.die.size:,} outputs."
             ),
         ),
