@@ -252,7 +252,8 @@ def test_tables_of_some_rows_lose_what_whole_tables_lose(network):
     few = trimmed_network.rows_alone(prior, pairs.rows)
     whole = np.array([pairs.whole(network, counts) for counts in pairs.counts])
     of_rows, of_all = (
-        trimmed_network.log_masses(each, counts, bound=bound) for each, counts in ((few, pairs.counts), (prior, whole))
+        trimmed_network.log_masses(dirichlets, counts, bound=bound)
+        for dirichlets, counts in ((few, pairs.counts), (prior, whole))
     )
     assert of_rows - of_rows[0] == pytest.approx(of_all - of_all[0], abs=1e-9)
     best = MapExponential(prior=prior, epsilon=1.0)
