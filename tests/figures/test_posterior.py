@@ -32,7 +32,7 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     others, bold, exact = figure.data
     assert np.array_equal(bold.y, DENSITIES[0])
     assert bold.line.width > others.line.width
-    places, heights = (np.array(each).reshape(2, -1) for each in (others.x, others.y))
+    places, heights = (np.array(coordinates).reshape(2, -1) for coordinates in (others.x, others.y))
     assert np.array_equal(places[:, :-1], np.tile(THETA[::2], (2, 1)))
     assert np.array_equal(heights[:, :-1], DENSITIES[1:, ::2])
     assert np.isnan(heights[:, -1]).all(), "the end of one is not joined to the next"
@@ -92,12 +92,12 @@ def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
     values = np.random.default_rng(1).normal(0.5, 0.05, 1000)
     dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).to_plotly().data
     assert len(dots.x) == 50
-    told = np.array([float(text) for text in dots.customdata])
-    assert told == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50), abs=5e-5)
+    hovered = np.array([float(text) for text in dots.customdata])
+    assert hovered == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50), abs=5e-5)
     places = set(zip(dots.x, dots.y, strict=True))
     assert len(places) == 50
     width = np.diff(np.unique(dots.x)).min()
-    assert np.abs(np.array(dots.x) - told).max() <= width / 2 + 5e-5
+    assert np.abs(np.array(dots.x) - hovered).max() <= width / 2 + 5e-5
     assert list(mark.x) == [0.45, 0.45]
 
 

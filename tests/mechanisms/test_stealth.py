@@ -89,17 +89,17 @@ def test_graphs_beyond_reach_are_said_to_be():
 
 # Probabilities
 
-KNOWN = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2.303]
+INCREMENTS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2.303]
 TABLE = [0, 0, 0.0001, 0.0021, 0.116, 0.579, 0.916, 0.992, 1, 1]
 MARGINALS = [0.118, 0.713, 0.965, 0.997, 1, 1, 1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(("sense", "known"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
-def test_naive_bayes_has_its_known_probabilities(sense, known):
+@pytest.mark.parametrize(("sense", "expected"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
+def test_naive_bayes_has_its_known_probabilities(sense, expected):
     # From 10^6 draws, printed to three digits: the rounding is added to six standard errors of the two simulations.
     release = simulated(sense, NAIVE_BAYES, draws=100_000)
-    error = 6 * np.hypot(release.standard_error(KNOWN), release.standard_error(KNOWN) / math.sqrt(10)) + 5e-4
-    assert np.all(np.abs(release.probability(KNOWN) - known) < error)
+    error = 6 * np.hypot(release.standard_error(INCREMENTS), release.standard_error(INCREMENTS) / math.sqrt(10)) + 5e-4
+    assert np.all(np.abs(release.probability(INCREMENTS) - expected) < error)
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,12 @@ def test_naive_bayes_has_its_known_probabilities(sense, known):
 )
 def test_small_graphs_have_their_known_increments_for_ninety_percent(network, table, marginal):
     noise = UnitNoise.draw(network, PRINTED, rng(), draws=40_000)
-    for sense, known in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
+    for sense, expected in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
         simulation = simulate(sense, noise, fourier(network))
-        assert simulation.probability([known - 0.012, known + 0.012]).tolist() == pytest.approx([0.9, 0.9], abs=0.03)
-        assert simulation.probability(known - 0.012) < 0.9 < simulation.probability(known + 0.012)
+        assert simulation.probability([expected - 0.012, expected + 0.012]).tolist() == pytest.approx(
+            [0.9, 0.9], abs=0.03
+        )
+        assert simulation.probability(expected - 0.012) < 0.9 < simulation.probability(expected + 0.012)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 0.5])

@@ -209,7 +209,7 @@ def test_what_is_promised_is_what_is_promised_of_real_numbers(mechanism):
     assert mechanism.noise_scale == real.noise_scale
     assert r"\mathrm{Lap}_{\mathbb{Z}}" in mechanism.formula
     assert r"\mathbb{Z}" not in real.formula
-    released = [each.release(middle(ASIA), rng()) for each in (mechanism, real)]
+    released = [noisy.release(middle(ASIA), rng()) for noisy in (mechanism, real)]
     assert [release.public["noise"] for release in released] == ["whole numbers", "real numbers"]
 
 

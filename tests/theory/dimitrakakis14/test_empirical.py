@@ -99,8 +99,8 @@ def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_be
     games = 50_000
     for answers in (3, 20):
         right, wrong = (
-            np.mean(sign * each.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
-            for each, sign in ((pair, 1), (pair.swapped(), -1))
+            np.mean(sign * ordered.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
+            for ordered, sign in ((pair, 1), (pair.swapped(), -1))
         )
         exact = float(normal_variation(pair, answers=answers)[0])
         assert abs(right - wrong - exact) <= FAR * math.sqrt(0.5 / games)

@@ -8,7 +8,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
-from dpbayes.theory.claims.exhibit import exactly, nothing_known
+from dpbayes.theory.claims.exhibit import exactly, not_measured
 from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import noise_scale
@@ -79,7 +79,7 @@ def test_shares_and_exact_values_tell_violations() -> None:
     np.testing.assert_allclose(share.value, [0.75, 0.5], atol=1e-3)
     share = exactly(np.array([2.0, 1.0, np.nan]), printed=np.array([1.0, 1.0, 1.0]), name="loss")
     assert list(share.violated) == [True, False, False]
-    assert not nothing_known(2).violated.any()
+    assert not not_measured(2).violated.any()
 
 
 def test_quantile_and_mean_of_a_known_law() -> None:
