@@ -24,9 +24,9 @@ SHEET = "xl/worksheets/sheet1.xml"
 
 def workbook(rows: Rows, *more: Rows, hidden: tuple[int, ...] = ()) -> bytes:
     book = openpyxl.Workbook()
-    for number, each in enumerate((rows, *more)):
+    for number, rows_of_sheet in enumerate((rows, *more)):
         sheet = book.create_sheet(f"S{number}")
-        for row in each:
+        for row in rows_of_sheet:
             sheet.append(row)
         sheet.sheet_state = "hidden" if number in hidden else "visible"
     book.remove(book.worksheets[0])

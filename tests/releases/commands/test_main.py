@@ -31,7 +31,7 @@ from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
-from tests.releases.made import CSV, NETWORK, asked, opened, written
+from tests.releases.made import CSV, NETWORK, opened, request_with, written
 
 ROOT = Path(__file__).parents[3]
 
@@ -86,8 +86,8 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     monkeypatch.setattr(exact, "BLOCK", 3)
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
-    told = [line.strip() for line in said.split("\r") if line.strip()]
-    assert told == [f"Drawing … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
+    lines = [line.strip() for line in said.split("\r") if line.strip()]
+    assert lines == [f"Drawing … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
     assert said.rstrip(" ").endswith("\n")
 
 
@@ -253,11 +253,11 @@ def test_noisy_counts_are_taken_as_real_with_that_option(file, tmp_path):
 
 def test_names_that_other_programs_may_not_read_are_reported(tmp_path, capsys):
     network = Network.from_edges(["my node"], [], {"my node": ("no", "yes")})
-    published = publish(opened(tmp_path), asked(network=network, n=7), Counts(network, np.array([3, 4]), 7))
+    published = publish(opened(tmp_path), request_with(network=network, n=7), Counts(network, np.array([3, 4]), 7))
     (tmp_path / "release.json").write_bytes(published.document)
-    for ending, told in ((".bif", True), (".py", False)):
+    for ending, is_named in ((".bif", True), (".py", False)):
         assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / f"view{ending}")]) == HOLDS
-        assert ('"my node"' in capsys.readouterr().err) is told
+        assert ('"my node"' in capsys.readouterr().err) is is_named
     assert read_bif((tmp_path / "view.bif").read_text())[0] == network
 
 
@@ -277,8 +277,8 @@ def test_the_script_runs_where_the_file_lies(file, tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "FAILS" not in ran.stdout
     assert "ε = 0.5" in ran.stdout
-    asked = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
-    assert str(asked) in ran.stdout
+    answer = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
+    assert str(answer) in ran.stdout
 
 
 def test_help_is_given_for_every_command(capsys):

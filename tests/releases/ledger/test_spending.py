@@ -82,7 +82,9 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.find(path, "votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     draw = Drawing(b"second")
-    with pytest.raises(ledger.AskedBeforeError, match=r"made before, in row 3, and was released: show it") as refusal:
+    with pytest.raises(
+        ledger.RepeatedRequestError, match=r"made before, in row 3, and was released: show it"
+    ) as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
     entry = ledger.find(path, "votes", b"q")
@@ -96,7 +98,7 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
     draw = Drawing()
-    with pytest.raises(ledger.AskedBeforeError, match="in row 5"):  # a second click
+    with pytest.raises(ledger.RepeatedRequestError, match="in row 5"):  # a second click
         ledger.spend(path, "votes", TENTH, b"q", draw, after=3)
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is no reservation for this question"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
@@ -124,7 +126,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "alice" not in spending.closing.reason
     account = ledger.account_of(path, "votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.AskedBeforeError, match="in row 3, and was reserved and not shown yet"):
+    with pytest.raises(ledger.RepeatedRequestError, match="in row 3, and was reserved and not shown yet"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 was never shown"):

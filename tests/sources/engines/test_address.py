@@ -148,8 +148,8 @@ def test_every_fault_of_a_file_is_one_sentence(file: Path) -> None:
         f"duckdb:{bad}?table=t": "is not a DuckDB database",
         f"duckdb:{file}": "has no table",
     }
-    for address, told in faults.items():
-        with pytest.raises(InputError, match=told):
+    for address, sentence in faults.items():
+        with pytest.raises(InputError, match=sentence):
             open_table(address).fields()
     with duckdb.connect(str(file)), pytest.raises(InputError, match="open for writing"):
         open_table(f"duckdb:{file}?table=patients").fields()

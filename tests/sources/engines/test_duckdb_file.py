@@ -160,7 +160,7 @@ def test_a_file_is_opened_by_many_at_once_within_the_folder_and_without(stranger
         own.database.session() as two,  # type: ignore[attr-defined]
         within.database.session() as three,  # type: ignore[attr-defined]
     ):
-        assert [each.table().columns for each in (one, two, three)] == [("x",)] * 3
+        assert [engine.table().columns for engine in (one, two, three)] == [("x",)] * 3
 
 
 @pytest.mark.parametrize("name", ["memory.duckdb", "system.v2.duckdb", "temp", 'it\'s a "file".db', "main.duckdb"])

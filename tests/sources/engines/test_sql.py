@@ -220,25 +220,25 @@ def test_a_query_ends_in_the_engine_when_no_further_step_is_taken(
     begin: Callable[[SqlTable, Column], Work[Any]],
 ) -> None:
     numbers = "create or replace view \"a table\" as select 'a' as sex from range(3000000) a, range(3000000) b"
-    told: list[str] = []
+    events: list[str] = []
 
     class Endless(InMemory):
         @contextmanager
         def session(self) -> Iterator[DuckDbSession]:
             with duckdb.connect(config=NO_VARIABLES) as connection:
                 connection.execute(numbers)
-                told.append("open")
+                events.append("open")
                 try:
                     yield DuckDbSession(connection, ("a table",))
                 finally:
-                    told.append("closed")
+                    events.append("closed")
 
     steps = begin(SqlTable(Endless(None)), Categories("sex", ("a",)))
-    while not told:
+    while not events:
         assert next(steps) < 1
     assert next(steps) < 1
     steps.close()  # would not return for days, were all nine million million records counted
-    assert told == ["open", "closed"]
+    assert events == ["open", "closed"]
 
 
 @pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: listed(table.database)])
