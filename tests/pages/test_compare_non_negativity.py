@@ -411,7 +411,7 @@ def test_the_choice_of_the_axis_is_there_for_fourier_alone() -> None:
     against = at.segmented_control(key="parameter.explore.against")
     assert [option.content for option in against.proto.options] == ["against ε", "against t"]
     laplace = open_page("pages/explore.py", **{"explore.against": "against t"})
-    assert "parameter.explore.against" not in [each.key for each in laplace.segmented_control]
+    assert "parameter.explore.against" not in [choice.key for choice in laplace.segmented_control]
 
 
 def shown(at: AppTest) -> str:

@@ -246,8 +246,8 @@ def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
 
 def test_what_refutes_theorem_1_ii_is_shown_with_its_numbers() -> None:
     """[Dimitrakakis14] Theorem 1(ii)."""
-    told = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
-    assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in told
+    text = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
+    assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in text
 
 
 def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
@@ -310,7 +310,7 @@ ROW_EDGES: list[dict[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("query", "seat"), crossed(ROW_EDGES, list(Seat), each=1))
+@pytest.mark.parametrize(("query", "seat"), crossed(ROW_EDGES, list(Seat), times=1))
 def test_the_edges_of_the_row_are_shown(query: dict[str, str], seat: Seat) -> None:
     at = open_page(PAGE, seat=seat.value, **query)
     assert not sentences(at)

@@ -95,12 +95,12 @@ def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> N
     at = open_page("pages/explore.py", **SMALL)
     at.session_state["person.open"] = True
     fine(at.run())
-    told = {chart["name"]: (chart["caption"], chart["file"]) for chart in charts(at)}
+    captions = {chart["name"]: (chart["caption"], chart["file"]) for chart in charts(at)}
     for name in ("density", "rows", "kl"):
-        assert "A simulation, not a release." in told[name][0]
-        assert f"explore-{name}-simulation" in told[name][1]
-    assert "A picture, not a release." in told["person"][0]
-    assert "simulation" not in told["person"][1]
+        assert "A simulation, not a release." in captions[name][0]
+        assert f"explore-{name}-simulation" in captions[name][1]
+    assert "A picture, not a release." in captions["person"][0]
+    assert "simulation" not in captions["person"][1]
 
 
 @pytest.mark.usefixtures("first_look")
@@ -116,4 +116,4 @@ def test_a_file_that_code_reads_keeps_the_name_that_the_code_has(nodes: int, is_
     at = open_page("pages/network.py", source=f"chain:{nodes}")
     (name,) = [name for name in offered if name.endswith(".bif")]
     assert (name == "network.bif") == is_read
-    assert any('"network.bif"' in each.value for each in at.code) == is_read
+    assert any('"network.bif"' in block.value for block in at.code) == is_read

@@ -131,7 +131,9 @@ def test_a_page_turned_to_with_other_settings_is_written_in_place_once(
     address.write_in_place("audit")
     address.write_link()
     assert run.query.written == 0
-    assert [(each["data"]["page"], each["data"]["query"]) for each in run.mounted] == [("audit", "epsilon=5")]
+    assert [(component["data"]["page"], component["data"]["query"]) for component in run.mounted] == [
+        ("audit", "epsilon=5")
+    ]
     if end == "written":
         run.mounted[0]["on_written_change"]()
     else:
@@ -154,9 +156,9 @@ def test_a_page_left_before_the_browser_has_written_leaves_the_next_one_its_sett
         run.query.clear()
         address.begin_with_address()
         address.write_in_place(page)
-    assert [each["data"]["page"] for each in run.mounted] == ["there", "elsewhere"]
-    assert {each["data"]["query"] for each in run.mounted} == {"seed=2"}
-    assert len({each["data"]["order"] for each in run.mounted}) == 2
+    assert [component["data"]["page"] for component in run.mounted] == ["there", "elsewhere"]
+    assert {component["data"]["query"] for component in run.mounted} == {"seed=2"}
+    assert len({component["data"]["order"] for component in run.mounted}) == 2
 
 
 def test_a_story_on_its_own_page_is_a_step_like_any_other(

@@ -83,7 +83,7 @@ def test_a_move_that_is_sent_again_is_not_taken_again(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_what_the_browser_gets_of_a_number_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(slider, "_mount", lambda **given: told.append(json.dumps(given["data"])))
+    messages: list[str] = []
+    monkeypatch.setattr(slider, "_mount", lambda **given: messages.append(json.dumps(given["data"])))
     parameter_control(name)
-    assert all(len(text) < 1_500 for text in told)
+    assert all(len(text) < 1_500 for text in messages)
