@@ -88,7 +88,7 @@ def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, code, ou
 def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_from_the_code():
     text = " ".join(TEXTS["docs/scale.md"].split())
     net = engines_run.network()
-    codes = [math.prod(net.cards[list(each.nodes)].tolist()) for each in clusters(net)]
+    codes = [math.prod(net.cards[list(cluster.nodes)].tolist()) for cluster in clusters(net)]
     (measured,) = re.findall(r"\| Spark [^|]*\| 10⁷ \| ([0-9.]+) s \|", text)
     cores = float(measured) * 1e5  # seconds of one core for 10¹² records
     (tasks,) = re.findall(r"2\.8 TB has ([0-9,]+) parts of 128 MB", text)
