@@ -143,7 +143,7 @@ def letters(symbol: str) -> str:
     return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 
 
-def apart(first: float, *others: float, most: int) -> tuple[str, ...]:
+def distinct_texts(first: float, *others: float, most: int) -> tuple[str, ...]:
     """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
     for count in range(most, 7):
         texts = tuple(numeral(value, count) for value in (first, *others))
@@ -152,7 +152,7 @@ def apart(first: float, *others: float, most: int) -> tuple[str, ...]:
     return texts
 
 
-def ends(low: float, high: float, most: int = 3) -> tuple[str, str]:
+def interval_texts(low: float, high: float, most: int = 3) -> tuple[str, str]:
     """Return the ends of a range of probabilities in `most` digits, in more where it is narrow or an end near 1."""
     width, size = high - low, max(abs(low), abs(high))
     count = 2 + math.floor(math.log10(size)) - math.floor(math.log10(width)) if width > 0 else most

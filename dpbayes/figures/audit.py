@@ -149,7 +149,7 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, nam
     return _LINES | {"line": line | {"width": 2.5}, **shared}
 
 
-def shares_figure(labels: list[str], losses: FloatArray) -> Figure:
+def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
     """Draw what every row of a CPT adds to the loss of the worst pair found (rows,), as bars."""
     bar: Trace = {
         "type": "bar",

@@ -59,7 +59,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     )
 
 
-def errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
+def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
     """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now.
 
     `errors` are five quantiles at every place: (P, 5).

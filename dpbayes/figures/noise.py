@@ -202,7 +202,7 @@ class DensityLine:
         return self.noise.mean(axis=0) if len(self.noise) else np.full(self.noise.shape[1], np.nan)
 
 
-def density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
+def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
     """Draw noise sds against arrows per node (densities,), the noise on a logarithmic axis.
 
     Each line is the mean over random graphs in a band of one standard error, and has its name at its end. `crossing`

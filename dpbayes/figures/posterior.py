@@ -70,7 +70,7 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     )
 
 
-def draws_figure(
+def released_draws_figure(
     drawn: FloatArray,
     possible: FloatArray | None,
     exact: tuple[FloatArray, FloatArray] | None,

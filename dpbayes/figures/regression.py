@@ -15,7 +15,7 @@ _BAND = ": standard error"
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
-def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
+def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
     """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
 
     NaN is a gap, and a curve of nothing else is left out.

@@ -81,7 +81,7 @@ class ErrorBar:
     error: float
 
 
-def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
+def mechanism_errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     """Draw the expected error of every mechanism's probabilities, the least on top, each name above its bar.
 
     So the bars have all of a narrow column.

@@ -101,7 +101,7 @@ def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
     return place | {"fillcolor": faded(EXACT, 0.18), "line": {"width": 0}, "layer": "below"}
 
 
-def needed_figure(needs: Sequence[NeededEpsilon]) -> Figure:
+def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
     """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95% interval."""
     labels = distinct_labels([need.label for need in needs], 28)
     values = np.array([need.epsilon for need in needs])

@@ -119,7 +119,7 @@ def are_enough(draws: int, probability: float) -> bool:
     return True
 
 
-def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
+def simulate_for_counts(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
     """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
 
     At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale

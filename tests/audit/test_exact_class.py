@@ -13,7 +13,7 @@ from dpbayes.audit.die.hellinger import audit_die, die_epsilon, law_at, law_step
 from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
-from dpbayes.audit.laplace import audit_laplace, laplace_noise
+from dpbayes.audit.laplace import audit_laplace, noise_of_moved_counts
 from dpbayes.audit.map.exponential import audit_map, map_epsilon
 from dpbayes.audit.map.printed import audit_printed_map
 from dpbayes.audit.recalibration import needed_epsilon, recalibrated
@@ -37,7 +37,7 @@ from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import formula, oddity
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate_for_counts
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -199,7 +199,7 @@ HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerE
 DIRECT = [
     ("Exact", lambda m: audit_exact(m, n=5, epsilons=[1.0])),
     ("LaplaceUpdates", lambda m: audit_laplace(m, n=5, epsilons=[1.0])),
-    ("LaplaceUpdates", lambda m: laplace_noise(m, n=5)),
+    ("LaplaceUpdates", lambda m: noise_of_moved_counts(m, n=5)),
     ("LaplaceFourier", lambda m: audit_fourier(m, n=5, epsilons=[1.0])),
     ("LaplaceFourier", lambda m: fourier_noise(m, n=5)),
     ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
@@ -241,9 +241,9 @@ def test_an_exponential_mechanism_with_a_table_of_its_own_is_not_audited_as_if_i
 
 def test_the_noise_of_a_stranger_is_not_simulated():
     noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, np.random.default_rng(1), draws=5)
-    simulate(Sense.MARGINALS, noise, AUDITED["LaplaceFourier"])
+    simulate_for_counts(Sense.MARGINALS, noise, AUDITED["LaplaceFourier"])
     with pytest.raises(InputError, match="cannot be simulated"):
-        simulate(Sense.MARGINALS, noise, subclassed(AUDITED["LaplaceFourier"]))
+        simulate_for_counts(Sense.MARGINALS, noise, subclassed(AUDITED["LaplaceFourier"]))
 
 
 def test_a_stranger_has_no_formula_but_its_name():

@@ -11,12 +11,12 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import (
-    apart,
+    distinct_texts,
     done,
     duration,
-    ends,
     escaped,
     in_hundred,
+    interval_texts,
     latex,
     letters,
     many,
@@ -110,7 +110,7 @@ def test_no_share_is_rounded_to_all_or_nothing_nor_is_work_done_before_it_is(par
 def test_the_ends_of_a_range_differ_from_another_and_from_certainty(
     low: float, high: float, said: tuple[str, str]
 ) -> None:
-    assert ends(low, high) == said
+    assert interval_texts(low, high) == said
 
 
 @given(st.floats(1e-9, 1 - 1e-12), st.integers(2, 5))
@@ -173,16 +173,16 @@ def test_a_formula_writes_powers_and_separators_out() -> None:
 @given(st.floats(1e-9, 1e6), st.floats(0, 1e-3))
 @example(0.28, 0.004 / 0.28)
 def test_two_numbers_that_differ_read_differently_or_are_called_equal(first: float, more: float) -> None:
-    texts = apart(first, first * (1 + more), most=2)
+    texts = distinct_texts(first, first * (1 + more), most=2)
     assert len(set(texts)) == 2 or more <= 1e-4
     assert not any(E_NOTATION.search(text) for text in texts)
 
 
 def test_two_numbers_far_apart_have_few_digits() -> None:
-    assert apart(0.098123, 0.20345, most=2) == ("0.098", "0.2")
-    assert apart(0.2801, 0.2849, most=2) == ("0.28", "0.285")
-    assert apart(0.5, 0.5, most=2) == ("0.5", "0.5")
-    assert apart(0.2801, 0.2849, 0.5, 0.2801, most=2) == ("0.28", "0.285", "0.5", "0.28")
+    assert distinct_texts(0.098123, 0.20345, most=2) == ("0.098", "0.2")
+    assert distinct_texts(0.2801, 0.2849, most=2) == ("0.28", "0.285")
+    assert distinct_texts(0.5, 0.5, most=2) == ("0.5", "0.5")
+    assert distinct_texts(0.2801, 0.2849, 0.5, 0.2801, most=2) == ("0.28", "0.285", "0.5", "0.28")
 
 
 @given(NUMBERS)

@@ -8,9 +8,9 @@ from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.figures.posterior import (
     Densities,
     density_figure,
-    draws_figure,
     kl_figure,
     quantile_dots_figure,
+    released_draws_figure,
     rows_figure,
 )
 
@@ -46,7 +46,7 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     "figure",
     [
         density_figure(Densities(THETA, DENSITIES, None), name="a").to_plotly(),
-        draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
+        released_draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
         quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a").to_plotly(),
         rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None).to_plotly(),
     ],
@@ -78,7 +78,7 @@ def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
 
 def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
     possible = np.random.default_rng(1).random(1000)
-    figure = draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a").to_plotly()
+    figure = released_draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a").to_plotly()
     shares, ticks, exact = figure.data
     assert list(ticks.x) == [0.2, 0.4]
     assert sum(shares.y) == pytest.approx(1.0)

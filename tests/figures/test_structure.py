@@ -7,7 +7,7 @@ from dpbayes.figures.structure import (
     ErrorBar,
     NodeBars,
     column_figure,
-    errors_figure,
+    mechanism_errors_figure,
     node_errors_figure,
     noise_figure,
 )
@@ -60,7 +60,7 @@ def test_many_nodes_have_a_name_on_every_bar_and_of_very_many_those_with_the_lon
 
 def test_a_mechanism_and_its_error_stand_above_its_bar_and_markup_stays_text():
     bars = [ErrorBar("Gaussian residuals (δ = 0.00001)", "#E08A00", 0.085, 0.001), ErrorBar("<b>", "#E08A00", 0.2, 0)]
-    figure = errors_figure(bars).to_plotly()
+    figure = mechanism_errors_figure(bars).to_plotly()
     labels = ["&lt;b&gt;: 0.2", "Gaussian residuals (δ = 0.00001): 0.085"]
     assert list(figure.data[0].y) == labels
     assert [(name.text, name.y) for name in figure.layout.annotations] == [(label, k) for k, label in enumerate(labels)]

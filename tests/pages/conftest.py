@@ -131,7 +131,7 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_releases_are_kept_for_all() -> None:
     """The releases that a server keeps for all its sessions begin anew with each test, which may change them."""
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
 
 
 COMPUTED, RELEASES = Memo(most=500), Memo(most=simulations.SHARED)
@@ -165,7 +165,7 @@ def work_is_computed_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
         return kept(kind, key, begun)
 
     monkeypatch.setattr(running, "_kept", shared)
-    monkeypatch.setattr(simulations, "of_everybody", lambda: RELEASES)
+    monkeypatch.setattr(simulations, "shared_simulations", lambda: RELEASES)
 
 
 def as_they_are(steps: Work[Any]) -> Work[Any]:
@@ -189,9 +189,9 @@ def no_errors_are_kept_for_all() -> Iterator[None]:
     Working them out is most of what opening the page takes. Other tests take what one has worked out under the same
     settings, as the sessions of a server do.
     """
-    errors.of_everybody.clear()
+    errors.shared_errors.clear()
     yield
-    errors.of_everybody.clear()
+    errors.shared_errors.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.explore import averages, simulations
-from dpbayes.ui.pages.explore.averages import releases_of
+from dpbayes.ui.pages.explore.averages import releases_read
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of
@@ -76,7 +76,7 @@ def as_read(study: ReleaseStudy, settings: Settings) -> ReleaseStudy:
     """Return the releases as the page's recipient reads them."""
     options = settings.options("release")
     is_aware = study.release.tells_noise and options.reading is Reading.NOISE_AWARE
-    releases = releases_of(Readings(study, 0, Reading.NOISE_AWARE, options.points))
+    releases = releases_read(Readings(study, 0, Reading.NOISE_AWARE, options.points))
     return study.knowing_noise(releases, points=AVERAGED_POINTS) if is_aware else study
 
 
@@ -440,7 +440,7 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     drawn: list[int] = []
     simulate = simulations.study_release
     monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     at = open_page(PAGE)
     first, shown = len(shapes), figures(at)
     assert (first > 0, len(drawn)) == (True, 1)
@@ -456,7 +456,7 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
     settings, kept = settings_of(at), len(drawn)
     assert headline(at) == headline(open_page(PAGE, settings))
     assert len(drawn) == kept, "everybody has these records, and one server works them out for all"
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     assert headline(at) == headline(open_page(PAGE, settings)), "what was kept is what another session works out"
     assert len(drawn) == kept + 1
 
@@ -465,7 +465,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
     drawn: list[int] = []
     simulate = simulations.study_release
     monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     for session in (1, 2):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         data = Dataset(("a", "b"), (("no", "yes"),) * 2, np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8))
@@ -475,7 +475,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
         at.switch_page(PAGE)
         fine(at.run())
         assert len(drawn) == session
-    assert not simulations.of_everybody().results
+    assert not simulations.shared_simulations().results
 
 
 def test_every_row_and_state_can_be_picked() -> None:

@@ -12,7 +12,7 @@ from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DOWNLOADED
 from dpbayes.ui.pages.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.pages.stories.shipped import STORIES
-from dpbayes.ui.pages.which_epsilon.page import rounded_up
+from dpbayes.ui.pages.which_epsilon.page import epsilon_rounded_up
 from dpbayes.ui.session.chosen import Chosen
 from tests.conftest import thorough
 from tests.pages.conftest import decoded, everything, fine, open_page, press, put
@@ -148,7 +148,7 @@ def tells(text: str, answer: Answer, name: str) -> bool:
     answers = [answer, answer / 100] if is_share else [answer]
     shown = numbers(text)
     if name == "least epsilon":  # its sentence rounds it up; a picture does not
-        return any(float(digits) > 0 and rounded_up(float(digits)) == answer for digits in shown)
+        return any(float(digits) > 0 and epsilon_rounded_up(float(digits)) == answer for digits in shown)
     return any(_is_same(digits, one) for digits in shown for one in answers)
 
 

@@ -14,7 +14,7 @@ from dpbayes.experiments.commands.main import main
 from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, mean_errors_over_tables, most_throws
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
-from dpbayes.ui.pages.hellinger.page import compared, enumeration_wins, scenario_of, verdict
+from dpbayes.ui.pages.hellinger.page import comparison_sentence, enumeration_wins, scenario_of, verdict
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.hellinger import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings
@@ -348,7 +348,7 @@ def said(**errors: float) -> str:
 
 
 def below(scenario: Scenario, **errors: float) -> str:
-    return compared({DieMethod[name]: error for name, error in errors.items()}, scenario)
+    return comparison_sentence({DieMethod[name]: error for name, error in errors.items()}, scenario)
 
 
 def test_the_verdict_names_the_best_with_a_proof_and_the_text_below_the_best_of_the_other_family() -> None:

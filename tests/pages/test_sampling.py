@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import ends, near_one, share_text
+from dpbayes.base.text import interval_texts, near_one, share_text
 from dpbayes.experiments.sampling import Family, RowState, certified_bound
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.counts import count
@@ -71,7 +71,7 @@ def open_game(**query: str) -> AppTest:
 def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
     row, sampler = exact_row(Settings())
-    low, high = ends(*row.region(sampler.log_odds_bound))
+    low, high = interval_texts(*row.region(sampler.log_odds_bound))
     assert headline(at) == (
         f"Every sampled probability lies between {low} and {high}: the release shows almost nothing of the data."
     )

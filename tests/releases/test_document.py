@@ -21,7 +21,7 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document.release import read_document, release_of, written
+from dpbayes.releases.document.release import document_bytes, read_document, release_of
 from dpbayes.releases.document.request import DomainChoice, request_from
 from dpbayes.releases.publishing import drawing
 from tests.releases.asking import (
@@ -332,7 +332,7 @@ def test_a_document_of_pure_epsilons_is_the_same_bytes_as_before_there_were_rhos
     """So that what was released then is read, and the same question is not asked, and paid, again."""
     request = request_of(V_STRUCTURE)
     facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
-    data = written(request, Calibrated(Fraction(12), Fraction(1, 2)), range(12), BEFORE, facts)
+    data = document_bytes(request, Calibrated(Fraction(12), Fraction(1, 2)), range(12), BEFORE, facts)
     assert hashlib.sha256(data).hexdigest() == "54c8b01b9a2b4f1347328fa9bf8017f7ed6d9a24a44269fff9f9fa1a16cce580"
 
 

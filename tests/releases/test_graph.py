@@ -16,7 +16,7 @@ from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document.canonical import canonical, digest
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
-from dpbayes.releases.document.release import read_document, written
+from dpbayes.releases.document.release import document_bytes, read_document
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.verify import verify
@@ -202,7 +202,7 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
 def test_a_certificate_that_never_counted_the_choice_is_caught(path, learnt, before):
     wanted, counts = release_of_learnt(learnt)
     document = read_document(publish(path, wanted, counts).document)
-    forged = written(wanted, document.calibration, document.integers, before, document.drawn)
+    forged = document_bytes(wanted, document.calibration, document.integers, before, document.drawn)
     assert failed(forged) == {"graph"}
 
 
@@ -354,7 +354,7 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     gaussian = request_with(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
     document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
     assert document.composed == Composed(1, Rho(rho_of(COST)))
-    cheap = written(
+    cheap = document_bytes(
         gaussian, document.calibration, document.integers, Composed(1, Rho(rho_of(COST) / 2)), document.drawn
     )
     assert [check.name for check in verify(cheap).checks if not check.holds] == ["graph"]

@@ -134,10 +134,10 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
 
 
 def _in_the_document(patch: pytest.MonkeyPatch) -> None:
-    real = publishing.written
+    real = publishing.document_bytes
     patch.setattr(
         publishing,
-        "written",
+        "document_bytes",
         lambda request, calibration, integers, composed, drawn: real(
             request, calibration, integers, composed, drawn
         ).replace(b'"python":"', b'"python":"' + str(SEEN[-1].values[0]).encode() + b" "),

@@ -18,7 +18,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import canonical, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
+from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, document_bytes, hashes_of, read_document
 from dpbayes.releases.document.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
@@ -206,7 +206,7 @@ def forged(content: dict | None = None, **changes) -> bytes:
         "composed": document.composed,
         "drawn": document.drawn,
     }
-    return written(**(parts | changes))
+    return document_bytes(**(parts | changes))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.session.current import change, current, follow, link_problems, set_parameter
+from dpbayes.ui.session.current import change, current, follow_address, link_problems, set_parameter
 from dpbayes.ui.session.drawings import DrawingHistory, DrawnNetwork, draw, drawings, remember, revisit
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import query_of
@@ -75,17 +75,17 @@ def test_what_no_address_carries_is_kept_and_what_is_wrong_is_said(run: SimpleNa
     long = code_of(Graph(tuple(sha256(bytes([number])).hexdigest() for number in range(200)), ()))
     assert len(long) > MAX_CODE
     change(graph=long, data_seed=3)
-    follow({"epsilon": "2", "seed": "banana"})
+    follow_address({"epsilon": "2", "seed": "banana"})
     assert current() == Settings(graph=long).with_parameter("epsilon", 2.0)
     assert len(link_problems()) == 1
-    follow({"graph": "chain:3"})
+    follow_address({"graph": "chain:3"})
     assert current() == Settings(graph="chain:3")
 
 
 def test_an_address_that_says_what_is_on_the_page_leaves_the_settings_the_same_object(run: SimpleNamespace) -> None:
     change(data_seed=3)
     before = current()
-    follow(query_of(before))
+    follow_address(query_of(before))
     assert current() is before
 
 

@@ -12,7 +12,7 @@ from dpbayes.ui.session.connections import (
     Connections,
     connection_names,
     connections,
-    listed,
+    listed_files,
     read_connections,
 )
 from dpbayes.ui.session.link import settings_from
@@ -113,7 +113,7 @@ def test_other_kinds_of_files_are_refused(root: Path) -> None:
 
 
 def test_what_can_be_connected_is_listed_without_links(root: Path) -> None:
-    assert listed(root) == ("2026/june", "2026/june/b.parquet", "a.parquet", "base.duckdb")
+    assert listed_files(root) == ("2026/june", "2026/june/b.parquet", "a.parquet", "base.duckdb")
 
 
 def test_a_connection_is_known_by_a_public_name_alone() -> None:

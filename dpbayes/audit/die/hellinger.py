@@ -31,7 +31,7 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerSmooth,
 )
 from dpbayes.mechanisms.exact_class import require_exact_class
-from dpbayes.model.compositions import ranks
+from dpbayes.model.compositions import composition_indices
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 
 AT_ONCE = 512
@@ -190,7 +190,7 @@ def _log_ratios(
     mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray
 ) -> FloatArray:
     drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
-    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
+    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[composition_indices(drawn)]
 
 
 def _picture(mechanism: FiniteDieMechanism, worst: WorstCase, *, n: int) -> TwoLaws | None:

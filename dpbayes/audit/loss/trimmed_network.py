@@ -120,7 +120,7 @@ def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: flo
     best, place = -math.inf, 0
     for start in range(0, len(pairs), _PAIRS):
         x, y = pairs[start : start + _PAIRS].T
-        high, low = _ends(decisions, tables[x] - tables[y], bound)
+        high, low = _log_ratio_ends(decisions, tables[x] - tables[y], bound)
         losses = np.maximum(high, low).sum(axis=-1) - (masses[x] - masses[y])
         if losses.max() > best:
             best, place = float(losses.max()), start + int(np.argmax(losses))
@@ -132,12 +132,12 @@ def _witnessed(
 ) -> NetworkLoss:
     """The loss between two values, with the CPTs at which these tables (K,) lose most."""
     decisions = Decisions(prior.network)
-    high, low = _ends(decisions, first - second, bound)
+    high, low = _log_ratio_ends(decisions, first - second, bound)
     theta = decisions.probabilities(np.where(high > low, bound, -bound))
     return NetworkLoss(*ends, first, second, theta)
 
 
-def _ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
+def _log_ratio_ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
     """What every decision adds to the log-likelihood ratio at either end of its log-odds: two arrays (..., K - m)."""
     toward, away = decisions.parameters(moved.astype(np.float64))
     likely, unlikely = float(special.log_expit(bound)), float(special.log_expit(-bound))

@@ -236,7 +236,7 @@ def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
 # Bounds
 
 
-def ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
+def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
     """Return 1/(1 + exp(-j epsilon)): the most an adversary's even prior odds can become after j answers.
 
     From epsilon-privacy of every answer by itself; [Dimitrakakis14] Algorithm 1 keeps no account of the answers.

@@ -43,7 +43,7 @@ MOST_EXACT = 1000
 """Most candidates for which exact losses are computed."""
 
 
-def exact_loss(die: Die, law: FloatArray) -> float:
+def largest_log_ratio(die: Die, law: FloatArray) -> float:
     """Return the largest |ln P_x[r] - ln P_y[r]| over neighbours and candidates, from ln P (R, R).
 
     Errors: InputError for more than MOST_EXACT candidates.
@@ -78,7 +78,7 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     die.require_listable(MOST_EXACT)
     e = checked_epsilon(epsilon)
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=np.full(die.size, global_sensitivity(die)))
-    return _loss_bound(GLOBAL, e, exact_loss(die, law))
+    return _loss_bound(GLOBAL, e, largest_log_ratio(die, law))
 
 
 def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -116,7 +116,7 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=die.local_sensitivities)
     local = die.local_sensitivities
     one = Assumption("The sensitivity is the same for all tables", bool(np.ptp(local) <= 1e-12 * local.max()))
-    return _loss_bound(LOCAL, e, exact_loss(die, law), one)
+    return _loss_bound(LOCAL, e, largest_log_ratio(die, law), one)
 
 
 def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
@@ -179,7 +179,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     smooth = smooth_sensitivities(
         die, beta=smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
     )
-    return exact_loss(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
+    return largest_log_ratio(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
 def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:

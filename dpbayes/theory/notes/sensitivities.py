@@ -71,7 +71,7 @@ def candidates(die: Die) -> Bound:
     )
 
 
-def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+def candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
     printed, certified = bound_texts(bound)
     n, m = at.knobs.size, at.knobs.sides
@@ -225,7 +225,7 @@ EXHIBITS: dict[str, Exhibit] = {
         BoundKind.CERTAIN,
         lambda subject, at: flat(candidates(plain_die(at))),
         certified_as_exact("exact number"),
-        candidates_text,
+        candidate_count_text,
         (Axis.SIZE,),
         "{} candidates",
         "candidates, distinct posteriors",

@@ -113,7 +113,7 @@ def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta
     )
 
 
-def largest_change(
+def largest_count_error(
     counts: Counts, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
 ) -> Measured:
     """Simulate how far the worst released count is off after clipping to [0, n], at every epsilon (E,).
@@ -136,7 +136,7 @@ def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
     """Simulate the largest change of a released count, where the counts may be seen."""
     if subject.counts is None or subject.too_large:
         return not_measured(len(at.epsilon), "" if subject.counts is None else subject.too_large)
-    return largest_change(
+    return largest_count_error(
         subject.required_counts,
         stream(subject.seed, "bounds", "largest change"),
         epsilon=at.epsilons,

@@ -126,7 +126,7 @@ def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: Arr
     return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
 
 
-def needed_increments(subject: Subject) -> Needed:
+def printed_noise_increments(subject: Subject) -> Needed:
     """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
     return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
 
@@ -150,7 +150,7 @@ def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
         return not_measured(1, subject.too_large)
-    needed = needed_increments(subject)
+    needed = printed_noise_increments(subject)
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 

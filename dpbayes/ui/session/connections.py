@@ -149,7 +149,7 @@ def _lies_below(root: Path, place: Path) -> bool:
         return False
 
 
-def listed(root: Path) -> tuple[str, ...]:
+def listed_files(root: Path) -> tuple[str, ...]:
     """Return the first files and folders that can be connected, by their paths below the folder, in order."""
     offered: dict[str, None] = {}
     for place in _walked(root):

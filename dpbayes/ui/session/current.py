@@ -44,7 +44,7 @@ def move_settings(place: str) -> None:
     st.session_state["link.problems"] = current(), problems
 
 
-def follow(query: Mapping[str, str]) -> None:
+def follow_address(query: Mapping[str, str]) -> None:
     """Make the settings those of an address that Back or Forward has led to, but for what no address carries."""
     now, (linked, problems) = current(), settings_from(query)
     kept = {name: getattr(now, name) for name in too_long(now) if name not in query}

@@ -58,10 +58,10 @@ def _watch() -> None:
     left = True
     while left:
         time.sleep(LOOK)
-        left = look()
+        left = check_browsers()
 
 
-def look() -> bool:
+def check_browsers() -> bool:
     """Look once at whose browser is gone; return whether there is still work to look after."""
     gone: list[Endable] = []
     with _lock:

@@ -107,13 +107,13 @@ class Settings:
         return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
 
 
-def called(name: str) -> str:
+def parameter_title(name: str) -> str:
     """Return what a person calls a parameter or an option."""
     return PARAMETERS[name].title or name.rpartition(".")[2]
 
 
 def title_at_sentence_start(name: str) -> str:
-    """Return `called` as a sentence begins with it: with a capital letter, but for a symbol such as epsilon or t."""
-    word, parameter = called(name), PARAMETERS[name]
+    """Return `parameter_title` with a capital letter, but for a symbol such as epsilon or t."""
+    word, parameter = parameter_title(name), PARAMETERS[name]
     symbol = parameter.symbol.removeprefix("\\") if isinstance(parameter, Parameter) else ""
     return word if word == symbol else word[:1].upper() + word[1:]

@@ -8,7 +8,7 @@ from typing import Any
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.settings import PARAMETERS, Settings, called
+from dpbayes.ui.session.settings import PARAMETERS, Settings, parameter_title
 
 Attempt = Callable[[Settings], object]
 """Tries settings out, at little cost, and raises an InputError for what cannot be done."""
@@ -72,7 +72,7 @@ def nearest(requested: Settings, giving: Mapping[str, float], attempt: Attempt) 
     for name, end in giving.items():
         settings = settings.with_parameter(name, _kept(requested, settings, name, end, attempt))
     changed = [name for name in giving if settings.parameter(name) != requested.parameter(name)]
-    shown = ", ".join(f"{called(name)} = {_number(settings.parameter(name))}" for name in changed)
+    shown = ", ".join(f"{parameter_title(name)} = {_number(settings.parameter(name))}" for name in changed)
     return Possible(settings, giving, attempt, f"{refused} The page shows the nearest possible setting: {shown}.")
 
 

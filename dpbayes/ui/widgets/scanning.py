@@ -11,7 +11,7 @@ from dpbayes.base.text import done, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
-from dpbayes.ui.widgets.show import refusal
+from dpbayes.ui.widgets.show import show_refusal
 
 Result = TypeVar("Result")
 
@@ -69,7 +69,7 @@ def done_on_request(
             return _under_way(kind, work, of=of)
         keep(work.result)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
     forget(kind, key)
     del st.session_state[kind]
     if work.done:

@@ -46,7 +46,7 @@ def sentence_instead() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
 
 
 _TO_UNFOLD = "page.to_unfold"
@@ -67,7 +67,7 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
         yield bool(part.open)
 
 
-def refusal(error: InputError) -> None:
+def show_refusal(error: InputError) -> None:
     """Show a refusal's sentence."""
     st.warning(escaped(str(error)))
 
@@ -75,7 +75,7 @@ def refusal(error: InputError) -> None:
 def remark(sentence: str) -> None:
     """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
     if sentence:
-        refusal(InputError(sentence))
+        show_refusal(InputError(sentence))
 
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
@@ -100,7 +100,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
     except Exception as error:
         log_failure(error)
         st.error(WENT_WRONG)

@@ -11,7 +11,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import search
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
-from dpbayes.experiments.least_epsilon.search import crossing, least_epsilon, least_epsilon_steps, ranks
+from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, least_epsilon, least_epsilon_steps
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Measure, Wish
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
@@ -89,7 +89,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says_and_half_of_it_does_no
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
 @pytest.mark.parametrize("draws", [100, 2000])
 def test_ranks_hold_the_quantile_and_no_narrower_ones_do(confidence, draws):
-    low, high = (round(draws * share) for share in ranks(confidence, draws=draws))
+    low, high = (round(draws * share) for share in interval_shares(confidence, draws=draws))
     law = stats.binom(draws, confidence)
     assert law.cdf(high - 1) - law.cdf(low - 1) >= 0.95
     assert law.cdf(low) > 0.025  # a higher first rank would leave out more than its half
@@ -98,7 +98,7 @@ def test_ranks_hold_the_quantile_and_no_narrower_ones_do(confidence, draws):
 
 def test_too_few_draws_leave_the_interval_open_above():
     least = least_epsilon(wish(draws=20), rng())
-    assert ranks(0.95, draws=20)[1] > 1
+    assert interval_shares(0.95, draws=20)[1] > 1
     assert least.high == math.inf
     assert least.low <= least.epsilon < math.inf
 
@@ -258,7 +258,7 @@ def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all
 def tried_everywhere(wished: Wish) -> tuple[float, float, float]:
     """The answer and its interval with all draws in doubt tried at every epsilon between the ends."""
     trials = search._Trials(wished, tuple(search._blocks(wished, rng())))
-    low, high = finished(search._ends(trials, finished(search._coarse(trials))))
+    low, high = finished(search._bracket(trials, finished(search._coarse(trials))))
     epsilons = np.geomspace(low, high, max(2, 1 + math.ceil(math.log(high / low) / search._STEP)))
     doubtful = trials.passed[low] != trials.passed[high]
     shares = []
@@ -266,7 +266,7 @@ def tried_everywhere(wished: Wish) -> tuple[float, float, float]:
         passed = trials.tried(float(epsilon), doubtful)
         shares.append(float(np.where(doubtful, passed, trials.passed[high]).mean()))
     every = np.array([trials.share(low), *shares, trials.share(high)])
-    first, last = ranks(wished.confidence, draws=wished.draws)
+    first, last = interval_shares(wished.confidence, draws=wished.draws)
     answer, least, most = (crossing(epsilons, every, share) for share in (wished.confidence, first, last))
     return answer, least, most
 

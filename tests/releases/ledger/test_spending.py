@@ -33,7 +33,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert release.kind is EventKind.RELEASED
     (spending,) = ledger.spendings(path, "votes")
     assert (spending.state, spending.amount, spending.release) == ("released", TENTH, release)
-    assert (ledger.outcome(path, spending.row), ledger.question(path, spending.row)) == (b"[1, 2]", b"{}")
+    assert (ledger.outcome(path, spending.row), ledger.request_bytes(path, spending.row)) == (b"[1, 2]", b"{}")
     account = ledger.account_of(path, "votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
     assert (account.n, ledger.accounts(path)) == (5, (account,))
@@ -229,7 +229,7 @@ def test_what_is_not_there_is_named(path: Path) -> None:
             ask(path, "clinic")
     with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
-    for ask_row in (ledger.outcome, ledger.question):
+    for ask_row in (ledger.outcome, ledger.request_bytes):
         with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is no reservation"):
             ask_row(path, 2)
 

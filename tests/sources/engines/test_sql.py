@@ -22,7 +22,7 @@ from dpbayes.sources.engines import sql
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
-from dpbayes.sources.engines.session import listed
+from dpbayes.sources.engines.session import table_names
 from dpbayes.sources.engines.sql import SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
@@ -241,7 +241,7 @@ def test_a_query_ends_in_the_engine_when_no_further_step_is_taken(
     assert events == ["open", "closed"]
 
 
-@pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: listed(table.database)])
+@pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: table_names(table.database)])
 def test_a_connection_that_is_given_up_before_it_is_there_is_closed_when_it_comes(
     begin: Callable[[SqlTable, Column], Work[Any]],
 ) -> None:

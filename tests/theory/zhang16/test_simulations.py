@@ -13,7 +13,7 @@ from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise
-from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_change, largest_noise
+from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_count_error, largest_noise
 from dpbayes.theory.zhang16.rebuilt_tables import NoisyTable, simulated_table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import negative_share
 
@@ -44,7 +44,7 @@ def test_a_bound_a_tenth_too_small_is_violated() -> None:
 def test_clipped_changes_are_within_n_and_those_of_small_noise_the_noise() -> None:
     """[Zhang16] Proposition 1, for the clipped updates."""
     printed = exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
-    change = largest_change(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
+    change = largest_count_error(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
     assert change.value.max() <= COUNTS.n
     np.testing.assert_allclose(change.value[2], printed[2], rtol=0.1)
     assert not change.violated.any()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
-from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, number_of, whole_number_of
+from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, parsed_number, whole_number_of
 from dpbayes.sources.tables import texts_of
 
 Signed = NDArray[np.int16]
@@ -237,7 +237,7 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
     for text, code in codes_of_declared(column).items():
-        number = number_of(text, dtype)
+        number = parsed_number(text, dtype)
         if number is not None:
             codes[int(number.view(f"u{dtype.itemsize}"))] = code
     of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")

@@ -114,7 +114,7 @@ def plain_columns(parts: Sequence[Part]) -> list[str]:
         return [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
 
 
-def records_of(part: Part) -> int:
+def row_count(part: Part) -> int:
     """Return how many records a file says that it has."""
     with opened(part, ()) as file:
         return int(file.metadata.num_rows)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dpbayes.base.steps import Work
 from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.counts import BLOCK, block_sums, values_of
+from dpbayes.model.counts import BLOCK, assembled_counts, block_sums
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
@@ -30,7 +30,7 @@ from dpbayes.sources.engines.parquet.files import (
     parts_of,
     plain_column,
     plain_columns,
-    records_of,
+    row_count,
 )
 from dpbayes.sources.tables import texts_of
 
@@ -75,7 +75,7 @@ class CodeBlock:
         self._count()
         names = [column.name for column in self.columns]
         outside = dict(zip(names, self.outside.tolist(), strict=True))
-        return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
+        return Tally(assembled_counts(self.network, self.sums), self.n, self.left_out, outside)
 
     def _fill(self, arrays: Sequence[pa.Array]) -> None:
         """Write the codes of records that the block has room for; those of records that do not count are lost."""
@@ -213,7 +213,7 @@ class ParquetFiles:
         The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
         """
         parts = parts_of(self.path)
-        names, total = plain_columns(parts), sum(records_of(part) for part in parts)
+        names, total = plain_columns(parts), sum(row_count(part) for part in parts)
         places = np.sort(rng.choice(total, min(most, total), replace=False))
         texts: dict[str, list[str]] = {name: [] for name in names}
         start = 0

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
-from dpbayes.base.text import apart, escaped, many, near_one, numeral, share_text
+from dpbayes.base.text import distinct_texts, escaped, many, near_one, numeral, share_text
 from dpbayes.experiments.accuracy.crossings import best_proved, overtakes
 from dpbayes.experiments.accuracy.curves.sampler import MANY
 from dpbayes.experiments.accuracy.method import Method
@@ -76,7 +76,7 @@ def _reliability_chart(
     recipe: AccuracyRecipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
 ) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
-    most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
+    most, exact = distinct_texts(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
         f"At ε = {numeral(epsilon, 6)} the mean calibration error is {exact} for the exact posterior and {most} for "
         f"{escaped(worst.called(study.plan.draws))}. The latter is the largest error, and the curve is "

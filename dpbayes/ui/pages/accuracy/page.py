@@ -13,7 +13,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import compared, races, verdict
+from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
 from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
@@ -36,7 +36,7 @@ from dpbayes.ui.session.options.accuracy import (
     Scene,
     Shown,
 )
-from dpbayes.ui.session.settings import called
+from dpbayes.ui.session.settings import parameter_title
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public_records_text
@@ -44,7 +44,7 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, folded, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, folded, remark, show_refusal
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
@@ -79,7 +79,7 @@ def accuracy_page(chosen: Chosen) -> bool:
                 with st.container():
                     progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
-            st.markdown(" ".join((compared(study, chosen.epsilon), races(study))))
+            st.markdown(" ".join((comparison_sentence(study, chosen.epsilon), races(study))))
             _numbers(recipe, study)
     if study is None:
         return work.going
@@ -119,7 +119,7 @@ def _possible(chosen: Chosen) -> Possible | None:
     try:
         nearby = possible(chosen)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -131,7 +131,7 @@ def _picture(plan: AccuracyPlan, chosen: Chosen) -> Running[AccuracyStudy] | Non
     try:
         work.work()
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     study = work.result
     if study is not None:
@@ -146,17 +146,25 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
     shown, key = chosen.options("accuracy").shown, "accuracy.curves"
     if shown is Shown.LOG_LOSS:
         figure = log_loss_figure(study.loss_curves(), study.plan.grid, epsilon=chosen.epsilon)
-        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.", simulates=True)
+        chart(
+            figure,
+            key=key,
+            alt=f"Log loss against epsilon. At the largest: {_last_values(study, shown)}.",
+            simulates=True,
+        )
     elif shown is Shown.PROVED:
         figure = certified_figure(study.certified_curves())
-        chart(figure, key=key, alt=f"Accuracy against the proved epsilon: {_ends(study, shown)}.", simulates=True)
+        chart(
+            figure, key=key, alt=f"Accuracy against the proved epsilon: {_last_values(study, shown)}.", simulates=True
+        )
     else:
-        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
+        largest = _last_values(study, shown)
+        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {largest}."
         figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=alt, simulates=True)
 
 
-def _ends(study: AccuracyStudy, shown: Shown) -> str:
+def _last_values(study: AccuracyStudy, shown: Shown) -> str:
     values = study.log_loss if shown is Shown.LOG_LOSS else study.mean
     return "; ".join(f"{method.called(study.plan.draws)} {near_one(values(method)[-1], 3)}" for method in study.methods)
 
@@ -221,7 +229,7 @@ def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
 
 
 def _mechanism_name(name: str) -> str:
-    title = called(f"accuracy.{name}")
+    title = parameter_title(f"accuracy.{name}")
     return title[0].upper() + title[1:]
 
 

@@ -26,7 +26,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, remark, sentence_instead, show_refusal
 
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
@@ -52,7 +52,7 @@ def attack_section(chosen: Chosen, subject: Audited, report: AuditReport) -> Non
     try:
         nearby = possible(chosen, subject)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return
     with left, sentence_instead():
         _controls(chosen, subject, nearby)
@@ -198,7 +198,7 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: TablePair, options: AuditOptions, *, seed: int) -> Attack:
+def simulated_attackers(subject: Audited, tables: TablePair, options: AuditOptions, *, seed: int) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
     prior = options.odds / (1 + options.odds)
     ratios = _ratios((subject.key, tables.key), options.releases, seed, subject, tables)
@@ -231,7 +231,7 @@ def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
 
 def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> None:
     tables = attacked(chosen, subject, report, settings)
-    attack = simulated(subject, tables, settings.options("audit"), seed=chosen.seed)
+    attack = simulated_attackers(subject, tables, settings.options("audit"), seed=chosen.seed)
     seen, releases = attack.log_odds, attack.ratios.shape[1]
     ceilings, sentences = [], []
     for promise, name in ceilings_of(report):

@@ -49,7 +49,7 @@ from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
 REFUTED_CASES: dict[str, dict[str, object]] = {
     title: {"audit.subject": AuditSubject[entry.kind.__name__]}
@@ -207,7 +207,7 @@ def _possible(chosen: Chosen) -> Possible | None:
     try:
         nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -227,7 +227,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
             return search
         report = audit_work(subject)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     if isinstance(report, Running):
         assert subject.entry.steps is not None

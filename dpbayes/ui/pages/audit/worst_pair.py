@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
 from dpbayes.audit.report.types import AuditReport, WorstCase
 from dpbayes.base.text import escaped
-from dpbayes.figures.audit import laws_figure, shares_figure
+from dpbayes.figures.audit import laws_figure, row_losses_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited
@@ -71,7 +71,7 @@ def _laws(picture: TwoLaws) -> None:
 def _shares(picture: Shares) -> None:
     order = np.argsort(-picture.losses)[: picture.most]
     labels = distinct_labels([picture.rows[k] for k in order], 48)
-    chart(shares_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.alt)
+    chart(row_losses_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.alt)
     st.caption(picture.caption)
     data_and_download(
         lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),

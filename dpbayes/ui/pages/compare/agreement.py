@@ -14,7 +14,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
-from dpbayes.experiments.agreement import Noticed, apart, noticed, sharing_families
+from dpbayes.experiments.agreement import Noticed, largest_gap, noticed, sharing_families
 from dpbayes.figures.non_negativity import agreement_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -83,7 +83,7 @@ def _steps(
     drawn = {mechanism.label: stream(seed, "stealth", mechanism.label) for mechanism in mechanisms}
 
     def step(size: int) -> dict[str, Noticed]:
-        counts = sampled_counts(network, records, seed)
+        counts = coin_flip_counts(network, records, seed)
         return {
             mechanism.label: noticed(
                 mechanism, counts, drawn[mechanism.label], releases=size, node=node, families=families
@@ -96,7 +96,7 @@ def _steps(
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
-def sampled_counts(network: Network, n: int, seed: int) -> Counts:
+def coin_flip_counts(network: Network, n: int, seed: int) -> Counts:
     """Count a table of n fair coin flips in every column: it holds nothing of anybody's data."""
     fair = np.full(network.cell_count, 0.5)
     return count(network, sample_dataset(network, fair, n, stream(seed, "stealth", "table")))
@@ -127,7 +127,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
     room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
-    differs = {label: Estimate.of(apart(values)) for label, values in said.items()}
+    differs = {label: Estimate.of(largest_gap(values)) for label, values in said.items()}
     for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2

@@ -21,7 +21,7 @@ from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -86,7 +86,7 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 
 def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:
     """Return the code that gives the error of the first mechanism, at epsilon alone."""
-    mechanism = comparison.noises[0].mechanism
+    mechanism, releases = comparison.noises[0].mechanism, simulated_releases(question.network.cell_count)
     return program(
         FACE,
         STREAM,
@@ -99,7 +99,7 @@ def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int
         f'tables = planned_tables(network, probabilities, {n!r}, 1, stream({chosen.seed!r}, "best_noise", "records"))',
         f"counts = dp.Counts(network, tables.values[0], {n!r})",
         f'rng = stream({chosen.seed!r}, "best_noise", "answer", {mechanism.label!r})',
-        f"print(answer_error(mechanism, counts, question, rng, releases={releases_of(question.network.cell_count)!r}))",
+        f"print(answer_error(mechanism, counts, question, rng, releases={releases!r}))",
     )
 
 
@@ -123,7 +123,7 @@ def verdict(comparison: Comparison, errors: Errors, question: Question) -> str:
 
 def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) -> str:
     whose = "the published probabilities" if is_published else "randomly generated probabilities"
-    releases = many(releases_of(question.network.cell_count), "simulated release")
+    releases = many(simulated_releases(question.network.cell_count), "simulated release")
     return (
         f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
         f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
@@ -133,7 +133,7 @@ def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) 
 
 def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> Running[Errors]:
     mechanisms = _mechanisms(comparison)
-    releases = releases_of(chosen.network.cell_count)
+    releases = simulated_releases(chosen.network.cell_count)
     key = (chosen.network, comparison.promise, comparison.weights, question.text, n, chosen.seed, len(mechanisms))
 
     def start() -> Work[Errors]:
@@ -150,14 +150,14 @@ def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) 
     return work
 
 
-def releases_of(cells: int) -> int:
+def simulated_releases(cells: int) -> int:
     """Return how many releases are simulated of a network of so many cells."""
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
 
 def question_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    return Question.of_telling_state(chosen.network, *question(chosen))
+    return Question.of_telling_state(chosen.network, *target_and_evidence(chosen))
 
 
 def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:

@@ -100,7 +100,7 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
 
 def _moving(page: Places, chosen: Chosen) -> "tuple[NonNegativity, Increment | None]":
     options, simulated = chosen.options("stealth"), non_negativity_of(chosen)
-    increment = increment_for(simulated, options)
+    increment = chosen_increment(simulated, options)
     with page.picture:
         _picture(simulated, options.sense, increment)
     page.lead("stealth.target" if options.aim is StealthAim.TARGET else "stealth.t")
@@ -126,7 +126,7 @@ class Increment:
     is_proved: bool
 
 
-def increment_for(simulated: NonNegativity, options: StealthOptions) -> Increment | None:
+def chosen_increment(simulated: NonNegativity, options: StealthOptions) -> Increment | None:
     """Return t as given, or for the target: by simulation, by proof where the simulation is too small for the target.
 
     None while more draws are to come that will be enough. Next to 1 it is the largest that is proved.

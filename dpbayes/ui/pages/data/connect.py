@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.ui.pages.data.connected import show_connected
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, connecting, keep_connected, listing
-from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
+from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.page import live
@@ -84,7 +84,7 @@ def _choose_table(name: str, server: Connections) -> None:
 def _path(server: Connections) -> str:
     """Return what was chosen or typed below the data root."""
     assert server.root is not None
-    offered = (*listed(server.root), OTHER)
+    offered = (*listed_files(server.root), OTHER)
     picked = st.selectbox("File or folder", offered, key="connect.file")
     if picked != OTHER:
         return picked

@@ -110,13 +110,13 @@ def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
 
 def _proposal(name: str, values: pd.Series) -> Proposal:
     try:
-        require_drawable(name)
+        require_node_names(name)
     except InputError as error:
         return Proposal(name, reason=str(error))
     return proposal(name, values)
 
 
-def require_drawable(name: str) -> None:
+def require_node_names(name: str) -> None:
     """Errors: InputError for a column whose name no node can have."""
     if len(name) > MAX_NAME:
         raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")

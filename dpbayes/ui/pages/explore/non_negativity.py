@@ -26,7 +26,7 @@ from dpbayes.mechanisms.stealth import (
     is_table_in_reach,
     least_noise,
     needed_by_the_table,
-    simulate,
+    simulate_for_counts,
     table_work,
 )
 from dpbayes.model.network import Network
@@ -204,7 +204,7 @@ def with_true_counts(chosen: Chosen, mechanism: LaplaceFourier) -> Running[tuple
 
     def step(size: int) -> Needed:
         noise = UnitNoise.draw(network, calibration, rng, draws=size, law=mechanism.noise_law.drawn_once)
-        return simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+        return simulate_for_counts(Sense.MARGINALS, noise, mechanism, counts.values)
 
     key = (network, calibration, mechanism.noise, mechanism.epsilon, chosen.settings.prior, counts.digest)
     return running("stealth.real", key, lambda: in_steps(draws, step_size=max(1, step_size), step=step))

@@ -8,7 +8,7 @@ from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
     are_errors_shown,
-    compared,
+    compared_mechanisms,
     is_too_large,
     planned_reading,
     planned_records,
@@ -52,7 +52,7 @@ def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = No
         "from dpbayes.experiments.planned_errors import Plan, planned_errors",
         _tables(chosen),
         value_in_python("reading", planned_reading(chosen)),
-        value_in_python("mechanisms", compared(chosen, searched=searched)),
+        value_in_python("mechanisms", compared_mechanisms(chosen, searched=searched)),
         f"plan = Plan(tables, reading, {POINTS})",
         f'streams = [stream({seed!r}, "network", "errors", place) for place in range(len(mechanisms))]',
         f"work = planned_errors(plan, mechanisms, streams.__getitem__, at_once={tables_at_once(network)})",

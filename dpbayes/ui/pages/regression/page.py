@@ -18,18 +18,18 @@ from dpbayes.experiments.regression.scenario import (
     RegressionScenario,
     study_of,
 )
-from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.headline import epsilons, looked_at, price, verdict
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
-    errors_of,
     mine_of,
     possible,
     public_size,
     recipe_for,
+    running_errors,
     trained_on,
 )
 from dpbayes.ui.session.chosen import Chosen
@@ -41,7 +41,7 @@ from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
 
 def _n(chosen: Chosen) -> str:
@@ -183,7 +183,7 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
     try:
         nearby = possible(chosen.settings)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -192,17 +192,17 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
 def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
     """Work for a moment and show the repeats so far; what cannot run gets its sentence."""
     try:
-        work = errors_of(scenario, chosen.settings)
+        work = running_errors(scenario, chosen.settings)
         work.work()
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     result = work.so_far.result
     k = looked_at(result.study, scenario)
     b = np.array(result.study.precisions)
     summary = "; ".join(f"{name} {_text_or_unknown(errors.mean[k], numeral)}" for name, errors in result.errors.items())
     chart(
-        error_figure(b, result.curves, marked=float(b[k])),
+        regression_errors_figure(b, result.curves, marked=float(b[k])),
         key="regression.errors",
         simulates=True,
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",

@@ -21,7 +21,7 @@ from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import scan_on_request
-from dpbayes.ui.widgets.show import refusal, sentence_instead
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal
 
 NUMBERS = ("lowest", "highest", "if missing")
 EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
@@ -82,7 +82,7 @@ def _summed(sums: Scan[SummedRecords]) -> None:
         if sums.result is not None:
             st.caption(f"One scan took {numeral(sums.seconds, 2)} seconds: {sums.result.gram.n:,} records.")
     if sums.refused:
-        refusal(InputError(sums.refused))
+        show_refusal(InputError(sums.refused))
 
 
 def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
@@ -115,7 +115,7 @@ def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], o
         keep(replace(mine, own=stated(mine.bounds, mine.target)))
     except InputError as error:
         keep(replace(mine, own=None))
-        refusal(error)
+        show_refusal(error)
 
 
 def _key(mine: Table) -> str:
@@ -133,7 +133,7 @@ def _typed(mine: Table, columns: list[str]) -> Table:
     try:
         edits = edits_of(_key(mine), len(bounds), EDITABLE)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return mine.declared(mine.columns)
     lines = bounds.to_dict("records")
     for place, edit in edits.items():

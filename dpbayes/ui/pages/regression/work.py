@@ -180,7 +180,7 @@ def trained_on(scenario: RegressionScenario, settings: Settings) -> int:
     return n
 
 
-def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
+def running_errors(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
 

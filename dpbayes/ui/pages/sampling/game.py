@@ -20,12 +20,12 @@ from dpbayes.experiments.sampling import (
     pair_of,
     play,
 )
-from dpbayes.figures.sampling import game_figure, needed_figure
+from dpbayes.figures.sampling import adversary_figure, game_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.posteriors.smoothness import beta_concentration
 from dpbayes.theory.dimitrakakis14.game import (
     Pair,
-    ceiling,
+    adversary_ceiling,
     necessary_answers,
     needed_answers_bracket,
     printed_answers,
@@ -39,7 +39,7 @@ from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import data_and_download, folded, refusal
+from dpbayes.ui.widgets.show import data_and_download, folded, show_refusal
 
 LEVEL = 0.95
 MOST_SIMULATED = 4000
@@ -133,7 +133,7 @@ def _opened(chosen: Chosen) -> None:
         try:
             game = chosen_game(options, chosen.parameter("calibration"))
         except InputError as error:
-            refusal(error)
+            show_refusal(error)
         if game is not None:
             study = games_of(game, seed=chosen.seed)
             needed = needed_answers(study, level=LEVEL)
@@ -198,14 +198,14 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
     steps = np.arange(1, len(study.log_odds) + 1)
     if game.mechanism is None:
         epsilon = game.options.answer_epsilon
-        curve = ceiling(epsilon, steps)
+        curve = adversary_ceiling(epsilon, steps)
         name = f"upper bound if ε were {numeral(epsilon, 6)} (no guarantee)"
         return [(name, curve, study.above(curve) == 0)]
     promised = [("proved", game.mechanism.certified.epsilon)]
     if game.mechanism.calibration is Calibration.AS_PRINTED:
         promised.append(("stated", game.mechanism.claimed.epsilon))
     curves = [
-        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", ceiling(epsilon, steps))
+        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", adversary_ceiling(epsilon, steps))
         for who, epsilon in promised
     ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
@@ -272,7 +272,7 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
         marks.append((f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
-    figure = needed_figure(
+    figure = adversary_figure(
         steps[picked],
         study.right[picked],
         study.right_error[picked],

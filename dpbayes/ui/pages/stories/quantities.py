@@ -29,9 +29,9 @@ from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.headline import looked_at
 from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
-from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up
+from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
@@ -90,7 +90,7 @@ def _readings(chosen: Chosen) -> Readings:
 
 def _answers(chosen: Chosen) -> tuple[float, float]:
     """Return the probability asked for, exact and of the first release, in percent."""
-    target, given = question(chosen)
+    target, given = target_and_evidence(chosen)
     net = chosen.network
     state = net.telling_state(net.index(target))
     exact, private = _readings(chosen).shown.query(target, given)
@@ -150,10 +150,10 @@ def _less_noise(chosen: Chosen) -> str:
 
 
 def _least_epsilon(chosen: Chosen) -> float:
-    least = finished(answered(Asking.now(chosen), chosen.settings.mechanism))
+    least = finished(answer_steps(Asking.now(chosen), chosen.settings.mechanism))
     if isinstance(least, str):
         raise InputError(least)
-    return rounded_up(least.epsilon)
+    return epsilon_rounded_up(least.epsilon)
 
 
 # Audit

@@ -23,10 +23,10 @@ from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.which_epsilon import AskedTables, WhichEpsilonOptions
-from dpbayes.ui.session.scans import records_of
+from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.readable import called
+from dpbayes.ui.widgets.readable import readable_names_note
 
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
@@ -46,7 +46,7 @@ MOST_VALUES, MOST_RECORDS = 4_000_000, 10_000_000
 """Numbers that all simulated releases hold together, and records of all planned tables that are drawn one by one."""
 
 
-def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
+def target_or_example(chosen: Chosen) -> tuple[str, dict[str, str]]:
     """Return the target and what is given, by node: what the person asked, else an example."""
     network, settings = chosen.network, chosen.settings
     states = dict(zip(network.names, network.states, strict=True))
@@ -61,12 +61,12 @@ def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
 
 def question_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    return Question.of_telling_state(chosen.network, *question(chosen))
+    return Question.of_telling_state(chosen.network, *target_or_example(chosen))
 
 
 def ask(chosen: Chosen) -> None:
     """Offer the target and the evidence of the question."""
-    network, (target, evidence) = chosen.network, question(chosen)
+    network, (target, evidence) = chosen.network, target_or_example(chosen)
     controls.choice("Target", "target", network.names, default=target)
     offered = {
         assignment(name, state): (name, state)
@@ -82,7 +82,7 @@ def ask(chosen: Chosen) -> None:
         change(target=target, evidence=tuple(picked.items()))
 
     st.multiselect("Evidence", list(offered), key="which_epsilon.given", placeholder="none", on_change=give)
-    called(chosen, (target, *evidence))
+    readable_names_note(chosen, (target, *evidence))
 
 
 def is_of_the_table(chosen: Chosen) -> bool:
@@ -96,7 +96,7 @@ def records_of_table(chosen: Chosen) -> int | None:
     if chosen.settings.data == "synthetic":
         records = chosen.settings.records
     elif chosen.is_connected:
-        records = records_of(chosen.connected) or 0
+        records = scanned_records(chosen.connected) or 0
     else:
         try:
             records = chosen.dataset.n

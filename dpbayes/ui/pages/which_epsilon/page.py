@@ -23,7 +23,7 @@ from dpbayes.experiments.least_epsilon.planning import (
 )
 from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
-from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
+from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.which_epsilon.asking import (
     MOST_DRAWS,
@@ -113,12 +113,14 @@ def which_epsilon_page(chosen: Chosen) -> bool:
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Running[ErrorCurve]]:
     asking, name = Asking.now(chosen), chosen.settings.mechanism
-    least = running("which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answered(asking, name))
+    least = running(
+        "which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answer_steps(asking, name)
+    )
     least.work()
     errors = running(
         "which_epsilon.errors",
         asking.key(name),
-        lambda: errors_of(asking, name),
+        lambda: error_steps_of(asking, name),
     )
     if least.done or not errors.taken:  # the answer comes first
         errors.work()
@@ -134,11 +136,11 @@ def _next(least: Running[Answered]) -> None:
     if not least.done or isinstance(least.so_far, str):
         next_page("Audit", "pages/audit.py")
         return
-    epsilon = rounded_up(least.so_far.epsilon)
+    epsilon = epsilon_rounded_up(least.so_far.epsilon)
     next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
-def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
+def answer_steps(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
     """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
     drawn = asking.share_of_tables
     try:
@@ -148,7 +150,7 @@ def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered
         return str(error)
 
 
-def errors_of(asking: Asking, name: str) -> Work[ErrorCurve]:
+def error_steps_of(asking: Asking, name: str) -> Work[ErrorCurve]:
     """Work out the picture's errors; where the wish cannot be made they stay unknown, and the search says why."""
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
@@ -172,10 +174,10 @@ def verdict(asking: Asking, least: Running[Answered]) -> str:
     if isinstance(answer, str):
         return f"No ε was found that keeps {what}."
     floor = " or less" if answer.epsilon <= answer.epsilons[0] else ""
-    return f"ε = {numeral(rounded_up(answer.epsilon))}{floor} keeps {what}."
+    return f"ε = {numeral(epsilon_rounded_up(answer.epsilon))}{floor} keeps {what}."
 
 
-def rounded_up(epsilon: float) -> float:
+def epsilon_rounded_up(epsilon: float) -> float:
     """Return an epsilon in two digits, never a smaller one."""
     place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
@@ -305,7 +307,7 @@ def _mechanisms(asking: Asking, answer: Answered) -> Running[tuple[NeededEpsilon
     def start() -> Work[tuple[NeededEpsilon, ...]]:
         needs: tuple[NeededEpsilon, ...] = ()
         for place, other in enumerate(rest):
-            steps = answered(asking, other, OTHER_DRAWS)
+            steps = answer_steps(asking, other, OTHER_DRAWS)
             other_answer = yield from part_of(steps, place / len(rest), (place + 1) / len(rest))
             needs = (*needs, needed_of(other, other_answer))
             yield Partial((place + 1) / len(rest), needs)
@@ -318,7 +320,7 @@ def _mechanisms(asking: Asking, answer: Answered) -> Running[tuple[NeededEpsilon
     shown = [need for need in needs if math.isfinite(need.epsilon)]
     if shown:
         chart(
-            needed_figure(shown),
+            least_epsilons_figure(shown),
             key="which_epsilon.mechanisms",
             simulates=True,
             alt=f"Dots: the least ε of each mechanism. {'; '.join(f'{n.label} {numeral(n.epsilon)}' for n in shown)}.",

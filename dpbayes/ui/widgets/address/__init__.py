@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpbayes.ui.session.current import current, follow
+from dpbayes.ui.session.current import current, follow_address
 from dpbayes.ui.session.drawings import revisit
 from dpbayes.ui.session.link import query_of
 
@@ -29,7 +29,7 @@ def begin_with_address() -> None:
     """
     run, turned_from = get_script_run_ctx(), st.session_state.pop(_TURNED, None)
     if run is not None and run.is_history_navigation:
-        follow(st.query_params.to_dict())
+        follow_address(st.query_params.to_dict())
         revisit()
     if _BEGUN not in st.session_state or turned_from not in (None, shown_page()):
         st.session_state[_BEGUN] = True

@@ -8,7 +8,7 @@ from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.place import shown_place
-from dpbayes.ui.session.scans import records_of
+from dpbayes.ui.session.scans import scanned_records
 
 Fact = Callable[[Chosen], str]
 """The value of what pictures depend on, as it stands below them; "" where there is none as the page is set."""
@@ -37,7 +37,7 @@ def public_records_text(chosen: Chosen) -> str:
     if chosen.settings.data == "synthetic":
         return f"{chosen.settings.records:,}"
     try:
-        n = records_of(chosen.connected) if chosen.is_connected else chosen.n
+        n = scanned_records(chosen.connected) if chosen.is_connected else chosen.n
     except InputError:
         return ""
     return "" if n is None else f"{n:,}"
