@@ -24,7 +24,7 @@ from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.options.which_epsilon import AskedTables
+from dpbayes.ui.session.options.which_epsilon import SimulatedTables
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
@@ -178,7 +178,7 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
     fine(at.switch_page("pages/which_epsilon.py").run())
     assert "Your records are not used" in everything(at)
     assert not asks(at)
-    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(AskedTables.LOADED).run())
+    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(SimulatedTables.LOADED).run())
     press(at, "Count the table")
     assert "no guarantee covers an ε" in everything(at)
     assert f"of the table’s {in_memory().n:,} records" in everything(at)

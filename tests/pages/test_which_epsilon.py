@@ -15,7 +15,7 @@ from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import asking, page
-from dpbayes.ui.session.options.which_epsilon import AskedTables
+from dpbayes.ui.session.options.which_epsilon import SimulatedTables
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import thorough
 from tests.pages.conftest import (
@@ -235,7 +235,7 @@ def test_the_recipient_sees_the_same(at: AppTest) -> None:
     assert figures(other)["which_epsilon.errors"] == figures(at)["which_epsilon.errors"]
 
 
-LOADED = {"which_epsilon.tables": AskedTables.LOADED.value}
+LOADED = {"which_epsilon.tables": SimulatedTables.LOADED.value}
 OUTSIDE = "Not private (curator view): no guarantee covers an ε that is chosen from the records."
 
 
@@ -280,7 +280,7 @@ def test_a_drawing_that_does_not_fit_the_table_is_one_sentence_and_planned_table
 ) -> None:
     at = open_page(PAGE, graph="chain:3", **LOADED)
     one_sentence(at, "is not a column of the table")
-    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(AskedTables.PLANNED).run())
+    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(SimulatedTables.PLANNED).run())
     assert not sentences(at)
 
 

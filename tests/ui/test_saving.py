@@ -14,7 +14,7 @@ from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.options.compare import CompareView
-from dpbayes.ui.session.options.which_epsilon import AskedTables
+from dpbayes.ui.session.options.which_epsilon import SimulatedTables
 from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.facts import Facts, facts_of, pictures_tell
@@ -147,7 +147,7 @@ def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_i
     planned = settings_caption("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
     assert "tables = planned, from public probabilities, n = 321." in planned
     assert planned.endswith(" A simulation, not a release.")
-    loaded = Chosen(settings.with_parameter("which_epsilon.tables", AskedTables.LOADED))
+    loaded = Chosen(settings.with_parameter("which_epsilon.tables", SimulatedTables.LOADED))
     line = settings_caption("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
     assert "n = 321" in line
     assert line.endswith("Curator view: may contain values that are not private.")
