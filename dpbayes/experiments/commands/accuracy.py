@@ -52,7 +52,7 @@ class AccuracyRecipe:
         plan = self.plan
         words = [*self._network_words, *self._source_words]
         words += ["--target", plan.target, *words_of(plan), *self._epsilon_words]
-        words += ["--weights", *told] if (told := weight_texts(plan.network, plan.weights)) else []
+        words += ["--weights", *weight_words] if (weight_words := weight_texts(plan.network, plan.weights)) else []
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property
@@ -68,8 +68,8 @@ class AccuracyRecipe:
         if self.table in SHIPPED:
             return words
         whole = isinstance(self.plan.source, Dataset)
-        told = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
-        return [*words, "--states", json.dumps(told, ensure_ascii=False)] if told else words
+        states = {n: s for n, s in zip(network.names, network.states, strict=True) if whole or s != BINARY}
+        return [*words, "--states", json.dumps(states, ensure_ascii=False)] if states else words
 
     @property
     def _is_default(self) -> bool:
@@ -94,10 +94,10 @@ class AccuracyRecipe:
     def settings(self) -> dict[str, str | int | float]:
         """What a file of results is to say of itself beside the plan: names, states, planned repeats, the command."""
         network, source = self.plan.network, self.plan.source
-        told = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
+        states = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
         return {
             "network": self._network_name,
-            "states": json.dumps(told, ensure_ascii=False) if told else "",
+            "states": json.dumps(states, ensure_ascii=False) if states else "",
             "source": (self.table or UNNAMED) if isinstance(source, Dataset) else "synthetic",
             "columns digest": digest(source) if isinstance(source, Dataset) else "",
             "planned repeats": self.plan.repeats,

@@ -60,8 +60,8 @@ def draw(figure: Figure, picture: Path) -> str:
 def parquet_bytes(frame: pd.DataFrame, settings: Settings) -> bytes:
     """Return a frame as Parquet, with settings, as JSON, in the metadata `dpbayes`."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    known = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in settings.items()}
-    text = json.dumps(known, ensure_ascii=False, allow_nan=False, default=_plain).encode()
+    values = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in settings.items()}
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, default=_plain).encode()
     out = io.BytesIO()
     arrow_parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), b"dpbayes": text}), out)
     return out.getvalue()

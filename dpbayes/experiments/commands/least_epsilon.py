@@ -114,7 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--draws",
         metavar="R",
-        help=f"simulated releases ({', '.join(f'{each.draws:,} {name}' for name, each in ANSWERS.items())})",
+        help=f"simulated releases ({', '.join(f'{answer.draws:,} {name}' for name, answer in ANSWERS.items())})",
     )
     add_settings(how, PriorAndSeed)
     add_settings(parser.add_argument_group("what the epsilon means"), Suspected)
@@ -144,16 +144,16 @@ def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> li
     """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
     if args.set or args.epsilon:
         raise InputError(f"--set and --epsilon are about one mechanism; leave them out, or name one, not {EVERY}.")
-    told = []
+    answers = []
     for name, kind in NAMES.items():
         if kind not in PRIVATE:
             continue
         wish = _wish(argparse.Namespace(**vars(args) | {"mechanism": name}), simulated)
         try:
-            told.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
+            answers.append(f"{kind.label}: {lines(least_epsilon(wish, stream(simulated.seed, 'least epsilon')))[0]}")
         except InputError as error:
-            told.append(f"{kind.label}: {error}")
-    return told
+            answers.append(f"{kind.label}: {error}")
+    return answers
 
 
 def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str]:
@@ -239,16 +239,18 @@ def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[
     if args.mechanism not in NAMES:
         raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
-    known = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
+    parameters = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
     texts = dict(_whole_pair(word) for word in args.set)
     for name in texts:
-        if name not in known:
+        if name not in parameters:
             raise InputError(
-                f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(known) or 'none'}."
+                f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(parameters) or 'none'}."
             )
     # The search sets the epsilon: this one is large because some mechanisms cannot be made at a small one.
     mechanism: Any = typical(kind, prior=prior, epsilon=EPSILON.high)
-    turned: NetworkMechanism[Outcome] = replace(mechanism, **{n: read(known[n], n, text) for n, text in texts.items()})
+    turned: NetworkMechanism[Outcome] = replace(
+        mechanism, **{n: read(parameters[n], n, text) for n, text in texts.items()}
+    )
     return turned
 
 

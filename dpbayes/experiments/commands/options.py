@@ -55,8 +55,8 @@ def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
 def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
     title = parameter.title or name.replace("_", " ")
     if isinstance(parameter, Choice):
-        known = ", ".join(f'"{choice.value}"' for choice in parameter.options)
-        return f'{title}: one of {known} ("{default.value}")'
+        choices = ", ".join(f'"{choice.value}"' for choice in parameter.options)
+        return f'{title}: one of {choices} ("{default.value}")'
     return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} ({numeral(default, 12)})"
 
 
@@ -84,17 +84,19 @@ def taken(kind: type[ScenarioT], texts: dict[str, str]) -> ScenarioT:
 
 
 def _values(kind: type[Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    known, values = parameters_of(kind), dict[str, Any]()
+    parameters, values = parameters_of(kind), dict[str, Any]()
     for name, text in texts.items():
-        if name not in known:
-            raise InputError(f"There is no setting {brief(name)} of this experiment; choose from {', '.join(known)}.")
-        values[name] = _value(known[name], option(name), text)
+        if name not in parameters:
+            raise InputError(
+                f"There is no setting {brief(name)} of this experiment; choose from {', '.join(parameters)}."
+            )
+        values[name] = _value(parameters[name], option(name), text)
     return values
 
 
 def _value(parameter: Parameter | Choice, name: str, text: str) -> Any:
     """Read a number, or the name of a choice, of which the first word is enough where no other begins with it."""
     if isinstance(parameter, Choice):
-        begun = [str(each.value) for each in parameter.options if str(each.value).split()[:1] == [text]]
+        begun = [str(choice.value) for choice in parameter.options if str(choice.value).split()[:1] == [text]]
         text = begun[0] if len(begun) == 1 else text
     return read(parameter, name, text)

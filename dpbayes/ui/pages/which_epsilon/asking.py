@@ -22,7 +22,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.options.which_epsilon import AskedTables, WhichEpsilonOptions
+from dpbayes.ui.session.options.which_epsilon import SimulatedTables, WhichEpsilonOptions
 from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
@@ -87,8 +87,8 @@ def ask(chosen: Chosen) -> None:
 
 def is_of_the_table(chosen: Chosen) -> bool:
     """Return whether it is asked about the table that is loaded or connected: for the curator alone."""
-    asks: AskedTables = chosen.options("which_epsilon").tables
-    return asks is AskedTables.LOADED and chosen.is_curator
+    asks: SimulatedTables = chosen.options("which_epsilon").tables
+    return asks is SimulatedTables.LOADED and chosen.is_curator
 
 
 def records_of_table(chosen: Chosen) -> int | None:

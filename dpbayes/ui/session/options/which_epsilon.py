@@ -8,7 +8,7 @@ from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.posteriors.noise_model import Reading
 
 
-class AskedTables(enum.Enum):
+class SimulatedTables(enum.Enum):
     """Whose releases are simulated: of planned tables, or of the open table, for the curator alone."""
 
     PLANNED = "planned tables"
@@ -44,9 +44,9 @@ class WhichEpsilonOptions:
         ),
     ]
     tables: Annotated[
-        AskedTables,
+        SimulatedTables,
         Choice(
-            AskedTables,
+            SimulatedTables,
             title="tables",
             description="Planned tables are sampled from public probabilities, so the choice of ε costs no privacy. "
             "An ε chosen from the table itself depends on its records, and no guarantee covers that choice.",
