@@ -116,6 +116,35 @@ def test_an_exception_is_a_name_that_there_is() -> None:
     assert all(reason.endswith(".") for reason in EXCEPTIONS.values())
 
 
+ALIKE = {
+    "every page and every command has one": {
+        *("add_arguments", "command_of", "details", "download", "finding", "frame_of", "main"),
+        *("possible", "python_of", "recipe_of", "run", "show_progress", "verdict"),
+    },
+    "a paper's own numbering": {"counterexample_lemma_4", "lemma_1", "lemma_2", "lemma_3", "lemma_4", "theorem_3"},
+    "one thing of several kinds of experiments, tables or views": {
+        *("add_network", "add_out", "ask", "below", "comparison_of", "comparison_sentence", "count_table", "counts_of"),
+        *("digest", "die_of", "draw", "is_number", "moving", "network_of", "parquet_bytes", "planned_records"),
+        *("question_of", "settings_of", "settings_text", "study_of", "table_of"),
+    },
+    "checked against the limits of its own module": {"checked_delta", "checked_epsilon", "checked_epsilons"},
+    "where a curve passes a level": {"crossing"},
+}
+"""Public functions of several modules that do the same in each, by what they have in common."""
+
+
+def test_functions_of_one_name_do_one_thing() -> None:
+    """Give a function that does something else another name, or add its name to `ALIKE`."""
+    modules: dict[str, set[Path]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                modules.setdefault(node.name, set()).add(path)
+    shared = {name for name, paths in modules.items() if len(paths) > 1}
+    assert len(modules) > 1000
+    assert sorted(shared - set().union(*ALIKE.values())) == []
+
+
 def test_no_file_repeats_the_name_of_a_folder_that_it_is_in() -> None:
     """Neither before nor after its own name."""
     paths = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")]
