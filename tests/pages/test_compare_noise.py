@@ -282,4 +282,4 @@ def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPa
 
 
 def test_fewer_releases_are_simulated_of_a_large_network() -> None:
-    assert [answer.simulated_releases(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]
+    assert [answer.releases_per_answer(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]

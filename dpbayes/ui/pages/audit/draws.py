@@ -20,7 +20,7 @@ MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
 to LEAST_DRAWS, and the largest are not drawn."""
 
 
-def draws_section(subject: Audited, *, seed: int) -> None:
+def lower_bound_section(subject: Audited, *, seed: int) -> None:
     """Show the lower bound that releases of two neighbouring tables prove, with its confidence."""
     st.subheader("Lower bound from simulated releases")
     wanted, numbers_per_release = hash(subject.key), subject.numbers

@@ -22,7 +22,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details
-from dpbayes.ui.pages.audit.draws import draws_section
+from dpbayes.ui.pages.audit.draws import lower_bound_section
 from dpbayes.ui.pages.audit.headline import verdict, without_audit
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
@@ -101,7 +101,7 @@ def audit_page(chosen: Chosen) -> bool:
     with st.container(key="below"):
         worst_section(subject, report)
         if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
-            draws_section(subject, seed=chosen.seed)
+            lower_bound_section(subject, seed=chosen.seed)
         searching = recalibration(chosen, subject, report)
         attack_section(chosen, subject, report)
         details(chosen, subject, report)
@@ -142,7 +142,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
         right.metric("Measured", "unknown", help=MEASURED)
         right.caption("The distribution of the releases is not known, so the worst case cannot be computed.")
     if subject.n:
-        draws_section(subject, seed=chosen.seed)
+        lower_bound_section(subject, seed=chosen.seed)
     unaudited_details(subject)
     next_page("Ledger", "pages/ledger.py")
 

@@ -86,7 +86,7 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 
 def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:
     """Return the code that gives the error of the first mechanism, at epsilon alone."""
-    mechanism, releases = comparison.noises[0].mechanism, simulated_releases(question.network.cell_count)
+    mechanism, releases = comparison.noises[0].mechanism, releases_per_answer(question.network.cell_count)
     return program(
         FACE,
         STREAM,
@@ -123,7 +123,7 @@ def verdict(comparison: Comparison, errors: Errors, question: Question) -> str:
 
 def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) -> str:
     whose = "the published probabilities" if is_published else "randomly generated probabilities"
-    releases = many(simulated_releases(question.network.cell_count), "simulated release")
+    releases = many(releases_per_answer(question.network.cell_count), "simulated release")
     return (
         f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
         f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
@@ -133,7 +133,7 @@ def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) 
 
 def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> Running[Errors]:
     mechanisms = _mechanisms(comparison)
-    releases = simulated_releases(chosen.network.cell_count)
+    releases = releases_per_answer(chosen.network.cell_count)
     key = (chosen.network, comparison.promise, comparison.weights, question.text, n, chosen.seed, len(mechanisms))
 
     def start() -> Work[Errors]:
@@ -150,7 +150,7 @@ def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) 
     return work
 
 
-def simulated_releases(cells: int) -> int:
+def releases_per_answer(cells: int) -> int:
     """Return how many releases are simulated of a network of so many cells."""
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
