@@ -92,7 +92,7 @@ def read(at: AppTest) -> list[str]:
     shown += [bar.proto.text for bar in at.get("progress")]
     shown += [f"{button.label}\n{button.proto.help}" for button in at.get("download_button")]
     shown += cells(at)
-    shown += [f"{chart['alt']}\n{chart['told']}" for chart in charts(at)]
+    shown += [f"{chart['alt']}\n{chart['caption']}" for chart in charts(at)]
     return shown + drawn_texts(figures(at))
 
 
