@@ -320,13 +320,13 @@ def python_of(simulated: NonNegativity, options: StealthOptions, increment: Incr
     return program(
         FACE,
         STREAM,
-        "from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate",
+        "from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate_for_counts",
         "import math" if options.aim is StealthAim.TARGET else "",
         network_in_python(simulated.network),
         mechanism_in_python(simulated.mechanism),
         'rng = stream(0, "stealth")',
         f"noise = UnitNoise.draw(network, mechanism.calibration, rng, draws={simulated.draws!r}, {law})",
-        f"needed = simulate(Sense.{options.sense.name}, noise, mechanism)",
+        f"needed = simulate_for_counts(Sense.{options.sense.name}, noise, mechanism)",
         f"print({last})",
     )
 
