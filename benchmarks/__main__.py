@@ -22,22 +22,22 @@ def main() -> None:
     parser.add_argument("--engines", action="store_true", help="only this: Parquet and DuckDB on large tables")
     parser.add_argument("--servers", action="store_true", help="with --engines: PostgreSQL and Spark instead")
     parser.add_argument("--most", type=int, default=10_000_000, help="with --engines: records of the largest table")
-    asked = parser.parse_args()
-    if asked.engines and asked.servers:
+    args = parser.parse_args()
+    if args.engines and args.servers:
         from benchmarks.servers import servers
 
-        show(servers(sizes=[n for n in (1_000_000, 10_000_000) if n <= asked.most]))
+        show(servers(sizes=[n for n in (1_000_000, 10_000_000) if n <= args.most]))
         return
-    if asked.engines:
+    if args.engines:
         from benchmarks.engines import engines, in_memory
 
-        sizes = [n for n in (100_000, 1_000_000, 10_000_000, 100_000_000) if n <= asked.most]
+        sizes = [n for n in (100_000, 1_000_000, 10_000_000, 100_000_000) if n <= args.most]
         show([*in_memory(), *engines(sizes=sizes)])
         return
-    if asked.memory:
+    if args.memory:
         from benchmarks.memory import memory
 
-        records, looks = memory(moves=asked.moves, seconds=asked.seconds)
+        records, looks = memory(moves=args.moves, seconds=args.seconds)
         show(records, looks=looks)
         return
     records = [*asia_releases(), *andes_releases(), *counting(), *growth()]
@@ -52,10 +52,10 @@ def main() -> None:
     records += [*regression.figure_2(), *regression.making_up(), *regression.slopes(grown)]
     measured |= grown
     records += [*wide_pages(), *large_pages()]
-    if not asked.no_browser:
+    if not args.no_browser:
         from benchmarks.browser import cold_start, dragging, first_charts, slider_to_chart
 
-        records += [*cold_start(), *first_charts(), *slider_to_chart(rounds=asked.rounds), *dragging()]
+        records += [*cold_start(), *first_charts(), *slider_to_chart(rounds=args.rounds), *dragging()]
         records += classroom()
     path = show(records)
     print(f"Costs drawn in {save_costs(measured, path.with_suffix('.html'))}")

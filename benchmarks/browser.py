@@ -157,7 +157,8 @@ def dragging(*, rounds: int = 3) -> list[Record]:
                 drags[key].append(drag(page))
                 rest(page)
     rate, late = (
-        {key: statistics.median(each[part] for each in measured) for key, measured in drags.items()} for part in (0, 1)
+        {key: statistics.median(times[part] for times in measured) for key, measured in drags.items()}
+        for part in (0, 1)
     )
     return [
         record
@@ -224,13 +225,13 @@ def cold_start(*, repeats: int = 5) -> list[Record]:
     return [
         Record.of_times(
             f"Cold start to the first chart, {name}",
-            each,
+            times,
             "s",
             baseline="trivial page",
             baseline_times=trivial,
             bound=1.3,
         )
-        for name, each in took.items()
+        for name, times in took.items()
     ]
 
 
@@ -240,7 +241,7 @@ def first_charts(*, repeats: int = 5) -> list[Record]:
     In turns with the trivial page: what Streamlit's scripts take in this browser is in both. The first turn does not
     count: only then has the server kept what it keeps for all, and a new window of this browser compiled the scripts.
     """
-    known: dict[str, list[float]] = {}
+    warm: dict[str, list[float]] = {}
     new: dict[str, list[float]] = {}
     with streamlit_process(APP) as (url, _), streamlit_process(TRIVIAL) as (trivial, _), chromium() as visitor:
         pages = {name: f"{url}/{name}" for name in CHARTS} | {"trivial": trivial}
@@ -249,22 +250,27 @@ def first_charts(*, repeats: int = 5) -> list[Record]:
         for _ in range(1 + repeats):
             for name, address in pages.items():
                 window = visitor.context.new_page()
-                known.setdefault(name, []).append(first_ink(window, address))
+                warm.setdefault(name, []).append(first_ink(window, address))
                 window.close()
                 with chromium() as stranger:
                     new.setdefault(name, []).append(first_ink(stranger, address))
-    return [*_first_charts("First chart", known), *_first_charts("First chart in a new browser", new)]
+    return [*_first_charts("First chart", warm), *_first_charts("First chart in a new browser", new)]
 
 
 def _first_charts(what: str, took: dict[str, list[float]]) -> list[Record]:
     """Return the times of each page beside the trivial one's, and the slowest."""
-    times = {name: each[1:] for name, each in took.items()}
+    times = {name: times_of_page[1:] for name, times_of_page in took.items()}
     trivial = times.pop("trivial")
     records = [
         Record.of_times(
-            f"{what}, {name.capitalize()}", each, "ms", baseline="trivial page", baseline_times=trivial, bound=1.3
+            f"{what}, {name.capitalize()}",
+            times_of_page,
+            "ms",
+            baseline="trivial page",
+            baseline_times=trivial,
+            bound=1.3,
         )
-        for name, each in times.items()
+        for name, times_of_page in times.items()
     ]
     slowest = max(record.value for record in records)
     return [*records, Record(name=f"{what}, the slowest page", value=slowest, unit="ms", bound=FIRST_MS)]

@@ -158,7 +158,7 @@ async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int
         await asyncio.gather(*(attend(client, PERIOD_S * i / sessions) for i, client in enumerate(clients)))
         total = sessions * moves
         return Lesson(
-            took_ms=[each for client in clients for each in client.took_ms],
+            took_ms=[milliseconds for client in clients for milliseconds in client.took_ms],
             rests=sum(client.rests for client in clients) / total,
             kib=sum(client.bytes_received for client in clients) / total / 1024,
             messages=sum(client.messages_received for client in clients) / total,

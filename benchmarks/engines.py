@@ -40,7 +40,7 @@ def engines(*, sizes: Sequence[int] = (100_000, 1_000_000, 10_000_000), repeats:
             ways = ["parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql"]
             ways += [way for way in PEERS if n <= MOST_OF_PEERS.get(way, n)]
             runs = [{way: run(way, path) for way in ways} for _ in range(repeats if n <= 10_000_000 else 1)]
-        if any(each["n"] != n for all_ways in runs for each in all_ways.values()):
+        if any(measured["n"] != n for all_ways in runs for measured in all_ways.values()):
             raise AssertionError("not every way counted all records")
         medians = {way: {key: statistics.median(r[way][key] for r in runs) for key in runs[0][way]} for way in ways}
         records += of_size(n, medians)
@@ -87,8 +87,8 @@ def of_size(n: int, ways: dict[str, Measured]) -> list[Record]:
 
 def run(way: str, path: Path) -> Measured:
     """Measure one way in a process of its own."""
-    asked = [sys.executable, "-m", "benchmarks.engines_run", way, str(path)]
-    answer = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.engines_run", way, str(path)]
+    answer = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     measured: Measured = json.loads(answer.stdout.splitlines()[-1])
     return measured
 
@@ -130,7 +130,7 @@ def in_memory(*, n: int = 10_000_000, repeats: int = 3) -> list[Record]:
         for chosen in ordered:
             last = packed[chosen[-1]]
             parity[chosen] = parity[chosen[:-1]] ^ last if len(chosen) > 1 else last
-        return [int(np.bitwise_count(each).sum()) for each in parity.values()]
+        return [int(np.bitwise_count(bits).sum()) for bits in parity.values()]
 
     return [
         Record(

@@ -102,7 +102,7 @@ def opened_ms(page: str, query: dict[str, str], *, repeats: int) -> float:
         at.switch_page(f"pages/{page}.py")
         at.run()
         if at.exception or at.error:
-            raise RuntimeError(f"The page {page} failed: {[each.value for each in (*at.exception, *at.error)]}")
+            raise RuntimeError(f"The page {page} failed: {[element.value for element in (*at.exception, *at.error)]}")
 
     with mock.patch.object(st, "rerun", return_value=None):
         return median_ms(once, repeats=repeats)

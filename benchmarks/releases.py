@@ -32,7 +32,7 @@ WIDE = 16
 """Parents of one node, all of two states: 131,104 cells."""
 
 
-def asked(network: Network) -> ReleaseRequest:
+def request_of(network: Network) -> ReleaseRequest:
     return ReleaseRequest(
         dataset="measured",
         network=network,
@@ -73,7 +73,7 @@ def named(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 5) -> list[Rec
     records = []
     for name in names:
         network, cpts = load_named(name)
-        request, counts = asked(network), counted(network, cpts, N)
+        request, counts = request_of(network), counted(network, cpts, N)
         document = published(request, counts)
         records += [
             Record(
@@ -90,7 +90,7 @@ def named(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 5) -> list[Rec
 def large(*, parents: int = WIDE, repeats: int = 3) -> list[Record]:
     """Time a release of a very wide node against its noise alone, and its check."""
     network, counts = wide(parents)
-    request = asked(network)
+    request = request_of(network)
     document = published(request, counts)
     return [
         Record(

@@ -44,10 +44,10 @@ def thorough(every: Iterable[Case], *, sample: Iterable[Case]) -> list[Case]:
     return cases if IS_THOROUGH else fewer
 
 
-def crossed(first: Sequence[First], second: Sequence[Second], *, each: int) -> list[tuple[First, Second]]:
+def crossed(first: Sequence[First], second: Sequence[Second], *, times: int) -> list[tuple[First, Second]]:
     """Return all pairs under `thorough`; else so few that each member of the longer list is in just `each` of them."""
-    shift = max(1, min(len(first), len(second)) // each)
-    places = [(k, k + step * shift) for k in range(max(len(first), len(second))) for step in range(each)]
+    shift = max(1, min(len(first), len(second)) // times)
+    places = [(k, k + step * shift) for k in range(max(len(first), len(second))) for step in range(times)]
     return thorough(
         itertools.product(first, second), sample=[(first[i % len(first)], second[j % len(second)]) for i, j in places]
     )

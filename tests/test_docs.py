@@ -81,7 +81,7 @@ def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, code, ou
 def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_from_the_code():
     text = " ".join(TEXTS["docs/scale.md"].split())
     net = engines_run.network()
-    codes = [math.prod(net.cards[list(each.nodes)].tolist()) for each in clusters(net)]
+    codes = [math.prod(net.cards[list(cluster.nodes)].tolist()) for cluster in clusters(net)]
     (measured,) = re.findall(r"\| Spark [^|]*\| 10⁷ \| ([0-9.]+) s \|", text)
     cores = float(measured) * 1e5  # seconds of one core for 10¹² records
     (tasks,) = re.findall(r"2\.8 TB has ([0-9,]+) parts of 128 MB", text)
@@ -119,7 +119,7 @@ def test_every_path_exists(name):
     assert not [path for path in paths_in(TEXTS[name]) - later if not (ROOT / path.removeprefix("/")).exists()]
 
 
-def test_paths_are_told_from_other_code():
+def test_paths_are_distinguished_from_other_code():
     text = "`dpbayes/x.py`, `README.md`, `data/`; `(..., K)`, `a / b`, `make run`, `Release`, `numpy`\n"
     assert paths_in(text) == {"dpbayes/x.py", "README.md", "data/"}
 

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -55,6 +56,93 @@ def test_a_name_says_what_a_thing_is() -> None:
     seen = names()[1]
     assert len(seen) > 10_000
     assert [(path, name) for path, name in seen if name in nameless] == []
+
+
+VAGUE = {"asked", "each", "found", "held", "known", "thrown", "told"}
+"""Words that say what happened to a value, or that it is one of several, and not what it is."""
+
+OF_SENTENCES = {"each", "found", "known"}
+"""Those of them that the name of a test may have, which is a sentence: there they stand beside the noun."""
+
+EXCEPTIONS: dict[str, str] = {}
+"""Names that keep such a word, and why."""
+
+
+@functools.cache
+def every_name() -> frozenset[tuple[str, str]]:
+    """Return the names of files, classes, functions, variables, arguments, fields and keywords, with their files."""
+    pairs = set()
+    for path in CODE:
+        file = str(path.relative_to(ROOT))
+        pairs.add((file, path.stem))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.ClassDef(name=name) | ast.keyword(arg=str(name)):
+                    pairs.add((file, name))
+                case _:
+                    pairs |= {(file, name) for name in named_by(node)}
+    return frozenset(pairs)
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a name, of one in CamelCase and of one with underscores."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
+
+
+def is_vague(name: str) -> bool:
+    """Whether a name has a word that says nothing of its value."""
+    vague = VAGUE - OF_SENTENCES if name.startswith("test_") else VAGUE
+    return bool(words_of(name) & vague) and name not in EXCEPTIONS
+
+
+def test_words_of_a_name() -> None:
+    assert words_of("_KnownCurve") == {"known", "curve"}
+    assert words_of("MOST_ASKED") == {"most", "asked"}
+    assert words_of("told_by2") == {"told", "by"}
+    assert is_vague("is_told")
+    assert is_vague("test_a_fault_is_told")
+    assert not is_vague("test_each_row_has_its_known_law")
+    assert not is_vague("reached")
+
+
+def test_no_name_has_a_word_that_says_nothing_of_its_value() -> None:
+    """Name the value: `posterior`, not `known`; `mechanism`, not `each`; `requested`, not `asked`."""
+    assert len(every_name()) > 10_000
+    assert sorted((file, name) for file, name in every_name() if is_vague(name)) == []
+
+
+def test_an_exception_is_a_name_that_there_is() -> None:
+    assert set(EXCEPTIONS) <= {name for _, name in every_name()}
+    assert all(reason.endswith(".") for reason in EXCEPTIONS.values())
+
+
+ALIKE = {
+    "every page and every command has one": {
+        *("add_arguments", "command_of", "details", "download", "finding", "frame_of", "main"),
+        *("possible", "python_of", "recipe_of", "run", "show_progress", "verdict"),
+    },
+    "a paper's own numbering": {"counterexample_lemma_4", "lemma_1", "lemma_2", "lemma_3", "lemma_4", "theorem_3"},
+    "one thing of several kinds of experiments, tables or views": {
+        *("add_network", "add_out", "ask", "below", "comparison_of", "comparison_sentence", "count_table", "counts_of"),
+        *("digest", "die_of", "draw", "is_number", "moving", "network_of", "parquet_bytes", "planned_records"),
+        *("question_of", "settings_of", "settings_text", "study_of", "table_of"),
+    },
+    "checked against the limits of its own module": {"checked_delta", "checked_epsilon", "checked_epsilons"},
+    "where a curve passes a level": {"crossing"},
+}
+"""Public functions of several modules that do the same in each, by what they have in common."""
+
+
+def test_functions_of_one_name_do_one_thing() -> None:
+    """Give a function that does something else another name, or add its name to `ALIKE`."""
+    modules: dict[str, set[Path]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                modules.setdefault(node.name, set()).add(path)
+    shared = {name for name, paths in modules.items() if len(paths) > 1}
+    assert len(modules) > 1000
+    assert sorted(shared - set().union(*ALIKE.values())) == []
 
 
 def test_no_file_repeats_the_name_of_a_folder_that_it_is_in() -> None:

@@ -61,7 +61,7 @@ def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-ASKED = {
+QUESTIONS = {
     "face": """
 import dpbayes as dp, types
 print(sorted(n for n in dir(dp) if not isinstance(getattr(dp, n), types.ModuleType)))
@@ -121,8 +121,8 @@ def said(site: Path) -> dict[str, str]:
     """What the package prints to each question, in one Python of its own with nothing of the repository on its path."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment |= {"PYTHONPATH": str(site), "PYTHONIOENCODING": "utf-8"}
-    command, asked = [sys.executable, "-W", "error", "-c", ASK], json.dumps(ASKED)
-    ran = subprocess.run(command, cwd=site, env=environment, input=asked, capture_output=True, encoding="utf-8")
+    command, questions = [sys.executable, "-W", "error", "-c", ASK], json.dumps(QUESTIONS)
+    ran = subprocess.run(command, cwd=site, env=environment, input=questions, capture_output=True, encoding="utf-8")
     assert ran.returncode == 0, ran.stderr
     answers: dict[str, str] = json.loads(ran.stdout)
     return answers
@@ -295,7 +295,7 @@ def test_version_and_help_need_no_extra(run, program):
     assert all(word in said for word in (f"default: {PORT}", DATA_ROOT, CONNECT, *COMMANDS))
 
 
-@pytest.mark.parametrize("command", [*((*SCRIPT, each) for each in COMMANDS), EXPERIMENTS, (*EXPERIMENTS, "accuracy")])
+@pytest.mark.parametrize("command", [*((*SCRIPT, word) for word in COMMANDS), EXPERIMENTS, (*EXPERIMENTS, "accuracy")])
 def test_the_help_of_every_command_needs_no_extra(run, command):
     ran = run("", *command, "--help")
     assert (ran.returncode, ran.stderr) == (0, "")

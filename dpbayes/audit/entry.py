@@ -27,14 +27,14 @@ Keeps = Callable[[Any], bool]
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """The statistics of two neighbouring tables, what is told of them, and what an attacker of the first asks.
+    """The statistics of two neighbouring tables, a description of them, and what an attacker of the first asks.
 
     `key` tells pairs of one mechanism apart; a `private` one comes from true records.
     """
 
     first: Any
     second: Any
-    told: str
+    description: str
     question: str = "of the first table"
     key: Hashable = "worst"
     private: bool = False
@@ -78,14 +78,14 @@ class Stepwise:
 
     are_needed: Callable[[Any], bool]
     steps: Callable[..., Work[AuditReport]]
-    told: Callable[[Any], str]
+    message: Callable[[Any], str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothetical:
     """Tables that belong to no network: made up by a few numbers, such as throws of a die.
 
-    `title` stands in the list of what may be audited and `asked` are the numbers that a person sets, of which
+    `title` stands in the list of what may be audited and `parameters` are the numbers that a person sets, of which
     `mechanism_at` makes the mechanism and `where` the words for its tables. `attacked` returns the pair that is
     attacked, from the audit's worst case and the numbers `chosen` for it; `attack` (mechanism, pair, generator,
     size) weighs simulated releases of the first, where no `log_ratios` do. `drawn` is the pair whose releases are
@@ -93,7 +93,7 @@ class Hypothetical:
     """
 
     title: str
-    asked: tuple[str, ...]
+    parameters: tuple[str, ...]
     caption: str
     mechanism_at: Callable[[Numbers], Any]
     where: Callable[[Numbers], str]

@@ -7,13 +7,13 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms import Exact
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of handing over the exact posterior: any two tables with different counts are told apart."""
-    require_known(mechanism, Exact)
+    require_exact_class(mechanism, Exact)
     grid = checked_grid(epsilons)
     if checked_records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
         return nothing_to_lose(mechanism, grid)

@@ -14,7 +14,7 @@ from dpbayes.audit.report.words import all_tables_text, checked_records, noise_c
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import walsh_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.fourier import coefficients
@@ -60,7 +60,7 @@ def _certain(noise: LaplaceNoise, network: Network) -> LaplaceNoise:
 
 def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
     """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
-    require_known(mechanism, LaplaceFourier)
+    require_exact_class(mechanism, LaplaceFourier)
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if checked_records(n) else 0
     if moved > MOST_MOVED:
         raise InputError(
@@ -73,10 +73,10 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
 def _losses(mechanism: LaplaceFourier, *, n: int, releases: int) -> Losses:
     # How many coefficients two records can flip is not listed: any number up to the largest is taken for possible.
     noise, network = fourier_noise(mechanism, n=n), mechanism.prior.network
-    pairs = noise.of_fewer(1, releases=releases)
+    pairs = noise.for_fewer_moved_values(1, releases=releases)
     if not pairs or network.closure.odd_overlap.exact:
         return Losses.of(pairs)
-    least = _certain(noise, network).of_fewer(1, releases=releases)
+    least = _certain(noise, network).for_fewer_moved_values(1, releases=releases)
     return Losses(Bracket(least[0], pairs[0]))
 
 

@@ -13,7 +13,7 @@ from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, con
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -38,7 +38,7 @@ def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -
 
 def gaussian_loss(mechanism: GaussianUpdates, *, n: int) -> GaussianLoss | WholeGaussianLoss:
     """Return what all counts together lose: nothing when n = 0."""
-    require_known(mechanism, GaussianUpdates)
+    require_exact_class(mechanism, GaussianUpdates)
     moved = squared_count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     if mechanism.noise is Noise.WHOLE:
         return WholeGaussianLoss(moved, mechanism.noise_scale)

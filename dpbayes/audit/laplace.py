@@ -13,7 +13,7 @@ from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pur
 from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -28,7 +28,7 @@ def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> A
     pure epsilon and the whole curve stay as they are without it. So it is for the probabilities of whole numbers.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
-    noise = laplace_noise(mechanism, n=n)
+    noise = noise_of_moved_counts(mechanism, n=n)
     if not noise.moved:
         return nothing_to_lose(mechanism, grid)
     worst = WorstCase(
@@ -45,9 +45,9 @@ def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> A
     )
 
 
-def laplace_noise(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
+def noise_of_moved_counts(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
     """Return how many counts one record moves, and how far: none when n = 0."""
-    require_known(mechanism, LaplaceUpdates, ConsistentLaplace)
+    require_exact_class(mechanism, LaplaceUpdates, ConsistentLaplace)
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
     return LaplaceNoise(moved, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
@@ -55,7 +55,7 @@ def laplace_noise(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
 
 def _losses(mechanism: LaplaceCounts, *, n: int, releases: int) -> Losses:
     # Every node of which the records lie in different cells moves two counts.
-    return Losses.of(laplace_noise(mechanism, n=n).of_fewer(2, releases=releases))
+    return Losses.of(noise_of_moved_counts(mechanism, n=n).for_fewer_moved_values(2, releases=releases))
 
 
 def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior], FloatArray]) -> Audit:
@@ -76,7 +76,7 @@ def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior
         losses=_losses,
         picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
         recalibration=Recalibration(
-            needed=lambda mechanism, n, delta: laplace_noise(mechanism, n=n).upper_epsilon(delta)
+            needed=lambda mechanism, n, delta: noise_of_moved_counts(mechanism, n=n).upper_epsilon(delta)
         ),
     )
 

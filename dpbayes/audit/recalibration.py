@@ -7,7 +7,7 @@ from dpbayes.audit.entry import Keeps, Recalibration
 from dpbayes.audit.registry import audit_of
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.known import described
+from dpbayes.mechanisms.exact_class import described
 
 _LEAST, _MOST = 1e-3, 1e3
 _CLOSE = 1e-4
@@ -67,7 +67,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
     delta = finite_number("delta", delta, low=0, high=1)
     how = _recalibration(mechanism)
     low, high = min(max(wanted, _LEAST), _MOST), math.inf
-    tried, known = 0, False
+    tried, low_meets_target = 0, False
 
     def suffices(turned: Any) -> bool:
         return needed_epsilon(turned, n=n, delta=delta) <= wanted
@@ -75,15 +75,15 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
     keeps: Keeps = suffices
     if how.keeping is not None:
         keeps = yield from how.keeping(mechanism, n=n, target=wanted, delta=delta)
-    while not (known and (low >= _MOST or high - low <= _CLOSE * min(high, _MOST))):
+    while not (low_meets_target and (low >= _MOST or high - low <= _CLOSE * min(high, _MOST))):
         # Until one is known that keeps to the target it is halved, then doubled until one does not, then bisected.
-        middle = low if not known else min(2 * low, _MOST) if math.isinf(high) else (low + high) / 2
+        middle = low if not low_meets_target else min(2 * low, _MOST) if math.isinf(high) else (low + high) / 2
         is_kept = keeps(how.knob.turned(mechanism, middle))
         tried += 1
         yield min(tried / _TRIES, 0.99)
         if is_kept:
-            low, known = middle, True
-        elif known:
+            low, low_meets_target = middle, True
+        elif low_meets_target:
             high = middle
         elif low <= _LEAST:
             raise InputError("Even the smallest internal epsilon exceeds the target; choose a larger target.")

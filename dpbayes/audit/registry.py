@@ -11,7 +11,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import exponential as map_exponential
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report.types import AuditReport
-from dpbayes.mechanisms.known import no_audit, oddity
+from dpbayes.mechanisms.exact_class import no_audit, oddity
 
 AUDITS: tuple[Audit, ...] = (
     exact.AUDIT,
@@ -49,8 +49,8 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
     """Return an audit of a mechanism's privacy loss for tables of n records.
 
     An audit applies to the output distribution of exactly one class. Subclasses and mechanisms with replaced parts
-    have no audit (see `dpbayes.mechanisms.known`). If there is no exact audit, `audit_by_draws` gives a lower bound on
-    the loss.
+    have no audit (see `dpbayes.mechanisms.exact_class`). If there is no exact audit,
+    `audit_by_draws` gives a lower bound on the loss.
 
     Args:
         mechanism: The mechanism, with its parameters.

@@ -16,7 +16,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
 from dpbayes.model.regression import Moments
 
@@ -38,7 +38,7 @@ def audit_regression(
     `exact` is the upper value that is proved for every table. `at_least` is the exact loss of a pair of tables made to
     lose much: see `bad_tables`. Errors: InputError for bad numbers, and where the number of features is not said.
     """
-    require_known(mechanism, RegressionSampler)
+    require_exact_class(mechanism, RegressionSampler)
     if features is None:
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
@@ -52,7 +52,9 @@ def audit_regression(
         exact=most,
         at_least=min(mechanism.draws * pair.loss, most) if pair else 0.0,
         curve=DeltaCurve(grid, deltas, np.zeros(len(grid))),
-        worst=WorstCase(pair.told[0], pair.told[1], f"weights of length {numeral(mechanism.norm_bound, 4)}")
+        worst=WorstCase(
+            pair.descriptions[0], pair.descriptions[1], f"weights of length {numeral(mechanism.norm_bound, 4)}"
+        )
         if pair
         else None,
         scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
@@ -64,7 +66,7 @@ def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) ->
 
     Errors: InputError for bad numbers.
     """
-    require_known(mechanism, RegressionSampler)
+    require_exact_class(mechanism, RegressionSampler)
     n, _ = _sizes(n, 1)
     most = mechanism.certified.epsilon if n else 0.0
     return range_epsilon(width=most, most=most, delta=delta)
@@ -79,7 +81,7 @@ class BadTables:
 
     first: Moments
     second: Moments
-    told: tuple[str, str]
+    descriptions: tuple[str, str]
     loss: float
     spare: int
 
@@ -90,7 +92,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
     features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
     """
-    require_known(mechanism, RegressionSampler)
+    require_exact_class(mechanism, RegressionSampler)
     n, d = _sizes(n, features)
     if n == 0:
         raise InputError("A table without records has no neighbouring tables.")
@@ -99,7 +101,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     for rest, one, other in _attacks(mechanism.norm_bound, used):
         for odd in ((one, other), (other, one)):
             first, second = (_moments([(n - 1, rest), (1, record)], used) for record in odd)
-            told = tuple(f"{n - 1:,} × {_text(rest, d)} and 1 × {_text(record, d)}" for record in odd)
+            descriptions = tuple(f"{n - 1:,} × {_text(rest, d)} and 1 × {_text(record, d)}" for record in odd)
             loss = exact_loss(
                 first,
                 second,
@@ -108,7 +110,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
                 norm_bound=mechanism.norm_bound,
                 spare=d - used,
             )
-            pairs.append(BadTables(first, second, (told[0], told[1]), float(loss), d - used))
+            pairs.append(BadTables(first, second, (descriptions[0], descriptions[1]), float(loss), d - used))
     return max(pairs, key=lambda pair: pair.loss)
 
 
@@ -158,7 +160,7 @@ def regression_ratios(
 
     Errors: InputError for what is not exactly a `RegressionSampler`.
     """
-    require_known(mechanism, RegressionSampler)
+    require_exact_class(mechanism, RegressionSampler)
     released = mechanism.release(widened(pair.first, pair.spare), rng, size)
     used = released.draws[..., : pair.first.d]
     bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
@@ -224,7 +226,7 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         second=second,
         x="position on a diameter of the ball (signed length)",
         y="density relative to the largest",
-        told="Densities of one sample of the weights under both tables along a diameter, and their privacy loss.",
+        alt="Densities of one sample of the weights under both tables along a diameter, and their privacy loss.",
         caption=(
             f"The diameter goes through the weights with the largest loss. One sample loses {numeral(pair.loss, 4)}."
             f"{loss_of_more(mechanism.draws)}"
@@ -249,7 +251,9 @@ def _turned(mechanism: RegressionSampler, epsilon: float) -> RegressionSampler:
 
 def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> TablePair:
     tables = bad_tables(mechanism, n=n, features=features)
-    return TablePair(tables, None, f"The worst pair is {tables.told[0]} (true) against {tables.told[1]}.")
+    return TablePair(
+        tables, None, f"The worst pair is {tables.descriptions[0]} (true) against {tables.descriptions[1]}."
+    )
 
 
 def _attack(
@@ -281,7 +285,7 @@ AUDIT = Audit(
     farthest=5.0,  # the epsilon stated in the paper grows with n
     hypothetical=Hypothetical(
         title="Regression sampler",
-        asked=("n", "features", "precision", "variance", "norm", "draws"),
+        parameters=("n", "features", "precision", "variance", "norm", "draws"),
         caption="The audit uses hypothetical records, scaled to length 1 by public bounds; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: (

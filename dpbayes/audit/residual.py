@@ -14,7 +14,7 @@ from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_t
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges, WorstCharge
@@ -25,7 +25,7 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
 
     The tables handed over hold all noisy residuals: rebuilding is one to one. Of whole noise rho gives an upper value.
     """
-    require_known(mechanism, GaussianResiduals)
+    require_exact_class(mechanism, GaussianResiduals)
     grid, network = checked_grid(epsilons), mechanism.prior.network
     charge = residual_charge(mechanism)
     if not (charge.value and checked_records(n)):
@@ -49,7 +49,7 @@ def residual_charge(mechanism: GaussianResiduals) -> WorstCharge:
 
 def residual_loss(mechanism: GaussianResiduals, *, n: int, releases: int = 1) -> Loss:
     """Return what all residuals of so many releases together lose: nothing when n = 0."""
-    require_known(mechanism, GaussianResiduals)
+    require_exact_class(mechanism, GaussianResiduals)
     if not checked_records(n):
         return GaussianLoss(0.0)
     charge = residual_charge(mechanism)

@@ -155,16 +155,16 @@ def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
 
     Errors: InputError for a mechanism without a promise or an audit, and more than MOST_RELEASES releases.
     """
-    times, known, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
+    times, entry, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
     if not promise.is_private:
         raise InputError(f"{mechanism.label} has no guarantee, so a release may reveal every record.")
-    if known.losses is None:
-        return Losses(_KnownCurve(mechanism, n, times))
-    return known.losses(mechanism, n=n, releases=times)
+    if entry.losses is None:
+        return Losses(_LossesOfCurve(mechanism, n, times))
+    return entry.losses(mechanism, n=n, releases=times)
 
 
 @dataclass(frozen=True, eq=False)
-class _KnownCurve:
+class _LossesOfCurve:
     """What is known of releases of a mechanism by its audit's curve and its promise; several lose no less than one."""
 
     mechanism: Any
@@ -177,8 +177,8 @@ class _KnownCurve:
         curve = audit(self.mechanism, n=self.n, epsilons=levels.ravel()).curve
         promise = self.mechanism.certified
         _, worst = PromisedLoss(promise.epsilon, promise.delta, self.releases).deltas(levels)
-        known = curve.deltas.reshape(levels.shape) if self.releases == 1 else worst
-        return curve.lower.reshape(levels.shape), np.minimum(worst, known)
+        upper = curve.deltas.reshape(levels.shape) if self.releases == 1 else worst
+        return curve.lower.reshape(levels.shape), np.minimum(worst, upper)
 
 
 def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
@@ -226,7 +226,7 @@ def _log_odds(name: str, probability: float) -> float:
 # In words
 
 
-def belief_told(promise: Guarantee, *, suspicion: float = SUSPICION, releases: int = 1) -> str:
+def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, releases: int = 1) -> str:
     """Return how far so many releases with a promise let a suspicion rise, as one sentence; the number rounds up.
 
     Errors: those of `ceiling`.

@@ -22,7 +22,7 @@ from dpbayes.audit.report.words import all_tables_text, nothing_to_lose, range_o
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.release import SampledCpts
 
 MOST_ROWS = 24
@@ -35,7 +35,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     N independent draws lose N times as much as one. The curve is exact for one draw from one binary node; otherwise it
     is the largest that the range of the loss allows.
     """
-    require_known(mechanism, PosteriorSampler)
+    require_exact_class(mechanism, PosteriorSampler)
     grid, network, bound = checked_grid(epsilons), mechanism.prior.network, mechanism.log_odds_bound
     loss = network_loss(mechanism.prior, n=n, bound=bound)
     if loss.most == 0:
@@ -61,7 +61,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
 
 def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
-    require_known(mechanism, PosteriorSampler)
+    require_exact_class(mechanism, PosteriorSampler)
     most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
     return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
@@ -95,7 +95,7 @@ def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
         rows=tuple(mechanism.prior.network.row_label(row) for row in rows),
         losses=losses,
         most=MOST_ROWS,
-        told="Bars: the privacy loss that each CPT row adds for this pair of tables, for one sample.",
+        alt="Bars: the privacy loss that each CPT row adds for this pair of tables, for one sample.",
         caption=f"One sample loses the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
     )
 

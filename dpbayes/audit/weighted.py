@@ -10,7 +10,7 @@ from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, check
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import NoiseLaw, inverse
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges
@@ -24,7 +24,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     if not checked_records(n):
-        require_known(mechanism, WeightedFourier)
+        require_exact_class(mechanism, WeightedFourier)
         return nothing_to_lose(mechanism, grid)
     loss = weighted_loss(mechanism)
     lower, upper = loss.deltas(grid)
@@ -47,7 +47,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
 
 def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
     """Return what the coefficients lose that one record moves, of one and more records."""
-    require_known(mechanism, WeightedFourier)
+    require_exact_class(mechanism, WeightedFourier)
     charges = Charges.of_coefficients(mechanism.prior.network.residuals)
     prices = inverse(mechanism.scales)
     worst = charges.worst(prices)

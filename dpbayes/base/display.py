@@ -20,7 +20,7 @@ SHADES = ("#0072B2", "#9EC9E2")
 """Colours of the parts of a bar, in turn."""
 
 
-def listed(title: str, lines: Iterable[str], total: int) -> str:
+def titled_lines(title: str, lines: Iterable[str], total: int) -> str:
     """Return a title and the first of `total` lines below it, each cut to the width of a console."""
     shown = [line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…" for line in islice(lines, MOST_LINES)]
     more = [f"and {total - len(shown):,} more"] if total > len(shown) else []
@@ -28,7 +28,7 @@ def listed(title: str, lines: Iterable[str], total: int) -> str:
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
-    """Return a table as HTML with the first of `total` rows; a cell is text, or the SVG of `bar`."""
+    """Return a table as HTML with the first of `total` rows; a cell is text, or the SVG of `distribution_bar`."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     shown = ["".join(f"<td>{_cell(text)}</td>" for text in row) for row in islice(rows, MOST_ROWS)]
     body = "".join(f"<tr>{row}</tr>" for row in shown)
@@ -42,7 +42,7 @@ class Svg(str):
     __slots__ = ()
 
 
-def bar(shares: Sequence[float]) -> Svg:
+def distribution_bar(shares: Sequence[float]) -> Svg:
     """Return a distribution as a bar whose parts are as long as its probabilities."""
     starts = [0.0, *accumulate(shares)]
     parts = "".join(

@@ -58,15 +58,17 @@ def times(factor: float, most: int = 2) -> str:
 def duration(seconds: float) -> str:
     """Return a time, rounded up, in the largest unit of which there are two at least: "90 minutes"."""
     units = (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
-    unit, each = next(((unit, each) for unit, each in units if seconds >= 2 * each), units[-1])
-    return many(math.ceil(seconds / each), unit)
+    unit, unit_seconds = next(
+        ((unit, unit_seconds) for unit, unit_seconds in units if seconds >= 2 * unit_seconds), units[-1]
+    )
+    return many(math.ceil(seconds / unit_seconds), unit)
 
 
 def memory(size: float) -> str:
     """Return a number of bytes: "1.3 MB"."""
-    for unit, each in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= each:
-            return f"{numeral(size / each, 2)} {unit}"
+    for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= unit_bytes:
+            return f"{numeral(size / unit_bytes, 2)} {unit}"
     return f"{math.ceil(size / 1e3)} kB"
 
 
@@ -141,16 +143,16 @@ def letters(symbol: str) -> str:
     return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 
 
-def apart(first: float, *others: float, most: int) -> tuple[str, ...]:
+def distinct_texts(first: float, *others: float, most: int) -> tuple[str, ...]:
     """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
     for count in range(most, 7):
-        texts = tuple(numeral(each, count) for each in (first, *others))
-        if all(text != texts[0] or each == first for text, each in zip(texts[1:], others, strict=True)):
+        texts = tuple(numeral(value, count) for value in (first, *others))
+        if all(text != texts[0] or value == first for text, value in zip(texts[1:], others, strict=True)):
             break
     return texts
 
 
-def ends(low: float, high: float, most: int = 3) -> tuple[str, str]:
+def interval_texts(low: float, high: float, most: int = 3) -> tuple[str, str]:
     """Return the ends of a range of probabilities in `most` digits, in more where it is narrow or an end near 1."""
     width, size = high - low, max(abs(low), abs(high))
     count = 2 + math.floor(math.log10(size)) - math.floor(math.log10(width)) if width > 0 else most

@@ -32,7 +32,7 @@ def said_of(network: Network, updates: FloatArray, *, node: int, families: Seque
     return np.stack(said, axis=-1)
 
 
-def apart(said: FloatArray) -> FloatArray:
+def largest_gap(said: FloatArray) -> FloatArray:
     """Return the largest less the smallest of `said` (..., k), 0 where only floating point tells them apart: (...)."""
     gaps: FloatArray = np.ptp(said, axis=-1)
     return np.where(gaps > 1e-9 * np.abs(said).max(axis=-1), gaps, 0.0)
@@ -69,7 +69,7 @@ class Noticed:
     @property
     def spread(self) -> Estimate:
         """How far the largest total of a release's tables is from its smallest on average, in records; 0 in truth."""
-        return Estimate.of(apart(self.totals))
+        return Estimate.of(largest_gap(self.totals))
 
     @property
     def whole(self) -> Estimate:

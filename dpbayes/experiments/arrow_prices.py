@@ -53,8 +53,8 @@ class ArrowPrices:
         means = self.prices.mean(axis=-1)
         order = (Payer(*map(int, np.unravel_index(place, means.shape))) for place in np.argsort(-means, axis=None))
         most = self.prices[self.dearest]
-        others = (each for each in order if each != self.dearest)
-        return tuple(each for each in others if is_near(most - self.prices[each], self.least))
+        others = (payer for payer in order if payer != self.dearest)
+        return tuple(payer for payer in others if is_near(most - self.prices[payer], self.least))
 
     @property
     def drawn_error(self) -> float:
@@ -77,15 +77,15 @@ class ArrowErrors:
     @property
     def prices(self) -> ArrowPrices:
         """What the arrows, in the order of `without`, cost the probabilities that are left; there must be one."""
-        return ArrowPrices(self.drawn.cells, np.stack([each.cells for each in self.without.values()]))
+        return ArrowPrices(self.drawn.cells, np.stack([errors.cells for errors in self.without.values()]))
 
     @property
     def of_answer(self) -> "ArrowErrors | None":
         """The errors of what is asked, in place of those over all cells; None where nothing is."""
         drawn = self.drawn.of_answer
-        without = {arrow: each.of_answer for arrow, each in self.without.items()}
-        told = {arrow: each for arrow, each in without.items() if each is not None}
-        return None if drawn is None else ArrowErrors(drawn, told)
+        without = {arrow: errors.of_answer for arrow, errors in self.without.items()}
+        without_of_answer = {arrow: errors for arrow, errors in without.items() if errors is not None}
+        return None if drawn is None else ArrowErrors(drawn, without_of_answer)
 
 
 def arrow_errors(
@@ -107,12 +107,12 @@ def arrow_errors(
         work = planned_errors(part, mechanisms_on(part.network), rng, at_once=at_once)
         return part_of(work, place / networks, (place + 1) / networks)
 
-    known = ArrowErrors((yield from errors_on(plan, 0)), {})
+    so_far = ArrowErrors((yield from errors_on(plan, 0)), {})
     for place, arrow in enumerate(arrows, start=1):
-        yield Partial(place / networks, known)
+        yield Partial(place / networks, so_far)
         errors = yield from errors_on(replace(plan, tables=without_arrow(plan.tables, *arrow)), place)
-        known = replace(known, without={**known.without, arrow: errors})
-    return known
+        so_far = replace(so_far, without={**so_far.without, arrow: errors})
+    return so_far
 
 
 def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
@@ -122,9 +122,9 @@ def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
     axis = network.families[node].index(network.index(parent))
     values = np.asarray(tables.values)
     kept: list[Any] = []
-    for each in range(len(network.names)):
-        table = np.asarray(network.table(values, each))
-        if each == node:
+    for index in range(len(network.names)):
+        table = np.asarray(network.table(values, index))
+        if index == node:
             table = table.sum(axis=table.ndim - len(network.families[node]) + axis)
         kept.append(table.reshape(*values.shape[:-1], -1))
     return Counts(shorter, np.concatenate(kept, axis=-1), tables.n)

@@ -109,12 +109,12 @@ class CellNoise:
         return np.nan if self.recounted is None else noise_per_cell(self.recounted, self.weights)
 
     @property
-    def least_known(self) -> float:
+    def least_noise(self) -> float:
         """Noise where the delta is made use of, or at the promise itself while nobody has worked that out."""
         return self.noise if self.recounted is None else self.noise_with_delta
 
     def in_tables(self, nodes: BoolArray) -> float:
-        """Return `least_known` over the cells of some nodes' tables alone, all alike."""
+        """Return `least_noise` over the cells of some nodes' tables alone, all alike."""
         mechanism = self.recounted or self.mechanism
         return noise_per_cell(mechanism, tuple(nodes.astype(np.float64).tolist()))
 
@@ -149,7 +149,7 @@ class Comparison:
     @cached_property
     def best(self) -> CellNoise:
         """The least noise where the delta is made use of, as far as that is worked out."""
-        return min(self.noises, key=lambda noise: noise.least_known)
+        return min(self.noises, key=lambda noise: noise.least_noise)
 
     @property
     def is_noisy(self) -> bool:

@@ -48,7 +48,7 @@ _AT_ONCE = 360
 """Cells of all releases of a step."""
 
 
-Told = Mechanism[ReleasedPosterior]
+PosteriorMechanism = Mechanism[ReleasedPosterior]
 """A mechanism whose releases tell what was added."""
 
 
@@ -67,7 +67,7 @@ Reader = Callable[[Trial, Release[ReleasedPosterior], FloatArray], FloatArray]
 
 def as_real(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
     """Take noisy counts for counts, as the papers do."""
-    posterior, cells = release.posterior, told_cells(setting.mechanism.prior.network)
+    posterior, cells = release.posterior, free_cells(setting.mechanism.prior.network)
     return np.asarray(special.betainc(posterior.alpha[..., cells], posterior.rest[..., cells], theta[..., cells]))
 
 
@@ -75,7 +75,7 @@ def aware(points: int = POINTS) -> Reader:
     """Return the reader that takes the noise into account, with so many points a row."""
 
     def read(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
-        cells = told_cells(setting.mechanism.prior.network)
+        cells = free_cells(setting.mechanism.prior.network)
         law = release.noise_aware(points=points)
         return law.cumulative(theta[..., cells], cells=cells)
 
@@ -94,7 +94,7 @@ def readings(points: int = POINTS) -> dict[Look, Reader]:
     return {AS_REAL: as_real, AWARE: aware(points)}
 
 
-def told_cells(network: Network) -> IntArray:
+def free_cells(network: Network) -> IntArray:
     """Return all cells but the last of each row, which the others determine: (C,)."""
     ends = np.append(network.row_starts[1:], network.cell_count) - 1
     return np.setdiff1d(np.arange(network.cell_count), ends)
@@ -198,21 +198,23 @@ class CalibrationStudy:
         """Return coverage and spread with their standard errors: a line for every setting and way to read."""
         return pd.DataFrame(
             [
-                self._line(setting, look, each)
+                self._line(setting, look, look_ranks)
                 for setting, here in zip(self.settings, self.ranks, strict=False)
-                for look, each in zip(self.looks, here, strict=True)
+                for look, look_ranks in zip(self.looks, here, strict=True)
             ]
         )
 
-    def _line(self, setting: Trial, look: Look, each: Ranks) -> dict[str, Any]:
+    def _line(self, setting: Trial, look: Look, look_ranks: Ranks) -> dict[str, Any]:
         line: dict[str, Any] = {
             "setting": setting.name,
             "n": setting.n,
             "epsilon": setting.mechanism.certified.epsilon,
             "reading": look.name,
-            "releases": len(each.values),
+            "releases": len(look_ranks.values),
         }
-        named = {f"coverage of {level:.0%}": each.coverage(level) for level in LEVELS} | {"spread": each.spread}
+        named = {f"coverage of {level:.0%}": look_ranks.coverage(level) for level in LEVELS} | {
+            "spread": look_ranks.spread
+        }
         for name, estimate in named.items():
             line |= {name: estimate.value, f"{name}, error": estimate.error}
         return line
@@ -225,7 +227,10 @@ class CalibrationStudy:
         curves = []
         for k, look in enumerate(self.looks):
             covered = [here[k].coverage(level) for here in self.ranks]
-            y, error = np.array([each.value for each in covered]), np.array([each.error for each in covered])
+            y, error = (
+                np.array([estimate.value for estimate in covered]),
+                np.array([estimate.error for estimate in covered]),
+            )
             curves.append(Curve(look, epsilons[order], y[order], error[order]))
         return tuple(curves)
 
@@ -291,7 +296,7 @@ def combinations() -> tuple[Trial, ...]:
 
 
 def against_epsilon(
-    name: str, mechanism: Callable[[float], Told], n: int, *, epsilons: tuple[float, ...] = EPSILONS
+    name: str, mechanism: Callable[[float], PosteriorMechanism], n: int, *, epsilons: tuple[float, ...] = EPSILONS
 ) -> tuple[Trial, ...]:
     """Return settings that differ in epsilon alone, for `CalibrationStudy.curves`."""
     return tuple(Trial(name, mechanism(epsilon), n) for epsilon in epsilons)

@@ -178,13 +178,13 @@ def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Se
 
     def by_now() -> FamilyNoise:
         full = len(random) // densities
-        values = np.array([[noise for noise, _ in each] for each in random[: full * densities]])
+        values = np.array([[noise for noise, _ in graph_noises] for graph_noises in random[: full * densities]])
         grown = values.reshape(full, densities, len(kinds))
-        fixed = np.array([[noise for noise, _ in each] for each in families])
+        fixed = np.array([[noise for noise, _ in graph_noises] for graph_noises in families])
         return FamilyNoise(
             {kind: fixed[:, k] for k, kind in enumerate(kinds)},
             {kind: grown[..., k] for k, kind in enumerate(kinds)},
-            all(exact for each in (*families, *random) for _, exact in each),
+            all(exact for graph_noises in (*families, *random) for _, exact in graph_noises),
         )
 
     yield Partial(0.0, by_now())
@@ -207,7 +207,9 @@ def _noises(network: Network, kinds: Sequence[type[Any]]) -> Work[list[tuple[flo
     mechanisms = [UNIT.mechanism(kind, network) for kind in kinds]
     for place, mechanism in enumerate(mechanisms):
         yield from part_of(searched(mechanism), place / len(mechanisms), (place + 1) / len(mechanisms))
-    return [(_mean_noise(each), not is_searched(type(each)) or each.design.exact) for each in mechanisms]
+    return [
+        (_mean_noise(mechanism), not is_searched(type(mechanism)) or mechanism.design.exact) for mechanism in mechanisms
+    ]
 
 
 def _mean_noise(mechanism: Any) -> float:

@@ -129,11 +129,11 @@ def planned_errors(
     streams = [rng(place) for place in range(len(mechanisms))]
     blocks: list[list[TableErrors]] = [[] for _ in mechanisms]
     for block in slices(plan.size, at_once):
-        for each, mechanism, luck in zip(blocks, mechanisms, streams, strict=True):
-            each.append(errors_of(plan.part(block), mechanism, luck))
-        cells = _joined([[part.cells for part in each] for each in blocks])
-        nodes = _joined([[part.nodes for part in each] for each in blocks])
-        answers = _joined([[part.answer for part in each] for each in blocks]) if plan.question else None
+        for parts, mechanism, luck in zip(blocks, mechanisms, streams, strict=True):
+            parts.append(errors_of(plan.part(block), mechanism, luck))
+        cells = _joined([[part.cells for part in parts] for parts in blocks])
+        nodes = _joined([[part.nodes for part in parts] for parts in blocks])
+        answers = _joined([[part.answer for part in parts] for parts in blocks]) if plan.question else None
         so_far = PlannedErrors(tuple(mechanisms), cells, nodes, answers)
         if block.stop < plan.size:
             yield Partial(block.stop / plan.size, so_far)
@@ -141,7 +141,7 @@ def planned_errors(
 
 
 def _joined(parts: Sequence[Sequence[FloatArray]]) -> FloatArray:
-    return np.stack([np.concatenate(each) for each in parts])
+    return np.stack([np.concatenate(arrays) for arrays in parts])
 
 
 class TableErrors(NamedTuple):
@@ -162,7 +162,7 @@ def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErro
     cells = errors.mean(axis=-1)
     if plan.question is None:
         return TableErrors(cells, nodes, np.zeros(len(cells)))
-    exact_answer, private_answer = (query(plan.network, each, *plan.question) for each in (exact, private))
+    exact_answer, private_answer = (query(plan.network, cells, *plan.question) for cells in (exact, private))
     return TableErrors(cells, nodes, np.abs(private_answer - exact_answer).mean(axis=-1))
 
 

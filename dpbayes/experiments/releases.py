@@ -46,9 +46,9 @@ class ReleaseStudy:
         """How many releases there are."""
         return len(self.release.numbers)
 
-    def read(self, known: ReadReleases) -> "ReleaseStudy":
+    def read(self, releases: ReadReleases) -> "ReleaseStudy":
         """Return the study of the releases that were read, as they were."""
-        return ReleaseStudy(self.exact, self.release.part(slice(0, len(known.mean))), known)
+        return ReleaseStudy(self.exact, self.release.part(slice(0, len(releases.mean))), releases)
 
     def knowing_noise(self, releases: int, *, points: int) -> "ReleaseStudy":
         """Return the study of the first releases, read by someone who knows of the noise. Errors: InputError."""

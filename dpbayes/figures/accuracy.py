@@ -74,9 +74,9 @@ def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
     ideal: Trace = {"type": "scatter", "mode": "lines", "x": [least, 1], "y": [least, 1], "name": "ideal"}
     traces = [ideal | {"line": {"color": BOUND, "dash": "dash", "width": 2}, "hoverinfo": "skip"}]
     for curve in curves:
-        told = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
+        texts = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
         hover = "confidence %{customdata} correct<extra>" + curve.look.name + "</extra>"
-        dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "customdata": told, "hovertemplate": hover}
+        dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "customdata": texts, "hovertemplate": hover}
         traces.append(_line(curve.look) | dots)
     return figure_of(
         traces,

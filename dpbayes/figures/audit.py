@@ -149,7 +149,7 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, nam
     return _LINES | {"line": line | {"width": 2.5}, **shared}
 
 
-def shares_figure(labels: list[str], losses: FloatArray) -> Figure:
+def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
     """Draw what every row of a CPT adds to the loss of the worst pair found (rows,), as bars."""
     bar: Trace = {
         "type": "bar",
@@ -213,8 +213,8 @@ def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
 
 
 def _hover(log_odds: FloatArray) -> Trace:
-    told = [probability_text(value) for value in log_odds]
-    return {"customdata": told, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
+    texts = [probability_text(value) for value in log_odds]
+    return {"customdata": texts, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
 
 
 def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:

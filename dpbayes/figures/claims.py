@@ -81,8 +81,8 @@ def bound_figure(
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     if np.any(curves.exact > 0):
-        known = np.isfinite(curves.exact)  # it may be known at a few points only
-        traces.append(_line(x[known], curves.exact[known], curves.exact_name, {"color": PRIVATE, "width": 2}))
+        finite = np.isfinite(curves.exact)  # it may be known at a few points only
+        traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 2}))
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
     if chosen is not None:

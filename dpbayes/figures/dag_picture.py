@@ -14,14 +14,14 @@ INK, PAPER = "#1b1f24", "#ffffff"
 
 
 def dag_svg(
-    places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, told: str, ink: str = INK, bare: bool = False
+    places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str, ink: str = INK, bare: bool = False
 ) -> str:
     """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
 
-    `told` stands below and is the title for those who hear it. The picture is as wide as names and words need. A
+    `caption` stands below and is the title for those who hear it. The picture is as wide as names and words need. A
     `bare` one has neither paper nor words.
     """
-    words, paper = ([], "none") if bare else (told.split(), PAPER)
+    words, paper = ([], "none") if bare else (caption.split(), PAPER)
     boxes = {name: _wide(name) / 2 for name in places}
     left = min((x - boxes[name] for name, (x, _) in places.items()), default=0.0) - EDGE
     right = max((x + boxes[name] for name, (x, _) in places.items()), default=0.0) + EDGE
@@ -42,7 +42,7 @@ def dag_svg(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{right - left:.0f}" height="{height:.0f}" '
         f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{ink}">\n'
-        f"<title>{escape(told)}</title>\n"
+        f"<title>{escape(caption)}</title>\n"
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
         f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{ink}"/></marker></defs>\n'
         f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{paper}"/>\n'

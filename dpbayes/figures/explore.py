@@ -165,8 +165,8 @@ def _mark(chosen: tuple[float, float, float], colour: str) -> Trace:
 
 
 def _raised(before: Sequence[float] | FloatArray, after: Sequence[float] | FloatArray, aside: str = "") -> Trace:
-    told = [f"{first} → {then}" for first, then in zip(shares(before), shares(after), strict=True)]
-    return {"y": after, "customdata": told, "hovertemplate": "%{customdata}" + aside}
+    texts = [f"{first} → {then}" for first, then in zip(shares(before), shares(after), strict=True)]
+    return {"y": after, "customdata": texts, "hovertemplate": "%{customdata}" + aside}
 
 
 def _axis(text: str) -> Axis:

@@ -59,7 +59,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     )
 
 
-def errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
+def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
     """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now.
 
     `errors` are five quantiles at every place: (P, 5).
@@ -85,8 +85,8 @@ def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mar
 
 def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:
     """The median of one mechanism and its middle half, where dice have it; without a guarantee there is no band."""
-    known = np.isfinite(quantiles[:, 0])
-    places, (_, low, middle, high, _) = places[known], quantiles[known].T
+    finite = np.isfinite(quantiles[:, 0])
+    places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
     line = _line(look, x=places, y=middle) | {"mode": "lines+markers", "marker": {"symbol": look.symbol, "size": 7}}
     if look.is_hollow:
         return [line]

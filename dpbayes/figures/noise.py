@@ -173,9 +173,9 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
         }
         for look, values in factors.items()
     ]
-    known = np.concatenate([*factors.values(), [1.0]])
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = float(known.min()), float(known.max())
+    positive = np.concatenate([*factors.values(), [1.0]])
+    positive = positive[np.isfinite(positive) & (positive > 0)]
+    low, high = float(positive.min()), float(positive.max())
     span = [math.log10(low) - 0.05, math.log10(high) + 0.05]
     return figure_of(
         traces,
@@ -202,7 +202,7 @@ class DensityLine:
         return self.noise.mean(axis=0) if len(self.noise) else np.full(self.noise.shape[1], np.nan)
 
 
-def density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
+def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
     """Draw noise sds against arrows per node (densities,), the noise on a logarithmic axis.
 
     Each line is the mean over random graphs in a band of one standard error, and has its name at its end. `crossing`
@@ -317,9 +317,9 @@ def residuals_figure(
         }
         for place, (label, values) in enumerate(sds.items())
     ]
-    known = np.concatenate([*sds.values(), [np.nan]])
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
+    positive = np.concatenate([*sds.values(), [np.nan]])
+    positive = positive[np.isfinite(positive) & (positive > 0)]
+    low, high = (float(positive.min()), float(positive.max())) if positive.size else (1.0, 1.0)
     return figure_of(
         traces,
         x=_set_axis(names),

@@ -62,7 +62,7 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
         traces.append(lines | {"x": theta, "y": as_real, "line": dashed, "name": "private, naive"})
     if exact is not None:
         traces.append(_exact_line(theta, exact))
-    shown = [each for each in (private[0], as_real, exact) if each is not None]
+    shown = [density for density in (private[0], as_real, exact) if density is not None]
     return figure_of(
         traces,
         x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
@@ -70,7 +70,7 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     )
 
 
-def draws_figure(
+def released_draws_figure(
     drawn: FloatArray,
     possible: FloatArray | None,
     exact: tuple[FloatArray, FloatArray] | None,

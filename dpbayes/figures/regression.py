@@ -15,7 +15,7 @@ _BAND = ": standard error"
 _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
-def error_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
+def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
     """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
 
     NaN is a gap, and a curve of nothing else is left out.
@@ -91,9 +91,9 @@ def _dot(trace: Trace) -> Trace:
 
 def _band(curve: Curve) -> Trace:
     above, below, precisions = curve.y + curve.error, curve.y - curve.error, curve.x
-    known = np.flatnonzero(np.isfinite(above))
+    finite = np.flatnonzero(np.isfinite(above))
     x, y = [], []
-    for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # NaN ends an area, and the next one begins
+    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN ends an area, and the next one begins
         x += [np.nan, *precisions[run], *precisions[run[::-1]]]
         y += [np.nan, *above[run], *below[run[::-1]]]
     return {

@@ -81,7 +81,7 @@ def _to_peak(density: FloatArray) -> FloatArray:
     return np.minimum(density / peak, 1.0)
 
 
-def draws_figure(
+def mean_error_figure(
     draws: ArrayLike,
     errors: FloatArray,
     labels: Sequence[str],
@@ -168,7 +168,7 @@ def game_figure(
     )
 
 
-def needed_figure(
+def adversary_figure(
     answers: FloatArray,
     right: FloatArray,
     error: FloatArray,
@@ -216,11 +216,11 @@ def robustness_figure(
     return figure_of(
         traces,
         x=log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
-        y=log_axis("KL of neighbouring posteriors (nats)", *_ends(values), exponentformat="power"),
+        y=log_axis("KL of neighbouring posteriors (nats)", *_positive_range(values), exponentformat="power"),
     )
 
 
-def _ends(values: FloatArray) -> tuple[float, float]:
+def _positive_range(values: FloatArray) -> tuple[float, float]:
     """Return the least and the largest of the positive values, which a logarithmic axis can show."""
     positive = values[(values > 0) & np.isfinite(values)]
     return (float(positive.min()), float(positive.max())) if len(positive) else (1.0, 1.0)

@@ -45,7 +45,7 @@ def by_node_height(mechanisms: int, nodes: int) -> int:
 
 def longest_bars(mechanisms: Sequence[NodeBars]) -> IntArray:
     """Return the nodes whose bars are drawn, in their order: those with the longest ones where there are many."""
-    longest = np.max([each.values for each in mechanisms], axis=0)
+    longest = np.max([bars.values for bars in mechanisms], axis=0)
     return np.sort(np.argsort(-longest, kind="stable")[:MOST_NODES])
 
 
@@ -57,14 +57,14 @@ def _by_node(nodes: Sequence[str], mechanisms: Sequence[NodeBars], title: str) -
             "type": "bar",
             "orientation": "h" if lies else "v",
             "y" if lies else "x": labels,
-            "x" if lies else "y": each.values[shown],
-            "name": each.name,
-            "marker": {"color": each.colour},
+            "x" if lies else "y": bars.values[shown],
+            "name": bars.name,
+            "marker": {"color": bars.colour},
         }
-        for each in mechanisms
+        for bars in mechanisms
     ]
     height = by_node_height(len(mechanisms), len(nodes))
-    value = titled(title, range=[0, HEADROOM * max(float(each.values.max(initial=0.0)) for each in mechanisms) or 1])
+    value = titled(title, range=[0, HEADROOM * max(float(bars.values.max(initial=0.0)) for bars in mechanisms) or 1])
     if lies:
         named = "node" if len(shown) == len(nodes) else f"node: the {len(shown)} of {len(nodes)} with the longest bars"
         return figure_of(traces, x=value, y=names_axis(named, autorange="reversed"), height=height)
@@ -81,7 +81,7 @@ class ErrorBar:
     error: float
 
 
-def errors_figure(bars: Sequence[ErrorBar]) -> Figure:
+def mechanism_errors_figure(bars: Sequence[ErrorBar]) -> Figure:
     """Draw the expected error of every mechanism's probabilities, the least on top, each name above its bar.
 
     So the bars have all of a narrow column.

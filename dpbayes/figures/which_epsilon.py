@@ -44,9 +44,9 @@ def error_figure(
 
     Errors that are not known yet are NaN.
     """
-    known = np.concatenate([median, wanted, [tolerance]])
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = max(float(known.min()), tolerance / _FAR_BELOW), float(known.max())
+    values = np.concatenate([median, wanted, [tolerance]])
+    values = values[np.isfinite(values) & (values > 0)]
+    low, high = max(float(values.min()), tolerance / _FAR_BELOW), float(values.max())
     line = {"type": "scatter", "mode": "lines+markers", "x": epsilons, "hovertemplate": "ε = %{x}: %{text}"}
     traces: list[Trace] = [
         line
@@ -66,19 +66,19 @@ def error_figure(
             "marker": {"color": needed.colour, "size": 4},
         },
     ]
-    is_known = math.isfinite(needed.epsilon)
+    has_epsilon = math.isfinite(needed.epsilon)
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
-            "x": [needed.epsilon if is_known else None],
+            "x": [needed.epsilon if has_epsilon else None],
             "y": [tolerance],
             "name": "least ε",  # before it is known, too: the legend's lines would move the picture
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
-            "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if is_known else "",
+            "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
         }
     )
-    shapes = [_level(tolerance), *([_band(needed, float(epsilons[-1]))] if is_known else [])]
+    shapes = [_level(tolerance), *([_band(needed, float(epsilons[-1]))] if has_epsilon else [])]
     return figure_of(
         traces,
         x=log_axis(EPSILON_AXIS, float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
@@ -101,7 +101,7 @@ def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
     return place | {"fillcolor": faded(EXACT, 0.18), "line": {"width": 0}, "layer": "below"}
 
 
-def needed_figure(needs: Sequence[NeededEpsilon]) -> Figure:
+def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
     """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95% interval."""
     labels = distinct_labels([need.label for need in needs], 28)
     values = np.array([need.epsilon for need in needs])

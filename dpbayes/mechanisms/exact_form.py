@@ -60,7 +60,7 @@ class Sensitivity:
     lemma: str
 
 
-def reach(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
+def count_range(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
     """Return the least and the largest integer that can be believed where noise is added to counts."""
     return -spec.n - math.ceil(REACH * scale), spec.n + math.ceil(REACH * scale)
 
@@ -85,7 +85,7 @@ class Releasable:
     sensitivity: Callable[[ReleaseSpec], Sensitivity]
     statistic: Callable[[Network, IntArray], IntArray] = lambda network, counts: counts
     length: Callable[[ReleaseSpec], int] = lambda spec: spec.network.cell_count
-    span: Callable[[ReleaseSpec, Fraction], tuple[int, int]] = reach
+    span: Callable[[ReleaseSpec, Fraction], tuple[int, int]] = count_range
     own_scale: str = ""
     prices: Callable[[ReleaseSpec], Sequence[Fraction]] | None = None
     priced: Callable[[Network, FloatArray], tuple[int, ...]] | None = None

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from dpbayes.base.display import html_table, listed
+from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -112,7 +112,7 @@ class Release(Generic[OutcomeT_co]):
 
     def __repr__(self) -> str:
         facts = self._facts()
-        return listed(f"Release by {self.mechanism}", (f"{name}: {value}" for name, value in facts), len(facts))
+        return titled_lines(f"Release by {self.mechanism}", (f"{name}: {value}" for name, value in facts), len(facts))
 
     def _repr_html_(self) -> str:
         return html_table(f"Release by {self.mechanism}", ("", ""), self._facts(), len(self._facts()))

@@ -21,8 +21,8 @@ from dpbayes.mechanisms.exact_form import (
     Releasable,
     ReleaseSpec,
     Sensitivity,
+    count_range,
     nine_of_ten,
-    reach,
 )
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
@@ -201,7 +201,7 @@ def _number_prices(spec: ReleaseSpec) -> Sequence[Fraction]:
 
 def _span(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
     """A record adds the product of some k to a number, at most that of all states but one, the set's free cells."""
-    low, high = reach(spec, Fraction(max(RESIDUALS.own_scales(spec, scale))))
+    low, high = count_range(spec, Fraction(max(RESIDUALS.own_scales(spec, scale))))
     most = spec.n * (int(spec.network.residuals.sizes.max()) - 1)
     return low - most, high + most
 

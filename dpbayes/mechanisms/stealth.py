@@ -16,8 +16,8 @@ from dpbayes.base.looks import CYAN, SLATE, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms.exact_class import described, oddity
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for
-from dpbayes.mechanisms.known import described, oddity
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.elimination import Factor, eliminated, table_cells, widest_scope
@@ -119,7 +119,7 @@ def are_enough(draws: int, probability: float) -> bool:
     return True
 
 
-def simulate(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
+def simulate_for_counts(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
     """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
 
     At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale

@@ -166,15 +166,15 @@ def _maximal(families: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
     """
     sets = sorted(dict.fromkeys(frozenset(family) for family in families), key=len, reverse=True)
     holding: dict[int, list[frozenset[int]]] = {}
-    for each in sets:
-        for node in each:
-            holding.setdefault(node, []).append(each)
+    for members in sets:
+        for node in members:
+            holding.setdefault(node, []).append(members)
 
-    def lies_in_another(each: frozenset[int]) -> bool:
-        rarest = min((holding[node] for node in each), key=len, default=sets)
-        return any(each < larger for larger in rarest)
+    def lies_in_another(members: frozenset[int]) -> bool:
+        rarest = min((holding[node] for node in members), key=len, default=sets)
+        return any(members < larger for larger in rarest)
 
-    return [tuple(sorted(each)) for each in sets if not lies_in_another(each)]
+    return [tuple(sorted(members)) for members in sets if not lies_in_another(members)]
 
 
 def first_slots(families: Sequence[tuple[int, ...]]) -> IntArray:
@@ -235,7 +235,7 @@ def _sums_and_differences(values: AnyArray, bits: int) -> AnyArray:
     """
     spare = np.empty_like(values)
     for k in range(bits):
-        pairs, sums = (each.reshape(len(values) << k, 2, values.shape[-1] >> k + 1) for each in (values, spare))
+        pairs, sums = (array.reshape(len(values) << k, 2, values.shape[-1] >> k + 1) for array in (values, spare))
         np.add(pairs[:, 0], pairs[:, 1], out=sums[:, 0])
         np.subtract(pairs[:, 0], pairs[:, 1], out=sums[:, 1])
         values, spare = spare, values

@@ -57,7 +57,7 @@ def compositions(n: int, *, sides: int) -> IntArray:
     return np.stack([*columns, left]).T
 
 
-def ranks(counts: ArrayLike) -> IntArray:
+def composition_indices(counts: ArrayLike) -> IntArray:
     """Return the places of `counts` (..., m), all of one total n, in the list of `compositions`: (...)."""
     counts = np.asarray(counts, dtype=np.int64)
     left = counts.sum(axis=-1)
@@ -85,7 +85,7 @@ def moves(listed: IntArray, *, giver: int, taker: int) -> tuple[IntArray, IntArr
     after = listed[before]
     after[:, giver] -= 1
     after[:, taker] += 1
-    return before, ranks(after)
+    return before, composition_indices(after)
 
 
 def neighbour_pairs(n: int, *, sides: int) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbayes.base.display import html_table, listed
+from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import many
 from dpbayes.base.types import Codes, IntArray
@@ -59,7 +59,7 @@ class Counts:
         return f"<{self._title}>"
 
     def __str__(self) -> str:
-        return listed(self._title, (f"{label}: {counts}" for label, counts in self._rows()), self._shown)
+        return titled_lines(self._title, (f"{label}: {counts}" for label, counts in self._rows()), self._shown)
 
     def _repr_html_(self) -> str:
         return html_table(self._title, ("row", "counts"), self._rows(), self._shown)
@@ -145,7 +145,7 @@ def _counting(network: Network, data: Dataset) -> Work[Counts]:
         if start:
             yield start / data.n
         sums += block_sums(network, [column[start : start + BLOCK] for column in columns])
-    return Counts(network, values_of(network, sums), data.n)
+    return Counts(network, assembled_counts(network, sums), data.n)
 
 
 def block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
@@ -171,7 +171,7 @@ def block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
     return sums
 
 
-def values_of(network: Network, sums: IntArray) -> IntArray:
+def assembled_counts(network: Network, sums: IntArray) -> IntArray:
     """Return the counts (K,) of every cell, from the added sums of all blocks."""
     values, cards = sums.copy(), network.cards.tolist()
     for family, cells in zip(network.families, _cells_of_nodes(network, values), strict=True):

@@ -11,10 +11,10 @@ def assignment(name: str, state: str) -> str:
 def read_in_turn(text: str, options: Sequence[Sequence[str]]) -> tuple[int, ...] | None:
     """Return which option of each list makes up the text, joined by commas: the first way of several, or None."""
     # A state may hold a comma: the places that each list can begin at are found first, then those that lead to the end.
-    pieces = [[f"{each}, " for each in texts] for texts in options[:-1]] + [list(options[-1])]
+    pieces = [[f"{option}, " for option in texts] for texts in options[:-1]] + [list(options[-1])]
     reached = [{0}]
     for texts in pieces:
-        reached.append({at + len(each) for at in reached[-1] for each in texts if text.startswith(each, at)})
+        reached.append({at + len(option) for at in reached[-1] for option in texts if text.startswith(option, at)})
     useful = [reached.pop() & {len(text)}]
     for texts, places in zip(reversed(pieces), reversed(reached), strict=True):
         useful.append({at for at in places if _first_that_leads(text, texts, at, useful[-1]) is not None})
@@ -31,5 +31,5 @@ def read_in_turn(text: str, options: Sequence[Sequence[str]]) -> tuple[int, ...]
 
 def _first_that_leads(text: str, options: Sequence[str], at: int, onward: set[int]) -> int | None:
     """Return the first option that the text goes on with at a place, to end at one of the places `onward`."""
-    fits = (k for k, each in enumerate(options) if at + len(each) in onward and text.startswith(each, at))
+    fits = (k for k, option in enumerate(options) if at + len(option) in onward and text.startswith(option, at))
     return next(fits, None)

@@ -9,7 +9,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 
-from dpbayes.base.display import html_table, listed
+from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
@@ -107,7 +107,7 @@ class Network:
 
     def __str__(self) -> str:
         arrows = (f"{parent} -> {child}" for parent, child in self.edges)
-        return listed(f"Network of {self._sizes}", arrows, len(self.edges))
+        return titled_lines(f"Network of {self._sizes}", arrows, len(self.edges))
 
     def _repr_html_(self) -> str:
         families = zip(self.names, self.states, self.parents, self.rows_per_node.tolist(), strict=True)

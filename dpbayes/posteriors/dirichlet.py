@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.display import bar, html_table, listed
+from dpbayes.base.display import distribution_bar, html_table, titled_lines
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import many
@@ -63,10 +63,10 @@ class Dirichlets:
         return f"<{self._title}>"
 
     def __str__(self) -> str:
-        return listed(self._title, (f"{label}: {means}" for label, means, _ in self._rows()), self._shown)
+        return titled_lines(self._title, (f"{label}: {means}" for label, means, _ in self._rows()), self._shown)
 
     def _repr_html_(self) -> str:
-        rows = ((label, bar(means), text) for label, text, means in self._rows())
+        rows = ((label, distribution_bar(means), text) for label, text, means in self._rows())
         return html_table(self._title, ("row", "distribution", "mean of each state"), rows, self._shown)
 
     @property

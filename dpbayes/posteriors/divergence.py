@@ -75,10 +75,10 @@ def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
     above all, as a sum of non-negative terms; 0 where x = y.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    known, slope, difference = special.gammaln(x), special.digamma(x), y - x
+    gammaln_x, slope, difference = special.gammaln(x), special.digamma(x), y - x
     sought, linear = special.gammaln(y), difference * slope
-    gap = np.asarray(sought - known - linear)
-    size = np.abs(sought) + np.abs(known) + np.abs(linear) + np.abs(difference)
+    gap = np.asarray(sought - gammaln_x - linear)
+    size = np.abs(sought) + np.abs(gammaln_x) + np.abs(linear) + np.abs(difference)
     cancels = ~(gap > _CANCELS * size)
     gap[cancels & (difference == 0)] = 0.0
     cancels &= difference != 0

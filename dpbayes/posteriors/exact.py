@@ -183,7 +183,7 @@ class _CellChains:
         for first, second in combinations(range(len(self.cliques)), 2):
             if shared := set(self.cliques[first]) & set(self.cliques[second]):
                 graph.add_edge(first, second, weight=len(shared), shared=tuple(sorted(shared)))
-        return [each["shared"] for _, _, each in nx.maximum_spanning_tree(graph).edges(data=True)]
+        return [attributes["shared"] for _, _, attributes in nx.maximum_spanning_tree(graph).edges(data=True)]
 
     @cached_property
     def _nodes(self) -> list[tuple[int, ...]]:
@@ -266,10 +266,12 @@ class _CellChains:
     def _moves(self, variables: list[int]) -> _Moves:
         cards = self.prior.network.cards
         cells = [self._cells(variable) for variable in variables]
-        most = max(each.shape[1] for each in cells)
-        padded = [np.pad(each, ((0, 0), (0, most - each.shape[1])), constant_values=self._starts[-1]) for each in cells]
+        most = max(array.shape[1] for array in cells)
+        padded = [
+            np.pad(array, ((0, 0), (0, most - array.shape[1])), constant_values=self._starts[-1]) for array in cells
+        ]
         states = cards[variables].astype(np.int64)
-        sizes = np.array([len(each) for each in cells])
+        sizes = np.array([len(array) for array in cells])
         first = np.concatenate(([0], np.cumsum(sizes)[:-1]))
         return _Moves(sizes // states, states, first, np.concatenate(padded))
 

@@ -220,8 +220,8 @@ class BetaMixtures:
         """
         shape, target = (*self.a.shape[:-2], self.a.shape[-1]), float(special.ndtri(share))
         a, b, weights, constants = (
-            np.moveaxis(each, -2, 0).reshape(each.shape[-2], -1)
-            for each in (self.a, self.b, self.weights, self._log_constants)
+            np.moveaxis(array, -2, 0).reshape(array.shape[-2], -1)
+            for array in (self.a, self.b, self.weights, self._log_constants)
         )
         place = self._near(target).ravel()
         low, high = np.zeros_like(place), np.ones_like(place)

@@ -109,13 +109,13 @@ def noise_aware_cells(
     of_cell = network.row_of_cell[cells]
     at_once = _BLOCK // (points * len(tables))
     for rows in rows_by_states(prior, noise, n, np.unique(of_cell), cells=at_once):
-        known, lucks = rows.prior, spread_points(points, rows.prior.states)
-        k, shares = rows.posterior(tables[:, known.cells], fits[:, known.cells], lucks)
-        places = np.flatnonzero(np.isin(of_cell, known.rows))
-        row = np.searchsorted(known.rows, of_cell[places])
-        state = cells[places] - known.cells[row, 0]
-        own[..., places] = known.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
-        totals[..., places] = (known.concentration + k[0])[:, row].swapaxes(1, 2)
+        row_prior, lucks = rows.prior, spread_points(points, rows.prior.states)
+        k, shares = rows.posterior(tables[:, row_prior.cells], fits[:, row_prior.cells], lucks)
+        places = np.flatnonzero(np.isin(of_cell, row_prior.rows))
+        row = np.searchsorted(row_prior.rows, of_cell[places])
+        state = cells[places] - row_prior.cells[row, 0]
+        own[..., places] = row_prior.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
+        totals[..., places] = (row_prior.concentration + k[0])[:, row].swapaxes(1, 2)
         weights[..., places] = shares[:, row].swapaxes(1, 2)
     shape = (*batch, points, len(cells))
     return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
@@ -132,12 +132,12 @@ def noise_aware_means(
     tables, fits, batch = _read(prior, noise, released, n)
     means = np.empty((len(tables), network.cell_count))
     for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // points):
-        known, lucks = rows.prior, spread_points(points, rows.prior.states)
-        for part in slices(len(tables), _OF_MANY // (points * len(known.rows))):
-            k, shares = rows.posterior(tables[part][:, known.cells], fits[part][:, known.cells], lucks)
-            shares /= known.concentration + k[0]
+        row_prior, lucks = rows.prior, spread_points(points, rows.prior.states)
+        for part in slices(len(tables), _OF_MANY // (points * len(row_prior.rows))):
+            k, shares = rows.posterior(tables[part][:, row_prior.cells], fits[part][:, row_prior.cells], lucks)
+            shares /= row_prior.concentration + k[0]
             sums = np.moveaxis(np.vecdot(shares, k[1:]), 0, -1)
-            means[part, known.cells] = sums + known.alpha * shares.sum(axis=-1, keepdims=True)
+            means[part, row_prior.cells] = sums + row_prior.alpha * shares.sum(axis=-1, keepdims=True)
     return means[:, cells].reshape(*batch, len(cells))
 
 

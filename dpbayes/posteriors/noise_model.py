@@ -45,7 +45,7 @@ class NoiseModel:
         object.__setattr__(self, "variances", variances)
 
     @property
-    def told(self) -> dict[str, str | float]:
+    def description(self) -> dict[str, str | float]:
         """What a file says of the noise: its law and scale, or where it is on other numbers that it is counted so."""
         if self.scale:
             return {

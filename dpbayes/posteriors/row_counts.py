@@ -127,16 +127,16 @@ class RowCounts:
     @cached_property
     def _has_one_peak(self) -> BoolArray:
         """Whether no point is put near an end, where few heavy ones may be all there is: (m,)."""
-        return ~np.any([each.chances.any(axis=(0, 2)) for each in self._ends], axis=0)
+        return ~np.any([end.chances.any(axis=(0, 2)) for end in self._ends], axis=0)
 
     def posterior(self, released: FloatArray, fit: FloatArray, lucks: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points (1 + r, ..., m, S) and weights (..., m, S) from the rows' released and fitted cells.
 
         These are (..., m, r); the lucks are (r, S).
         """
-        told = released, fit
-        place = self._place(*self._points(told, lucks[:, : lucks.shape[1] // _FIRST], self._first_look(fit)))
-        points, weights = self._points(told, lucks, place)
+        observed = released, fit
+        place = self._place(*self._points(observed, lucks[:, : lucks.shape[1] // _FIRST], self._first_look(fit)))
+        points, weights = self._points(observed, lucks, place)
         for _ in range(_AGAIN):
             worth = _worth(weights) / lucks.shape[-1]
             low = (worth < _WELL) & self._has_one_peak
@@ -157,12 +157,12 @@ class RowCounts:
         return RowCounts(self.prior.of(chosen), self.total[chosen], self.contrast[chosen], self.scale, self.sd)
 
     def _points(
-        self, told: tuple[FloatArray, FloatArray], lucks: FloatArray, place: Place
+        self, observed: tuple[FloatArray, FloatArray], lucks: FloatArray, place: Place
     ) -> tuple[FloatArray, FloatArray]:
         """Points about a place, and their weights (..., m, S)."""
         mean, covariance = place
         points, log_chance = self._proposed(lucks, mean, _WIDER * covariance)
-        law = self._log_law(points, *told)
+        law = self._log_law(points, *observed)
         law -= log_chance
         return points, _shares(law)
 
@@ -225,7 +225,7 @@ def rows_by_states(
     """Yield the chosen rows (m,), those of nodes with as many states together, up to so many cells at once."""
     network = prior.network
     totals, contrasts = (
-        each[network.node_of_row][:, None] for each in network.residuals.row_variances(noise.variances)
+        variances[network.node_of_row][:, None] for variances in network.residuals.row_variances(noise.variances)
     )
     for rows in prior.readings.once((n, cells, chosen.tobytes()), row_priors, prior, n, chosen, cells):
         yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)

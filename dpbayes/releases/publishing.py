@@ -29,7 +29,7 @@ from dpbayes.releases.document.graph import (
     same_graph,
     written_structure,
 )
-from dpbayes.releases.document.release import written
+from dpbayes.releases.document.release import document_bytes
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
@@ -197,7 +197,7 @@ def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, 
     drawn = provenance_at(time)
     calibration = request.calibrated
     integers = yield from part_of(request.entry.draw(request, counts.values, calibration.scale), 0, 1)
-    return written(request, calibration, integers, composed_so_far, drawn)
+    return document_bytes(request, calibration, integers, composed_so_far, drawn)
 
 
 def provenance_at(time: datetime) -> Provenance:

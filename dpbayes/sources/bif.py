@@ -119,12 +119,12 @@ def _row(block: Block, entry: BifEntry, codes: Sequence[Mapping[str, int]]) -> i
             f"which has {len(codes)} parents."
         )
     row = 0
-    for parent, state, known in zip(block.parents, entry.given, codes, strict=True):
-        if state not in known:
+    for parent, state, state_codes in zip(block.parents, entry.given, codes, strict=True):
+        if state not in state_codes:
             raise InputError(
                 f"Line {entry.line} of the BIF file has {brief(state)}, which is not a state of {brief(parent)}."
             )
-        row = row * len(known) + known[state]
+        row = row * len(state_codes) + state_codes[state]
     return row
 
 

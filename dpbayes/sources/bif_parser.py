@@ -147,10 +147,10 @@ def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, Block
         if reader.sees("network"):
             _pass_network(reader)
         elif reader.sees("variable"):
-            name, found_states = _variable(reader)
+            name, variable_states = _variable(reader)
             if name in states:
                 raise second_time(line, f"variable {brief(name)}")
-            states[name] = found_states
+            states[name] = variable_states
         elif reader.sees("probability"):
             block = _probability(reader)
             if block.child in blocks:

@@ -136,7 +136,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
     if type(entry["version"]) is not int or entry["version"] != VERSION:
         raise InputError(f"The description has version {brief(entry['version'])}; only version {VERSION} is supported.")
-    columns = tuple(_column(each) for each in _list('The description\'s "columns"', entry["columns"]))
+    columns = tuple(_column(column) for column in _list('The description\'s "columns"', entry["columns"]))
     distinct_names("column", (column.name for column in columns))
     return columns
 

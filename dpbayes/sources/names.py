@@ -16,7 +16,7 @@ class ReadableName:
     """What a node or column is called in a sentence, and in one sentence what it says of a record."""
 
     name: str
-    told: str
+    meaning: str
 
 
 def readable_names(key: str) -> Mapping[str, ReadableName]:

@@ -55,7 +55,7 @@ def _shown() -> None:
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page brings it back.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
-        bar("dpbayes" if page.title == "Home" else page.title)
+        top_bar("dpbayes" if page.title == "Home" else page.title)
         write_in_place(page.url_path)
         for problem in link_problems():
             st.warning(escaped(problem))
@@ -96,7 +96,7 @@ def _moved() -> None:
     """Show nothing: the app has turned to the page that this one has moved to."""
 
 
-def bar(title: str) -> None:
+def top_bar(title: str) -> None:
     """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
     missing = _missing_from_link()
     with st.container(horizontal=True, vertical_alignment="center", key="bar"):

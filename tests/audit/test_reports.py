@@ -344,7 +344,7 @@ LARGE_EPSILONS = [
 
 
 @pytest.mark.parametrize(
-    ("setting", "kind"), crossed(LARGE_EPSILONS, [HellingerGlobal, HellingerLocal, HellingerSmooth], each=2)
+    ("setting", "kind"), crossed(LARGE_EPSILONS, [HellingerGlobal, HellingerLocal, HellingerSmooth], times=2)
 )
 def test_tiny_deltas_have_their_digits(setting, kind):
     """Half of epsilon is what the worst output loses less the normalisers' logarithms, which may differ by 1e-168."""
@@ -366,7 +366,7 @@ def test_a_tiny_delta_is_that_of_the_smooth_mechanism():
 
 
 @pytest.mark.parametrize(
-    ("kind", "prior"), crossed([HellingerGlobal, HellingerLocal, HellingerSmooth], [(1.0, 1.0), (0.5, 1.0)], each=1)
+    ("kind", "prior"), crossed([HellingerGlobal, HellingerLocal, HellingerSmooth], [(1.0, 1.0), (0.5, 1.0)], times=1)
 )
 def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatch):
     monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
@@ -378,12 +378,12 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
     assert table == pytest.approx(mechanism.log_pmf_table(), rel=1e-9)
     assert len(shares) > 5
     assert shares == sorted(shares)
-    asked = []
-    shares, report = taken(audit_die_steps(mechanism, epsilons=lambda exact: asked.append(exact) or GRID))
+    exact_losses = []
+    shares, report = taken(audit_die_steps(mechanism, epsilons=lambda exact: exact_losses.append(exact) or GRID))
     pairs = die_neighbours(mechanism.die)
     assert all(0 <= share <= 1 for share in shares)
     assert shares == sorted(shares)
-    assert asked == [report.exact]
+    assert exact_losses == [report.exact]
     assert report.exact == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon, rel=1e-12)
     assert report.curve.deltas == pytest.approx(exact_curve(table, pairs=pairs, epsilons=GRID).deltas, abs=1e-15)
     if mechanism.claimed.delta:
@@ -410,9 +410,9 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
     options = {"delta": 1e-4} if kind is HellingerSmooth else {}
-    known, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
-    for table in (known.log_pmf_table(), known.log_weights_table()):
-        law = special.log_softmax(law_at(other, known, table), axis=1)
+    reference, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
+    for table in (reference.log_pmf_table(), reference.log_weights_table()):
+        law = special.log_softmax(law_at(other, reference, table), axis=1)
         assert law == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
 
 
@@ -445,9 +445,9 @@ TUNED = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "asked"), crossed(TUNED, [(0.5, 0.0), (1.5, 1e-6)], each=1))
-def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, asked):
-    target, delta = asked
+@pytest.mark.parametrize(("mechanism", "wanted"), crossed(TUNED, [(0.5, 0.0), (1.5, 1e-6)], times=1))
+def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, wanted):
+    target, delta = wanted
     recalibration = recalibrated(mechanism, n=20, target=target, delta=delta)
     needed = needed_epsilon(recalibration, n=20, delta=delta)
     assert target * (1 - 2e-4) <= needed <= target

@@ -80,8 +80,8 @@ def test_two_moved_counts_have_their_closed_form(epsilon):
 
 def test_asia_at_epsilon_one_in_words():
     mechanism = LaplaceUpdates(prior=ASIA, epsilon=1.0)
-    told = sentences([risk(mechanism, n=1000, releases=releases) for releases in (1, 5)])
-    assert told == (
+    text = sentences([risk(mechanism, n=1000, releases=releases) for releases in (1, 5)])
+    assert text == (
         "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
         "the release, the attacker guesses right 50 times in 100; with it, at most 54.9 times. The guarantee alone "
         "allows 73.2 times. The attacker’s 10% belief can rise to at most 23.2%, and rises above 20% in at most 4 of "
@@ -91,7 +91,7 @@ def test_asia_at_epsilon_one_in_words():
     )
 
 
-def told_of_a_belief(*, delta: float = 0.0, ceiling: float = 0.3, passing: float = 0.04, beyond: float = 0.0) -> str:
+def belief_text(*, delta: float = 0.0, ceiling: float = 0.3, passing: float = 0.04, beyond: float = 0.0) -> str:
     return (
         sentences(
             [
@@ -114,7 +114,7 @@ def told_of_a_belief(*, delta: float = 0.0, ceiling: float = 0.3, passing: float
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("options", "text"),
     [
         ({}, "can rise to at most 30.0%, and rises above 20% in at most 4 of 100 cases"),
         ({"ceiling": 0.15}, "can rise to at most 15.0%"),
@@ -130,13 +130,13 @@ def told_of_a_belief(*, delta: float = 0.0, ceiling: float = 0.3, passing: float
         ({"passing": 0.0}, "can rise to at most 30.0%, and never rises above 20%"),
     ],
 )
-def test_a_belief_in_words(known, told):
-    passes = ", even if it is true." if "rises" in told else "."
-    assert told_of_a_belief(**known) == f"The attacker’s 10% belief {told}{passes}"
+def test_a_belief_in_words(options, text):
+    passes = ", even if it is true." if "rises" in text else "."
+    assert belief_text(**options) == f"The attacker’s 10% belief {text}{passes}"
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("options", "text"),
     [
         (
             {"beyond": 2.1e-5},
@@ -150,8 +150,8 @@ def test_a_belief_in_words(known, told):
         ({"ceiling": 1.0}, "rises above 20% in at most 4 of 100 cases, even if it is true."),
     ],
 )
-def test_with_a_delta_it_is_said_how_often_a_belief_passes_what_epsilon_allows(known, told):
-    assert told_of_a_belief(delta=1e-6, **known) == f"The attacker’s 10% belief {told}"
+def test_with_a_delta_it_is_said_how_often_a_belief_passes_what_epsilon_allows(options, text):
+    assert belief_text(delta=1e-6, **options) == f"The attacker’s 10% belief {text}"
 
 
 def gaussian_losses(mechanism: GaussianUpdates, releases: int) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +199,7 @@ def test_counts_that_are_fitted_tell_as_much_as_the_noisy_ones():
 @pytest.mark.parametrize("releases", [1, 3])
 def test_a_belief_rises_above_what_is_usual_in_few_of_all_outputs(releases):
     p, q = clipped_whole_laws(0.65)
-    p, q = (np.array([math.prod(each) for each in product(law, repeat=releases)]) for law in (p, q))
+    p, q = (np.array([math.prod(masses) for masses in product(law, repeat=releases)]) for law in (p, q))
     mechanism = LaplaceUpdates(prior=COIN, epsilon=1.3, noise=Noise.WHOLE)
     one = risk(mechanism, n=1, releases=releases, suspicion=0.3, level=0.5)
     usual = float(one.usual(0.3))
@@ -210,7 +210,7 @@ def test_a_belief_rises_above_what_is_usual_in_few_of_all_outputs(releases):
 
 
 @pytest.mark.parametrize(("suspicion", "level"), [(0.1, 0.2), (0.5, 0.75), (0.96, 0.98)])
-def test_the_level_asked_about_is_above_the_suspicion(suspicion, level):
+def test_the_chosen_level_is_above_the_suspicion(suspicion, level):
     assert level_above(suspicion) == pytest.approx(level)
 
 
@@ -232,8 +232,8 @@ def test_a_simulated_guesser_is_right_as_often_and_with_a_quarter_less_noise_mor
 def test_ceilings_are_those_of_the_odds():
     for epsilon, releases, belief in ((1.0, 1, 0.1), (0.3, 7, 0.5), (2.0, 3, 0.01)):
         raised = belief * math.exp(releases * epsilon)
-        known = raised / (1 - belief + raised)
-        assert ceiling(belief, Guarantee(epsilon), releases=releases) == pytest.approx(known, rel=1e-12)
+        expected = raised / (1 - belief + raised)
+        assert ceiling(belief, Guarantee(epsilon), releases=releases) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_promise_with_a_delta_bounds_the_advantage():

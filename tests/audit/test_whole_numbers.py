@@ -87,8 +87,8 @@ def test_the_audit_is_what_all_releases_of_all_neighbouring_tables_show(kind, op
     assert report.curve.deltas == pytest.approx(exact, abs=1e-9)
     assert report.curve.lower == pytest.approx(exact, abs=1e-9)
     # The needed epsilon at a delta, and no real noise in its place.
-    known = audit_of(mechanism)
-    needed = known.recalibration.needed(mechanism, n, 0.05)
+    entry = audit_of(mechanism)
+    needed = entry.recalibration.needed(mechanism, n, 0.05)
     assert needed == pytest.approx(exact_epsilon(laws, pairs=pairs, delta=0.05).epsilon, abs=1e-8)
     real = audit(kind(prior=network, epsilon=epsilon, **options), n=n, epsilons=GRID)
     assert np.abs(real.curve.deltas - exact).max() > 1e-5
@@ -114,7 +114,7 @@ def test_an_attacker_weighs_a_release_as_its_law_says(kind):
     rng = np.random.default_rng(4)
     first, second = (count(network, random_table(network, rng, n)) for _ in range(2))
     released = mechanism.release(first, rng, (200,)).outcome
-    told = audit_of(mechanism).log_ratios(mechanism, released, first=first.values, second=second.values)
+    log_ratios = audit_of(mechanism).log_ratios(mechanism, released, first=first.values, second=second.values)
     values, means, ends = released.updates, (first.values, second.values), (0, n)
     if kind is LaplaceFourier:
         values = coefficients(network, values)[:, 1:]
@@ -124,7 +124,7 @@ def test_an_attacker_weighs_a_release_as_its_law_says(kind):
     for mean in means:
         laws = [log_law(round(float(m)), ends, mechanism.noise_scale) for m in mean]
         by_law.append(sum(law[places[:, k]] for k, law in enumerate(laws)))
-    assert told == pytest.approx(by_law[0] - by_law[1], abs=1e-8)
+    assert log_ratios == pytest.approx(by_law[0] - by_law[1], abs=1e-8)
 
 
 @pytest.mark.parametrize(("scale", "step"), [(0.1, 1), (2.0, 1), (2.0, 2), (28.0, 2), (5e3, 2)])

@@ -46,5 +46,5 @@ def test_the_last_place_that_a_level_reaches_is_that_of_a_search_along_its_row(p
     starts[2] = starts[2, -1]  # of equal ones the last
     levels, rows = rng.random((40, 7)), rng.integers(5, size=7)
     levels[0] = starts[rows, -1]
-    known = [np.searchsorted(starts[row], levels[:, k], side="right") - 1 for k, row in enumerate(rows)]
-    np.testing.assert_array_equal(last_reached(starts, levels, rows), np.maximum(np.transpose(known), 0))
+    expected = [np.searchsorted(starts[row], levels[:, k], side="right") - 1 for k, row in enumerate(rows)]
+    np.testing.assert_array_equal(last_reached(starts, levels, rows), np.maximum(np.transpose(expected), 0))

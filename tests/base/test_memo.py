@@ -12,7 +12,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work, finished
 
 
-def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+def test_the_least_recently_used_is_forgotten_first() -> None:
     memo, computed = Memo(most=2), list[int]()
 
     def doubled(value: int) -> int:
@@ -158,7 +158,7 @@ def test_work_that_others_have_done_meanwhile_takes_no_further_step():
     assert done == [0, 1, 2]
 
 
-def test_what_is_kept_is_told_without_computing_it():
+def test_what_is_kept_is_listed_without_computing_it():
     memo = Memo()
     assert memo.kept("a", str) is None
     memo.once("a", str, 1)

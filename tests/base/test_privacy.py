@@ -84,7 +84,7 @@ def test_a_rho_without_an_epsilon_at_some_delta_is_refused():
         Guarantee(math.inf, rho=0.1)
 
 
-def test_a_rho_is_told_in_full_only():
+def test_a_rho_is_stated_in_full_only():
     assert Guarantee(0.5, 1e-6, rho=0.01234567).in_full == "ε = 0.5, δ = 10⁻⁶, ρ = 0.01235"
     assert Guarantee(0.5).in_full == str(Guarantee(0.5))
 

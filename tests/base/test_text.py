@@ -11,12 +11,12 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import (
-    apart,
+    distinct_texts,
     done,
     duration,
-    ends,
     escaped,
     in_hundred,
+    interval_texts,
     latex,
     letters,
     many,
@@ -107,8 +107,10 @@ def test_no_share_is_rounded_to_all_or_nothing_nor_is_work_done_before_it_is(par
         (0.0, 1.0, ("0", "1")),
     ],
 )
-def test_the_ends_of_a_range_are_told_apart_and_from_certainty(low: float, high: float, said: tuple[str, str]) -> None:
-    assert ends(low, high) == said
+def test_the_ends_of_a_range_differ_from_another_and_from_certainty(
+    low: float, high: float, said: tuple[str, str]
+) -> None:
+    assert interval_texts(low, high) == said
 
 
 @given(st.floats(1e-9, 1 - 1e-12), st.integers(2, 5))
@@ -170,17 +172,17 @@ def test_a_formula_writes_powers_and_separators_out() -> None:
 
 @given(st.floats(1e-9, 1e6), st.floats(0, 1e-3))
 @example(0.28, 0.004 / 0.28)
-def test_two_numbers_that_differ_are_told_apart_or_called_equal(first: float, more: float) -> None:
-    texts = apart(first, first * (1 + more), most=2)
+def test_two_numbers_that_differ_read_differently_or_are_called_equal(first: float, more: float) -> None:
+    texts = distinct_texts(first, first * (1 + more), most=2)
     assert len(set(texts)) == 2 or more <= 1e-4
     assert not any(E_NOTATION.search(text) for text in texts)
 
 
 def test_two_numbers_far_apart_have_few_digits() -> None:
-    assert apart(0.098123, 0.20345, most=2) == ("0.098", "0.2")
-    assert apart(0.2801, 0.2849, most=2) == ("0.28", "0.285")
-    assert apart(0.5, 0.5, most=2) == ("0.5", "0.5")
-    assert apart(0.2801, 0.2849, 0.5, 0.2801, most=2) == ("0.28", "0.285", "0.5", "0.28")
+    assert distinct_texts(0.098123, 0.20345, most=2) == ("0.098", "0.2")
+    assert distinct_texts(0.2801, 0.2849, most=2) == ("0.28", "0.285")
+    assert distinct_texts(0.5, 0.5, most=2) == ("0.5", "0.5")
+    assert distinct_texts(0.2801, 0.2849, 0.5, 0.2801, most=2) == ("0.28", "0.285", "0.5", "0.28")
 
 
 @given(NUMBERS)
@@ -271,11 +273,11 @@ def test_a_factor_has_two_digits_or_is_whole(factor: float, said: str) -> None:
     ("probability", "text"),
     [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
 )
-def test_probabilities_are_told_in_per_cent(probability: float, text: str) -> None:
+def test_probabilities_are_stated_in_per_cent(probability: float, text: str) -> None:
     assert probability_text(math.log(probability) - math.log1p(-probability)) == text
 
 
-def test_the_nearly_certain_is_told_by_what_is_missing() -> None:
+def test_the_nearly_certain_is_stated_by_what_is_missing() -> None:
     assert probability_text(math.log(1e6)) == "1 − 10⁻⁶"
     assert probability_text(-math.log(1e6)) == "10⁻⁶"
     assert probability_text(-math.log(3e17)) == "3·10⁻¹⁸"

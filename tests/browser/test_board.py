@@ -78,7 +78,7 @@ def test_the_board_is_shown_alone_and_larger(board):
         "([chart, width]) => chart.clientWidth > width", arg=[chart.element_handle(), before["width"]]
     )
     screen = board.page.viewport_size
-    for box in (each.bounding_box() for each in board.page.locator(".st-key-board .dpbayes-chart").all()):
+    for box in (drawing.bounding_box() for drawing in board.page.locator(".st-key-board .dpbayes-chart").all()):
         assert box["y"] + box["height"] <= screen["height"]
     expect(board.slider.first).to_be_visible()
 

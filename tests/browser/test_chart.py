@@ -173,7 +173,7 @@ def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(vis
         size, end = "slide" if "slide" in choice else "page", choice[:3].lower()
         assert re.fullmatch(rf"{place}-{key}(-simulation)?-{size}\.{end}", name)
         assert content.startswith(b"\x89PNG" if end == "png" else b"<svg")
-        assert end == "png" or all(each in words_of(content) for each in words)
+        assert end == "png" or all(word in words_of(content) for word in words)
         expect(choices).to_have_count(0)
 
 

@@ -47,8 +47,8 @@ WATCH = """() => {
   };
   EACH
 }"""
-EACH_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
-EACH_50_MS = "setInterval(look, 50);"
+EVERY_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
+EVERY_50_MS = "setInterval(look, 50);"
 
 WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "claims", "compare")
 WITH_A_PICTURE += ("accuracy", "regression")
@@ -73,7 +73,7 @@ def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]
 def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str, place: str, scheme: Any) -> None:
     for width, height in SCREENS if scheme == "light" else SCREENS[:1]:
         with chromium(viewport={"width": width, "height": height}, color_scheme=scheme) as page:
-            opened(page, f"{served}/{place}", EACH_FRAME)
+            opened(page, f"{served}/{place}", EVERY_FRAME)
             views = seen(page)
         first = next(k for k, view in enumerate(views) if view["ink"])
         waiting = [view for view in views[:first] if view["styled"] and view["busy"]]
@@ -120,7 +120,7 @@ def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
 def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
     """Streamlit's frame stands alone until the first thing comes; from then on there is always something in it."""
     with SERVERS[how]() as (url, _), chromium() as page:
-        opened(page, f"{url}/{place}", EACH_50_MS)
+        opened(page, f"{url}/{place}", EVERY_50_MS)
         views = seen(page, "h2")
     assert names_of_files(views) == set()
     assert "Research" in views[-1]["names"], "the navigation was read"
@@ -139,7 +139,7 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
         pages = []
         for place in EARLY:
             pages.append(stack.enter_context(chromium()))
-            opened(pages[-1], f"{url}/{place}", EACH_50_MS)
+            opened(pages[-1], f"{url}/{place}", EVERY_50_MS)
             time.sleep(0.1)
         for page, place in zip(pages, EARLY, strict=True):
             views = seen(page)

@@ -15,7 +15,7 @@ from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.named_networks import load_named
 from tests.browser.serving import chromium
-from tests.releases.asking import asked, counted, drawn
+from tests.releases.asking import counted, drawn, request_of
 from tests.strategies import ASIA
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ LONG = Network.from_edges([f"{k} {'name ' * 20}" for k in range(30)], [], {})
 
 LATER = Composed(1200, Fraction(123456, 1000))
 
-IN_RHO = asked(ASIA, mechanism="gaussian", rho=Fraction(1, 10))
+IN_RHO = request_of(ASIA, mechanism="gaussian", rho=Fraction(1, 10))
 
 LATER_IN_RHO = Composed(1200, Rho(Fraction(1, 3)))
 
@@ -41,7 +41,7 @@ CUT = "() => [...document.querySelectorAll('.bars span')].filter(each => each.sc
 
 
 def report(network: Network, **other: str) -> str:
-    return html_report(read_document(drawn(asked(network, **other), counted(network))))
+    return html_report(read_document(drawn(request_of(network, **other), counted(network))))
 
 
 def pages(pdf: bytes) -> int:
@@ -56,7 +56,7 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
         "Alarm": report(load_named("alarm")[0]),
         "six nodes": report(SIX),
         "long names": long,
-        "a later one": html_report(replace(read_document(drawn(asked(ASIA), counted(ASIA))), composed=LATER)),
+        "a later one": html_report(replace(read_document(drawn(request_of(ASIA), counted(ASIA))), composed=LATER)),
         "a later one in rho": html_report(replace(read_document(drawn(IN_RHO, counted(ASIA))), composed=LATER_IN_RHO)),
     }
     with chromium(viewport={"width": 794, "height": 1123}) as page:

@@ -27,7 +27,7 @@ def test_no_picture_is_older_than_its_page(taken: dict[str, bytes], file: str) -
     assert description((ROOT / file).read_bytes()) == description(taken[file]), "`make pictures` takes them anew"
 
 
-def test_a_picture_with_other_words_is_told(taken: dict[str, bytes]) -> None:
+def test_a_picture_with_other_words_is_reported(taken: dict[str, bytes]) -> None:
     picture = taken["docs/explore.png"]
     assert "Explore" in description(picture)
     assert description(described(picture[: picture.index(b"iTXt") - 4] + picture[-12:], "π of another page")) == (

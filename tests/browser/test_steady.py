@@ -11,7 +11,7 @@ from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
-EACH_KIND = ("Explore", "Network", "Claims")
+ONE_OF_A_KIND = ("Explore", "Network", "Claims")
 """One whose picture reruns alone, one with a drawing for a picture, and one that goes on working.
 
 On a laptop, where there is room, these stand for all pages; a low window and a telephone are tried on every page.
@@ -20,12 +20,12 @@ On a laptop, where there is room, these stand for all pages; a low window and a 
 WATCH = """() => {
   window.moved = new Map();
   const add = (what, size) => moved.set(what, (moved.get(what) ?? 0) + size);
-  const told = (node) => `${(node.closest?.("[class*=st-key-]") ?? node).className} ${node.textContent.slice(0, 40)}`;
+  const label = (node) => `${(node.closest?.("[class*=st-key-]") ?? node).className} ${node.textContent.slice(0, 40)}`;
   const seen = ({ previousRect: a, currentRect: b }) => a.width * a.height > 0 && b.width * b.height > 0;
   window.watch?.disconnect();
   window.watch = new PerformanceObserver((list) => {
     for (const entry of list.getEntries())
-      for (const source of entry.sources) if (source.node && seen(source)) add(told(source.node), entry.value);
+      for (const source of entry.sources) if (source.node && seen(source)) add(label(source.node), entry.value);
   });
   window.watch.observe({ type: "layout-shift", buffered: false });
 
@@ -113,7 +113,7 @@ def _drag(screen: AppScreen, slider: Locator) -> None:
 def test_moving_the_main_slider_shifts_nothing_that_is_in_view(visit, title):
     screen = visit(place_of(title))
     moved = []
-    for width, height in SCREENS if title in thorough(WITH_A_SLIDER, sample=EACH_KIND) else SCREENS[:-1]:
+    for width, height in SCREENS if title in thorough(WITH_A_SLIDER, sample=ONE_OF_A_KIND) else SCREENS[:-1]:
         screen.page.set_viewport_size({"width": width, "height": height})
         moved += [f"{width} x {height}: {what}" for what in shifts(screen)]
     assert not moved, "\n".join(moved)

@@ -145,8 +145,8 @@ def test_keys_pressed_while_a_presented_page_loads_all_count(visit):
     expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
     body = screen.page.locator("body")
     for key, step in ((("ArrowRight",) * 3, 4), (("ArrowLeft", "ArrowLeft", "ArrowRight"), 3), (("PageUp",) * 9, 1)):
-        for each in key:
-            body.press(each)
+        for pressed in key:
+            body.press(pressed)
         said = STORIES["clinic"].steps[step - 1].say
         expect(banner(screen)).to_contain_text(said, timeout=SLOW_MS)
         screen.settle(1000)
@@ -266,9 +266,9 @@ def test_in_a_low_window_slider_and_picture_are_on_the_screen_at_every_step_abou
         if "picture" in PARTS[step.page] and not PARTS[step.page].get(step.at):
             inside(screen, ".st-key-main .number", ".st-key-picture .dpbayes-chart, .st-key-picture .stage")
         banner(screen).get_by_role("button", name="Do", exact=True).click()
-        told = screen.page.get_by_test_id("stPopoverBody")
-        expect(told).to_contain_text(step.do, timeout=SLOW_MS)
-        expect(told).to_contain_text(step.watch)
+        popover = screen.page.get_by_test_id("stPopoverBody")
+        expect(popover).to_contain_text(step.do, timeout=SLOW_MS)
+        expect(popover).to_contain_text(step.watch)
         screen.press("Escape")
         press(screen, "Next")
 
@@ -281,7 +281,9 @@ def test_where_a_window_is_small_the_guess_stays_in_sight_of_the_part_that_it_is
     at_step(screen, "clinic", 2)
     seen(screen, screen.main.locator(".st-key-question").first)
     assert scrolled(screen) > height / 2
-    guess, header = (screen.page.locator(each).first.bounding_box() for each in (".st-key-story-guess", ".stAppHeader"))
+    guess, header = (
+        screen.page.locator(selector).first.bounding_box() for selector in (".st-key-story-guess", ".stAppHeader")
+    )
     assert header["y"] + header["height"] <= guess["y"] < height / 4
     expect(banner(screen).get_by_role("button", name="Next", exact=True)).to_be_in_viewport()
 

@@ -302,7 +302,7 @@ def test_a_story_keeps_what_its_steps_promise_to_its_end(visit, key):
 
 
 def test_every_story_has_something_to_do_at_each_of_its_steps():
-    assert {key: len(done) for key, done in DONE.items()} == {key: len(each.steps) for key, each in STORIES.items()}
+    assert {key: len(done) for key, done in DONE.items()} == {key: len(story.steps) for key, story in STORIES.items()}
     assert all(actions for done in DONE.values() for actions in done)
 
 
@@ -322,17 +322,17 @@ def came_to(screen: AppScreen, step: Step) -> None:
     expect(screen.main.locator("h2").first).to_be_attached(timeout=SLOW_MS)
 
 
-def guess(screen: AppScreen, asked: Guess) -> None:
+def guess(screen: AppScreen, question: Guess) -> None:
     """Guess; what tells the answer is covered until then, and seen from then on."""
-    quantity = QUANTITIES[asked.quantity]
-    for key in [FOLDED[part].replace(".", "-") for part in quantity.told[:1] if part in FOLDED]:
+    quantity = QUANTITIES[question.quantity]
+    for key in [FOLDED[part].replace(".", "-") for part in quantity.answer_parts[:1] if part in FOLDED]:
         closed = screen.main.locator(f".st-key-{key} details:not([open]) > summary")
         if closed.count():
             closed.click()
-    parts = [screen.main.locator(f".st-key-{part} > :not(:has(> .stEmpty))").first for part in quantity.told]
+    parts = [screen.main.locator(f".st-key-{part} > :not(:has(> .stEmpty))").first for part in quantity.answer_parts]
     expect(parts[0]).to_be_attached(timeout=SLOW_MS)
-    told = [part for part in parts if part.count()]  # what is further down is not there at every setting
-    for part in told:
+    covered = [part for part in parts if part.count()]  # what is further down is not there at every setting
+    for part in covered:
         expect(part).to_have_css("visibility", "hidden")
     if quantity.options:
         banner(screen).get_by_role("radiogroup").get_by_text(quantity.options[0], exact=True).click()
@@ -341,6 +341,6 @@ def guess(screen: AppScreen, asked: Guess) -> None:
         box.fill("12.5")
         box.press("Enter")
     expect(banner(screen)).to_contain_text(re.compile("You guessed .*(answer is|is correct)"), timeout=SLOW_MS)
-    for part in told:
+    for part in covered:
         expect(part).to_have_css("visibility", "visible", timeout=SLOW_MS)
-    expect(screen.main.locator(f".st-key-{quantity.told[0]}").first).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.locator(f".st-key-{quantity.answer_parts[0]}").first).to_be_visible(timeout=SLOW_MS)

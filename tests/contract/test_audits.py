@@ -58,7 +58,7 @@ DICE = [
 ]
 
 
-@pytest.mark.parametrize("honest", [each for each in DICE if isinstance(each, HellingerEnumerated)])
+@pytest.mark.parametrize("honest", [case for case in DICE if isinstance(case, HellingerEnumerated)])
 def test_the_audit_catches_an_internal_epsilon_five_percent_too_large(honest):
     broken = HellingerSmooth(die=honest.die, epsilon=1.05 * honest.inner_epsilon, delta=honest.delta)
     report = audit(broken, n=honest.die.n, epsilons=EPSILONS)
@@ -86,7 +86,7 @@ def is_kept(report) -> bool:
 
 @pytest.mark.parametrize(
     ("kind", "settings", "network", "n"),
-    [pytest.param(*case.values, n, id=f"{case.id} {n}") for case, n in crossed(EVERY, [1, 4, 1000], each=1)],
+    [pytest.param(*case.values, n, id=f"{case.id} {n}") for case, n in crossed(EVERY, [1, 4, 1000], times=1)],
 )
 def test_no_audit_of_a_network_mechanism_beats_what_is_certified(kind, settings, network, n):
     report = audit(build(kind, settings, network), n=n, epsilons=EPSILONS)
@@ -105,7 +105,7 @@ def test_no_audit_of_a_die_mechanism_beats_what_is_certified(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", REGRESSIONS)
-@pytest.mark.parametrize(("features", "n"), crossed([1, 2, 5], [1, 4, 1000], each=1))
+@pytest.mark.parametrize(("features", "n"), crossed([1, 2, 5], [1, 4, 1000], times=1))
 def test_no_audit_of_the_regression_sampler_beats_what_is_certified(mechanism, features, n):
     report = audit(mechanism, n=n, features=features, epsilons=EPSILONS)
     assert is_kept(report)
@@ -158,10 +158,10 @@ def same_gaussian(broken) -> GaussianUpdates:
     """The same law, with what it is known to keep at the same delta."""
     honest = GaussianUpdates(**{field.name: getattr(broken, field.name) for field in fields(broken)})
     shift = honest.shift * honest.noise_scale / broken.noise_scale
-    known = zcdp_epsilon(shift**2 / 2, delta=honest.delta)
+    epsilon = zcdp_epsilon(shift**2 / 2, delta=honest.delta)
     if honest.noise is Noise.REAL:
-        known = gaussian_epsilon(shift, delta=honest.delta)
-    return replace(honest, epsilon=known)
+        epsilon = gaussian_epsilon(shift, delta=honest.delta)
+    return replace(honest, epsilon=epsilon)
 
 
 @pytest.mark.parametrize(("kind", "settings"), BROKEN)

@@ -266,5 +266,5 @@ def test_a_release_holds_no_table_no_counts_and_no_source_of_randomness(kind, se
     inside = (statistic.values > 0) & (statistic.values < statistic.n)  # elsewhere clipping may return the count
     exact = [1 + statistic.values, statistic.values, Dirichlets(ASIA, 1.0 + statistic.values).mean]
     hits = [np.sum((a == e)[..., inside], axis=-1).max() for a in arrays for e in exact if a.shape[-1:] == e.shape]
-    is_told = int(max(hits)) > chance_hits(mechanism, int(inside.sum()))
-    assert is_told is (not mechanism.certified.is_private)
+    is_revealed = int(max(hits)) > chance_hits(mechanism, int(inside.sum()))
+    assert is_revealed is (not mechanism.certified.is_private)

@@ -396,7 +396,7 @@ def audited_by_draws(mechanism, n: int, draws: int = 200_000) -> SampledLoss:
     return audit_by_draws(mechanism, first=first, second=second, rng=rng, draws=draws, doubt=CERTAINTY)
 
 
-@pytest.mark.parametrize(("case", "n"), crossed(PRIVATE, [1, 3], each=1))
+@pytest.mark.parametrize(("case", "n"), crossed(PRIVATE, [1, 3], times=1))
 def test_real_releases_never_prove_a_loss_above_the_certified_epsilon_and_come_close(case, n):
     kind, settings = case
     mechanism = build(kind, settings, empty(1))
@@ -418,7 +418,7 @@ LAST_OF_A_KIND = list({kind: (kind, settings) for kind, settings in PROVABLY_BRO
 """Each kind of too little noise once: releases are read with its first settings, draws alone with its last ones."""
 
 
-@pytest.mark.parametrize(("case", "n"), crossed(thorough(PROVABLY_BROKEN, sample=FIRST_OF_A_KIND), [1, 3], each=1))
+@pytest.mark.parametrize(("case", "n"), crossed(thorough(PROVABLY_BROKEN, sample=FIRST_OF_A_KIND), [1, 3], times=1))
 def test_real_releases_with_half_the_noise_prove_that_the_promise_is_broken(case, n):
     mechanism = build(*case, empty(1))
     assert provable_loss(mechanism, n) > mechanism.certified.epsilon
@@ -434,7 +434,7 @@ def test_the_auditor_without_formulas_refutes_no_certified_promise(kind, setting
     assert not audited_by_draws(mechanism, 3).refutes(mechanism.certified)
 
 
-@pytest.mark.parametrize(("case", "n"), crossed(thorough(PROVABLY_BROKEN, sample=LAST_OF_A_KIND), [3, 1], each=1))
+@pytest.mark.parametrize(("case", "n"), crossed(thorough(PROVABLY_BROKEN, sample=LAST_OF_A_KIND), [3, 1], times=1))
 def test_the_auditor_without_formulas_catches_mechanisms_with_too_little_noise(case, n):
     mechanism = build(*case, empty(1))
     assert audited_by_draws(mechanism, n).refutes(mechanism.certified)

@@ -105,12 +105,12 @@ from dpbayes.audit.report.pictures import two_laws
 from dpbayes.audit.report.types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_geometric(mechanism, *, n, epsilons):
-    require_known(mechanism, Geometric)
+    require_exact_class(mechanism, Geometric)
     grid, network = checked_grid(epsilons), mechanism.prior.network
     moved = count_sensitivity(network)
     if not checked_records(n) or not moved:
@@ -142,7 +142,7 @@ AUDIT = Audit(
 )
 '''
 
-ASKED = """
+QUESTIONS = """
 import json
 
 import pytest
@@ -229,15 +229,15 @@ def python(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def asked(folder: Path) -> dict[str, Any]:
+def answers_of(folder: Path) -> dict[str, Any]:
     """What the pages of a copy show of its new mechanism."""
-    answer: dict[str, Any] = json.loads(python(folder, "-c", ASKED).partition("ANSWER")[2])
+    answer: dict[str, Any] = json.loads(python(folder, "-c", QUESTIONS).partition("ANSWER")[2])
     assert Path(answer["file"]).is_relative_to(folder)
     return answer
 
 
 def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_entries(recipe: Path) -> None:
-    answer = asked(recipe)
+    answer = answers_of(recipe)
     assert "Geometric" in answer["release"][1]
     assert "a geometric release has a mean absolute error" in answer["release"][0], (
         "its label is no name: `named` says so"
@@ -260,7 +260,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
 
 
 def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_counted(tmp_path: Path) -> None:
-    answer = asked(with_one_more(tmp_path, audit=""))
+    answer = answers_of(with_one_more(tmp_path, audit=""))
     assert answer["audited"] == [
         "Geometric noise: the worst-case privacy loss is not known.",
         "ε = 1",
@@ -273,7 +273,7 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_
     assert set(answer["without"]) < set(answer["curves"])
 
 
-def test_the_contract_of_all_mechanisms_is_asked_of_the_new_one(recipe: Path) -> None:
+def test_the_contract_of_all_mechanisms_runs_on_the_new_one(recipe: Path) -> None:
     words = ("-p", "no:cacheprovider", "-q", "--rootdir", str(recipe), "-k", "Geometric")
     said = python(recipe, "-m", "pytest", *words, "tests/contract/test_mechanisms.py")
     assert len(re.findall(r"^\.+", said)[0]) >= 21
@@ -383,7 +383,7 @@ OF_OTHERS = {
 """What is asked for by name of things that are no mechanisms: of a database's errors and types, a module, an option."""
 
 
-def asked_in(path: Path) -> set[str]:
+def optional_in(path: Path) -> set[str]:
     """The members that a module's code asks for by name: in `hasattr`, and in `getattr` with a value for want of it."""
     text, least = path.read_text(encoding="utf-8"), {"hasattr": 2, "getattr": 3}
     if not any(name in text for name in least):
@@ -398,12 +398,12 @@ def asked_in(path: Path) -> set[str]:
     }
 
 
-def test_what_a_mechanism_may_have_besides_is_written_down_beside_the_protocol_and_is_asked_for() -> None:
-    asked = set.union(*(asked_in(path) for path in (ROOT / "dpbayes").rglob("*.py"))) - OF_OTHERS
+def test_optional_members_of_a_mechanism_are_listed_beside_the_protocol_and_used() -> None:
+    optional = set.union(*(optional_in(path) for path in (ROOT / "dpbayes").rglob("*.py"))) - OF_OTHERS
     every = {name for name in dir(Mechanism) if not name.startswith("_")} | {"label", "colour"}
-    assert sorted(asked - every - set(OPTIONAL) - {"numbers"}) == []
+    assert sorted(optional - every - set(OPTIONAL) - {"numbers"}) == []
     # These are read where it is known that they are there; the scale is for the contract.
-    assert sorted(set(OPTIONAL) - asked) == ["delta", "name", "noise_scale"]
+    assert sorted(set(OPTIONAL) - optional) == ["delta", "name", "noise_scale"]
     for name in OPTIONAL:
         assert any(hasattr(kind, name) or name in kind.__dataclass_fields__ for kind in MECHANISMS), name
 

@@ -23,7 +23,7 @@ from tests.sources.engines.test_gram import assert_equal_grams
 
 # Spark leaves sockets of its own to the garbage collector.
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
-each_engine = pytest.mark.parametrize("loaded", ENGINES, indirect=True)
+on_every_engine = pytest.mark.parametrize("loaded", ENGINES, indirect=True)
 
 HOSTILE = (
     "code",
@@ -69,7 +69,7 @@ def network_over(columns: tuple[Column, ...]) -> dp.Network:
     return dp.Network.from_edges(names, edges, {column.name: column.domain for column in columns})
 
 
-@each_engine
+@on_every_engine
 def test_hostile_names_of_columns_are_names(loaded: Loaded) -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({name: rng.choice(["no", "yes"], 200) for name in HOSTILE})
@@ -79,7 +79,7 @@ def test_hostile_names_of_columns_are_names(loaded: Loaded) -> None:
     assert_equal_counts(engine, frame, network_over(columns), columns)
 
 
-@each_engine
+@on_every_engine
 def test_hostile_states_are_texts(loaded: Loaded) -> None:
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: rng.choice([*STATES, " yes ", "\t😀"], 300) for name in ("x", "y")})
@@ -87,7 +87,7 @@ def test_hostile_states_are_texts(loaded: Loaded) -> None:
     assert_equal_counts(loaded(pa.Table.from_pandas(frame)), frame, network_over(columns), columns)
 
 
-@each_engine
+@on_every_engine
 @pytest.mark.parametrize("missing", [DropRecord(), OwnState("none")])
 def test_every_type_is_counted_as_its_text(loaded: Loaded, missing: Any) -> None:
     rng, n = np.random.default_rng(5), 500
@@ -136,7 +136,7 @@ def _texts(values: pa.ChunkedArray) -> list[str]:
     return ["" if text is None or text == "nan" else text for text in values.cast(pa.string()).to_pylist()]
 
 
-@each_engine
+@on_every_engine
 def test_an_empty_table_has_no_records(loaded: Loaded) -> None:
     columns = (Categories("x", ("a", "b")), Cuts("y", (1,)))
     table = pa.table({"x": pa.array([], pa.string()), "y": pa.array([], pa.float64())})
@@ -146,7 +146,7 @@ def test_an_empty_table_has_no_records(loaded: Loaded) -> None:
     assert len(finished(engine.head(5))) == len(finished(engine.values("x", 5))) == 0
 
 
-@each_engine
+@on_every_engine
 def test_what_is_not_declared_is_refused_and_can_be_listed(loaded: Loaded) -> None:
     engine = loaded(pa.table({"x": ["a", "b", "b", None, "?"], "y": pa.array([1, 2, 3, 4, 5])}))
     columns = (Categories("x", ("a",)), Cuts("y", (2,)))
@@ -162,7 +162,7 @@ def test_what_is_not_declared_is_refused_and_can_be_listed(loaded: Loaded) -> No
             ask()
 
 
-@each_engine
+@on_every_engine
 def test_a_wide_network_is_counted_in_several_statements_of_one_state(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +180,7 @@ def test_a_wide_network_is_counted_in_several_statements_of_one_state(
 @pytest.mark.skipif(
     not IS_THOROUGH, reason="ten million records take minutes to load: make engines HYPOTHESIS_PROFILE=thorough"
 )
-@each_engine
+@on_every_engine
 def test_ten_million_records_have_the_same_counts(loaded: Loaded) -> None:
     rng, n = np.random.default_rng(7), 10_000_000
     table = pa.table(
@@ -200,7 +200,7 @@ def test_ten_million_records_have_the_same_counts(loaded: Loaded) -> None:
     assert (counted.n, counted.values.tolist()) == (memory.n, memory.values.tolist())
 
 
-@each_engine
+@on_every_engine
 def test_sums_of_products_are_those_in_memory(loaded: Loaded) -> None:
     rng, n = np.random.default_rng(8), 700
     table = pa.table(
@@ -218,7 +218,7 @@ def test_sums_of_products_are_those_in_memory(loaded: Loaded) -> None:
     assert_equal_grams(loaded(table), table, columns)
 
 
-@each_engine
+@on_every_engine
 def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
     engine = loaded(
         pa.table({"x": [1.0, None, 3.0], "y": [1.0, float("inf"), float("nan")], "t": ["1", "2", "3"], "z": [1, 2, 3]})
@@ -233,7 +233,7 @@ def test_what_cannot_be_summed_up_is_one_sentence(loaded: Loaded) -> None:
         finished(engine.gram([NumericColumn("x", 0, 9), NumericColumn("z", 0, 9)]))
 
 
-@each_engine
+@on_every_engine
 def test_a_sample_is_of_different_records_and_its_seed_tells_them(loaded: Loaded) -> None:
     n, most = 20_000, 400
     engine = loaded(pa.table({"number": np.arange(n), "it's": pa.array([f"😀 {k}" for k in range(n)])}))

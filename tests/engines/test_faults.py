@@ -38,13 +38,13 @@ def counted(address: str) -> dp.Counts:
 def refused(ask: Callable[[], Any], server: Postgres) -> str:
     with pytest.raises(InputError) as error:
         ask()
-    told = str(error.value)
-    assert told.endswith(".")
-    assert "\n" not in told
-    assert server.password not in told
-    assert "SELECT" not in told
-    assert "hunter2" not in told
-    return told
+    sentence = str(error.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert server.password not in sentence
+    assert "SELECT" not in sentence
+    assert "hunter2" not in sentence
+    return sentence
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
     assert open_table(address).title == address
 
 
-def test_a_wrong_password_is_told(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password_is_reported(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "hunter2")
     assert "rejects the password" in refused(open_table(server.address("patients")).fields, server)
     monkeypatch.delenv("PGPASSWORD")
     assert "needs a password" in refused(open_table(server.address("patients")).fields, server)
 
 
-def test_what_is_not_there_is_told(server: Postgres, table: Any) -> None:
+def test_what_is_not_there_is_reported(server: Postgres, table: Any) -> None:
     refusals = {
         server.address("patients", database="nowhere"): 'has no database "nowhere"',
         server.address("nobody"): 'has no table "nobody"',
@@ -82,11 +82,11 @@ def test_what_is_not_there_is_told(server: Postgres, table: Any) -> None:
         "postgresql://postgres@host.invalid/postgres?table=t": "cannot be reached",
         server.address("patients") + "&sslmode=require": "cannot be reached with SSL",
     }
-    for address, told in refusals.items():
-        assert told in refused(open_table(address).fields, server)
+    for address, sentence in refusals.items():
+        assert sentence in refused(open_table(address).fields, server)
 
 
-def test_a_table_that_may_not_be_read_is_told_and_not_listed(server: Postgres, table: Any) -> None:
+def test_a_table_that_may_not_be_read_is_reported_and_not_listed(server: Postgres, table: Any) -> None:
     table.execute("drop role if exists reader")
     table.execute(f"create role reader login password '{server.password}'")
     try:
@@ -114,21 +114,21 @@ def test_nothing_can_be_written(server: Postgres, table: Any) -> None:
 def test_a_growing_table_is_counted_as_it_was(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
     engine = sql.SqlTable(open_table(server.address("patients")).database, 1)  # type: ignore[attr-defined]
-    asked = []
+    statements = []
     answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
-        if asked:  # between two statements of one scan
+        if statements:  # between two statements of one scan
             table.execute("insert into patients values ('a', 1)")
-        asked.append(expression)
+        statements.append(expression)
         return answer(session, expression, start, end)
 
     monkeypatch.setattr(sql, "answered", watched)
     counts = dp.count(NETWORK, DeclaredTable(engine, (X, Y)))
-    assert len(asked) >= 2
+    assert len(statements) >= 2
     assert counts.values.tolist() == COUNTS
     monkeypatch.undo()
-    assert counted(server.address("patients")).n == 30 + len(asked) - 1
+    assert counted(server.address("patients")).n == 30 + len(statements) - 1
 
 
 def test_a_column_cannot_vanish_while_it_is_counted(server: Postgres, table: Any) -> None:
@@ -142,14 +142,16 @@ def test_a_column_cannot_vanish_while_it_is_counted(server: Postgres, table: Any
     assert 'no column "y"' in refused(lambda: counted(server.address("patients")), server)
 
 
-def test_a_column_or_a_table_that_is_gone_is_told(server: Postgres, table: Any) -> None:
-    for name, told in (("patients", "A column of the table was removed"), ("nobody", "is gone")):
+def test_a_column_or_a_table_that_is_gone_is_reported(server: Postgres, table: Any) -> None:
+    for name, sentence in (("patients", "A column of the table was removed"), ("nobody", "is gone")):
         gone = named_table(("public", name), {"z": "int64", "y": "int64"}).select("z")
         with open_table(server.address("patients")).database.session() as session:  # type: ignore[attr-defined]
-            assert told in refused(lambda session=session, gone=gone: session.answer(gone), server)
+            assert sentence in refused(lambda session=session, gone=gone: session.answer(gone), server)
 
 
-def test_a_table_that_is_being_changed_is_told(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_being_changed_is_reported(
+    server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick = tuple(text.replace("10s", "100ms") for text in postgresql.SETTINGS)
     monkeypatch.setattr(postgresql, "SETTINGS", quick)
     with table.transaction():
@@ -185,7 +187,7 @@ def test_a_count_that_is_given_up_ends_at_the_server(server: Postgres, table: An
     assert waiting(server, table) == []
 
 
-def test_a_count_that_somebody_stops_is_told(server: Postgres, table: Any, slow: str) -> None:
+def test_a_count_that_somebody_stops_is_reported(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not (pids := waiting(server, table)):
         next(work)
@@ -193,7 +195,7 @@ def test_a_count_that_somebody_stops_is_told(server: Postgres, table: Any, slow:
     assert "cancelled the count" in refused(lambda: finished(work), server)
 
 
-def test_a_lost_connection_is_told(server: Postgres, table: Any, slow: str) -> None:
+def test_a_lost_connection_is_reported(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not (pids := waiting(server, table)):
         next(work)
@@ -201,7 +203,7 @@ def test_a_lost_connection_is_told(server: Postgres, table: Any, slow: str) -> N
     assert "ended the connection" in refused(lambda: finished(work), server)
 
 
-def test_a_killed_server_is_told_and_may_come_back(server: Postgres, table: Any, slow: str) -> None:
+def test_a_killed_server_is_reported_and_may_come_back(server: Postgres, table: Any, slow: str) -> None:
     work = DeclaredTable(open_table(server.address(slow)), (X, Y)).counting(NETWORK)
     while not waiting(server, table):
         next(work)
@@ -242,8 +244,8 @@ def test_types_of_its_own_are_texts_or_refused(server: Postgres, table: Any) -> 
     for name in ("folded", "m", "t"):
         column = Categories(name, ("a",))
         one = dp.Network.from_edges([name], [], {name: column.domain})
-        told = refused(lambda one=one, column=column: dp.count(one, DeclaredTable(engine, (column,))), server)
-        assert "Create a view that casts it" in told
+        sentence = refused(lambda one=one, column=column: dp.count(one, DeclaredTable(engine, (column,))), server)
+        assert "Create a view that casts it" in sentence
     assert len(finished(engine.head(2))) == 2
 
 
@@ -264,14 +266,14 @@ def test_a_table_of_spark_is_counted_and_listed(place: str) -> None:
     assert place in finished(tables_of("spark:local[2]"))
 
 
-def test_what_spark_does_not_have_is_told(place: str) -> None:
+def test_what_spark_does_not_have_is_reported(place: str) -> None:
     faults = {
         "spark:local[2]?table=nobody": 'Spark has no table "nobody"',
         'spark:local[2]?table=parquet."/nowhere"': "Spark has no table",
         "spark:local[1]?table=patients": "is connected to Spark",
     }
-    for address, told in faults.items():
-        with pytest.raises(InputError, match=told):
+    for address, sentence in faults.items():
+        with pytest.raises(InputError, match=sentence):
             open_table(address).fields()
 
 
@@ -281,29 +283,29 @@ def test_a_changing_table_of_spark_is_refused(
     engine = sql.SqlTable(open_table(place).database, 1)  # type: ignore[attr-defined]
     apart = dp.Network.from_edges(["x", "y"], [], {"x": X.domain, "y": Y.domain})
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
-    asked: list[Any] = []
+    statements: list[Any] = []
     answer = sql.answered
 
     def watched(session: Any, expression: Any, start: float, end: float) -> Any:
-        if asked:
-            pq.write_table(ROWS, tmp_path / f"more{len(asked)}.parquet")
+        if statements:
+            pq.write_table(ROWS, tmp_path / f"more{len(statements)}.parquet")
             session.spark.sql("refresh table default.patients")
-        asked.append(expression)
+        statements.append(expression)
         return answer(session, expression, start, end)
 
     monkeypatch.setattr(sql, "answered", watched)
     with pytest.raises(InputError, match="changed during the count"):
         dp.count(apart, DeclaredTable(engine, (X, Y)))
-    assert len(asked) >= 2
+    assert len(statements) >= 2
     assert capfd.readouterr().err == ""
 
 
-def test_a_vanished_column_of_spark_is_told_without_a_log(
+def test_a_vanished_column_of_spark_is_reported_without_a_log(
     place: str, spark: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with open_table(place).database.session() as session:  # type: ignore[attr-defined]
-        for name, told in (("patients", "A column of the table was removed"), ("nobody", "has no table")):
-            with pytest.raises(InputError, match=told):
+        for name, sentence in (("patients", "A column of the table was removed"), ("nobody", "has no table")):
+            with pytest.raises(InputError, match=sentence):
                 session.answer(named_table(("default", name), {"z": "int64", "y": "int64"}).select("z"))
     assert "SELECT" not in capfd.readouterr().err
 
@@ -322,7 +324,7 @@ def test_a_count_of_spark_that_is_given_up_ends(spark: Any) -> None:
     assert list(tracker.getActiveJobsIds()) == []
 
 
-def test_a_master_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_master_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("grpc", reason="Spark Connect is not installed")
     monkeypatch.setattr(spark_module, "MOST_TRIES", 2)
     with pytest.raises(InputError, match="cannot be reached"):
@@ -369,10 +371,10 @@ def test_what_py4j_says_of_a_driver_that_is_gone_is_known() -> None:
     assert [_is_gone(error) for error in (*gone, *alive)] == [True, True, False, False]
 
 
-def test_a_killed_spark_is_told(spark: Any) -> None:
-    told = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines() == [
+def test_a_killed_spark_is_reported(spark: Any) -> None:
+    ran = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == [
         "Spark stopped during the count. Restart this program.",
         "Spark has stopped. Restart this program.",
     ]
-    assert "SELECT" not in told.stderr
+    assert "SELECT" not in ran.stderr

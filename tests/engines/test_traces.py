@@ -68,9 +68,9 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     with pytest.raises(InputError, match="needs a password") as none:
         engine.fields()
     with engine_session(engine, passfile, server) as session:
-        told = [repr(each) for each in (engine, engine.database, session, parsed(address))]  # type: ignore[attr-defined]
-    told += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
-    assert not [text for text in told if server.password in text]
+        texts = [repr(value) for value in (engine, engine.database, session, parsed(address))]  # type: ignore[attr-defined]
+    texts += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
+    assert not [text for text in texts if server.password in text]
 
 
 def engine_session(engine: Any, passfile: Path, server: Postgres) -> Any:
@@ -87,15 +87,15 @@ def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_no
     at.session_state["connected"] = at.session_state["connected"].declared((DeclaredColumn("x", X),))
     press(fine(at.run()), "Count the table")
     assert "30 records" in headline(at)
-    told = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
+    texts = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
     passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
     press(at, "Count again")
     press(at, "Count the table")
     fine(at.switch_page("pages/explore.py").run())
     assert "rejects the password" in " ".join(sentences(at))
-    told += [everything(at), caplog.text, *values_in(at)]
+    texts += [everything(at), caplog.text, *values_in(at)]
     for secret in (server.password, str(passfile)):
-        assert not [text for text in told if secret in text]
+        assert not [text for text in texts if secret in text]
 
 
 SPARK = """
@@ -121,7 +121,7 @@ def test_spark_writes_nothing_into_the_working_folder_and_the_tables(spark: Any,
     for folder in (work, table, home):
         folder.mkdir()
     pq.write_table(ROWS, table / "rows.parquet")
-    told = subprocess.run(
+    ran = subprocess.run(
         [sys.executable, "-c", SPARK, f'parquet."{table}"'],
         cwd=work,
         env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home)},
@@ -129,7 +129,7 @@ def test_spark_writes_nothing_into_the_working_folder_and_the_tables(spark: Any,
         text=True,
         check=True,
     )
-    assert told.stdout.splitlines() == ["[10, 20] 1 3", "{'b': 20, 'a': 10}", "()"]
+    assert ran.stdout.splitlines() == ["[10, 20] 1 3", "{'b': 20, 'a': 10}", "()"]
     assert [place.name for place in tmp_path.rglob("*") if place.is_file()] == ["rows.parquet"]
     assert sorted(place.name for place in tmp_path.iterdir()) == ["home", "table", "work"]
     assert list(work.iterdir()) == []

@@ -6,7 +6,7 @@ from scipy import stats
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.experiments import agreement
-from dpbayes.experiments.agreement import apart, noticed, said_of, sharing_families
+from dpbayes.experiments.agreement import largest_gap, noticed, said_of, sharing_families
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
@@ -94,4 +94,4 @@ def test_what_shows_has_the_standard_errors_of_independent_releases():
 
 def test_only_floating_point_is_no_difference():
     said = np.array([[1e5, 1e5 + 1e-7], [1e5, 1e5 + 1e-3], [0.0, 0.0]])
-    assert apart(said) == pytest.approx([0, 1e-3, 0], rel=1e-6)
+    assert largest_gap(said) == pytest.approx([0, 1e-3, 0], rel=1e-6)

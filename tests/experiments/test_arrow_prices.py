@@ -43,21 +43,21 @@ def test_counts_without_an_arrow_are_those_of_the_same_records(network):
 
 
 def test_errors_are_those_of_each_network_on_the_same_tables():
-    (network, cpts), asked = NETWORKS["sprinkler"], ("wet", {"cloudy": "yes"})
-    plan = Plan(planned_tables(network, cpts, 100, 7, np.random.default_rng(1)), Reading.AS_REAL, 64, asked)
-    known = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=3))
-    answer = known.of_answer
+    (network, cpts), question = NETWORKS["sprinkler"], ("wet", {"cloudy": "yes"})
+    plan = Plan(planned_tables(network, cpts, 100, 7, np.random.default_rng(1)), Reading.AS_REAL, 64, question)
+    priced = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=3))
+    answer = priced.of_answer
     assert answer is not None
-    assert list(known.without) == list(answer.without) == list(network.edges)
+    assert list(priced.without) == list(answer.without) == list(network.edges)
     expected = finished(planned_errors(plan, mechanisms_of(network, 1.0), np.random.default_rng, at_once=3))
-    np.testing.assert_array_equal(known.drawn.cells, expected.cells)
+    np.testing.assert_array_equal(priced.drawn.cells, expected.cells)
     np.testing.assert_array_equal(answer.drawn.cells, expected.answers)
     for place, arrow in enumerate(network.edges):
-        shorter = Plan(without_arrow(plan.tables, *arrow), plan.reading, 64, asked)
+        shorter = Plan(without_arrow(plan.tables, *arrow), plan.reading, 64, question)
         mechanisms = mechanisms_of(shorter.network, 1.0)
         left = finished(planned_errors(shorter, mechanisms, np.random.default_rng, at_once=3))
-        np.testing.assert_array_equal(known.without[arrow].cells, left.cells)
-        np.testing.assert_array_equal(known.prices.prices[place], expected.cells - left.cells)
+        np.testing.assert_array_equal(priced.without[arrow].cells, left.cells)
+        np.testing.assert_array_equal(priced.prices.prices[place], expected.cells - left.cells)
         np.testing.assert_array_equal(answer.prices.without[place], left.answers)
 
 
@@ -68,8 +68,8 @@ def test_every_step_is_of_one_network_and_what_is_in_is_shown():
     shares = [step.share if isinstance(step, Partial) else step for step in steps]
     np.testing.assert_allclose(shares, np.arange(1, 6) / 6)
     assert [len(step.result.without) for step in steps if isinstance(step, Partial)] == [0, 1]
-    known = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=2))
-    assert known.of_answer is None
+    priced = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=2))
+    assert priced.of_answer is None
 
 
 def test_an_arrow_is_named_where_tables_and_a_margin_tell_it_from_the_others():
@@ -94,8 +94,10 @@ def on(epsilon, mechanisms=mechanisms_of):
 
 def _simulated(mechanisms: list, tables: list[Counts], rng: np.random.Generator) -> np.ndarray:
     """Mean error of releases as Release simulates and measures them: (mechanisms,)."""
-    studies = [[study_release(each, table, rng, RELEASES // FRESH) for table in tables] for each in mechanisms]
-    return np.array([np.mean([study.shift.mean() for study in each]) for each in studies])
+    studies = [
+        [study_release(mechanism, table, rng, RELEASES // FRESH) for table in tables] for mechanism in mechanisms
+    ]
+    return np.array([np.mean([study.shift.mean() for study in of_mechanism]) for of_mechanism in studies])
 
 
 @pytest.mark.parametrize(("epsilon", "n"), thorough([(1.0, 1000), (0.3, 200)], sample=[(1.0, 1000)]))
@@ -106,7 +108,7 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
     plan = Plan(tables, Reading.AS_REAL, 64, question_of(network))
     is_quick = IS_THOROUGH or network.cell_count <= MOST_COMPARED
     mechanisms = on(epsilon, mechanisms_of if is_quick else quick_mechanisms_of)
-    known = finished(arrow_errors(plan, mechanisms, network.edges, np.random.default_rng, at_once=50)).prices
+    priced = finished(arrow_errors(plan, mechanisms, network.edges, np.random.default_rng, at_once=50)).prices
     fresh = fresh_tables(name, n, rng)
     drawn = _simulated(mechanisms(network), fresh, rng)
     prices = np.empty((len(network.edges), len(drawn)))
@@ -114,8 +116,8 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
         shorter = [without_arrow(table, *arrow) for table in fresh]
         prices[place] = drawn - _simulated(mechanisms(shorter[0].network), shorter, rng)
     simulated = Payer(*map(int, np.unravel_index(np.argmax(prices), prices.shape)))
-    named = (known.dearest, *known.near) if known.is_clear else ()
-    arrows = {each.arrow for each in named}
+    named = (priced.dearest, *priced.near) if priced.is_clear else ()
+    arrows = {payer.arrow for payer in named}
     assert simulated in named or len(arrows) != 1, "one arrow is named, with who pays it"
     assert simulated.arrow in arrows or not arrows, "or those it is too near to call between"
 
@@ -124,7 +126,7 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
 def test_it_is_not_always_too_near_to_call(name, arrow):
     network, cpts = NETWORKS[name]
     plan = Plan(planned_tables(network, cpts, 1000, 60, np.random.default_rng(3)), Reading.AS_REAL, 64)
-    known = arrow_errors(plan, on(1.0, quick_mechanisms_of), network.edges, np.random.default_rng, at_once=60)
-    prices = finished(known).prices
+    work = arrow_errors(plan, on(1.0, quick_mechanisms_of), network.edges, np.random.default_rng, at_once=60)
+    prices = finished(work).prices
     assert prices.is_clear
-    assert {network.edges[each.arrow] for each in (prices.dearest, *prices.near)} == {arrow}
+    assert {network.edges[payer.arrow] for payer in (prices.dearest, *prices.near)} == {arrow}

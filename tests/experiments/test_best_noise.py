@@ -136,7 +136,9 @@ def test_graphs_are_compared_in_steps_with_the_first_at_once(monkeypatch: pytest
     assert isinstance(steps[0], Partial)
     assert [graph.name for graph in steps[0].result] == ["chain, 12"]
     compared = finished(graph_steps(PROMISE))
-    assert [graph.factors for graph in compared] == [compared_on(*each, PROMISE).factors for each in few.items()]
+    assert [graph.factors for graph in compared] == [
+        compared_on(*arguments, PROMISE).factors for arguments in few.items()
+    ]
 
 
 def test_what_a_network_is_not_for_is_said() -> None:
@@ -164,7 +166,7 @@ def test_at_a_large_epsilon_best_weights_win_against_gaussian_noise(asia: Networ
 def test_weights_are_taken_by_those_that_share_noise_out_and_cells_count_by_them(asia: Network) -> None:
     place = asia.index("dysp")
     weights = weights_of(asia, {"dysp"}, 20.0)
-    alike, weighted = (finished(compare_steps(asia, PROMISE, recount=(), weights=each)) for each in ((), weights))
+    alike, weighted = (finished(compare_steps(asia, PROMISE, recount=(), weights=given)) for given in ((), weights))
     cells = np.diff(asia.cell_offsets) * np.array(weights)
     for before, after in zip(alike.noises, weighted.noises, strict=True):
         sds = after.mechanism.node_noise_sd
@@ -229,8 +231,8 @@ def test_noise_on_residuals_by_hand() -> None:
 
 def test_the_noise_on_residuals_is_that_of_the_cells(on_asia: Comparison, asia: Network) -> None:
     residual = next(noise.mechanism for noise in on_asia.noises if noise.label == "Gaussian residuals")
-    told = residual_noise(on_asia, asia).sds["Gaussian residuals"]
-    assert sorted(told) == pytest.approx(sorted(np.sqrt(residual.variances[1:])))
+    sds = residual_noise(on_asia, asia).sds["Gaussian residuals"]
+    assert sorted(sds) == pytest.approx(sorted(np.sqrt(residual.variances[1:])))
 
 
 def test_a_node_of_one_state_has_no_residual() -> None:

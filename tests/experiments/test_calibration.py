@@ -27,8 +27,8 @@ from dpbayes.experiments.calibration import (
     calibrate,
     combinations,
     drawn_counts,
+    free_cells,
     ranks,
-    told_cells,
 )
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.residuals import Residuals
@@ -56,9 +56,9 @@ def tried(reader: Reader, settings: Sequence[Trial] = SETTINGS) -> list[Ranks]:
 
 def pooled_errors(tried_ranks: list[Ranks]) -> float:
     """How many standard errors the pooled spread is above 1."""
-    spreads = [each.spread for each in tried_ranks]
-    weights = np.array([each.error for each in spreads]) ** -2
-    return float(((np.array([each.value for each in spreads]) - 1) * weights).sum() / weights.sum() ** 0.5)
+    spreads = [setting_ranks.spread for setting_ranks in tried_ranks]
+    weights = np.array([spread.error for spread in spreads]) ** -2
+    return float(((np.array([spread.value for spread in spreads]) - 1) * weights).sum() / weights.sum() ** 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,9 @@ def test_there_are_enough_settings():
     )
 
 
-@pytest.mark.parametrize("k", range(len(SETTINGS)), ids=[f"{each.name}, {each.n}" for each in SETTINGS])
+@pytest.mark.parametrize(
+    "k", range(len(SETTINGS)), ids=[f"{setting_ranks.name}, {setting_ranks.n}" for setting_ranks in SETTINGS]
+)
 def test_ranks_are_uniform_at_every_setting(honest, k):
     for level in LEVELS:
         covered = honest[k].coverage(level)
@@ -91,28 +93,28 @@ def test_ranks_are_uniform_at_every_setting(honest, k):
 def test_ranks_are_uniform_over_all_settings_together(honest):
     assert abs(pooled_errors(honest)) < MOST_ERRORS
     for level in LEVELS:
-        covered = [each.coverage(level) for each in honest]
-        error = np.linalg.norm([each.error for each in covered]) / len(covered)
-        assert abs(np.mean([each.value for each in covered]) - level) < MOST_ERRORS * error
-    assert np.mean([each.coverage(0.95).value for each in honest]) == pytest.approx(0.95, abs=0.01)
+        covered = [setting_ranks.coverage(level) for setting_ranks in honest]
+        error = np.linalg.norm([estimate.error for estimate in covered]) / len(covered)
+        assert abs(np.mean([estimate.value for estimate in covered]) - level) < MOST_ERRORS * error
+    assert np.mean([setting_ranks.coverage(0.95).value for setting_ranks in honest]) == pytest.approx(0.95, abs=0.01)
 
 
 @pytest.mark.parametrize("width", [0.95, 1.07])
 def test_intervals_five_per_cent_too_narrow_or_seven_too_wide_are_rejected(honest, width):
     """Every quantile lies so much nearer to the median, or farther from it, in units of a normal law."""
 
-    def squeezed(each: Ranks) -> Ranks:
-        return Ranks(special.ndtr(special.ndtri(np.clip(each.values, 1e-12, 1 - 1e-12)) / width))
+    def squeezed(setting_ranks: Ranks) -> Ranks:
+        return Ranks(special.ndtr(special.ndtri(np.clip(setting_ranks.values, 1e-12, 1 - 1e-12)) / width))
 
-    off = pooled_errors([squeezed(each) for each in honest])
+    off = pooled_errors([squeezed(setting_ranks) for setting_ranks in honest])
     assert (off > MOST_ERRORS) if width < 1 else (off < -MOST_ERRORS)
 
 
 # Those who forget
 
 
-def told(setting: Trial, numbers: np.ndarray, theta: np.ndarray, **noise: object) -> np.ndarray:
-    prior, cells = setting.mechanism.prior, told_cells(setting.mechanism.prior.network)
+def posterior_ranks(setting: Trial, numbers: np.ndarray, theta: np.ndarray, **noise: object) -> np.ndarray:
+    prior, cells = setting.mechanism.prior, free_cells(setting.mechanism.prior.network)
     model = replace(setting.mechanism.noise_model, **noise)
     return noise_aware(prior, model, numbers, setting.n, points=POINTS).cumulative(theta[..., cells], cells=cells)
 
@@ -121,14 +123,14 @@ def scaled(factor: float) -> Reader:
     def read(setting, release, theta):
         model = setting.mechanism.noise_model
         wrong = {"variances": factor**2 * model.variances, "scale": factor * model.scale, "sd": factor * model.sd}
-        return told(setting, release.numbers, theta, **wrong)
+        return posterior_ranks(setting, release.numbers, theta, **wrong)
 
     return read
 
 
 def clipped(setting, release, theta):
     """Cut off what no table could have, and forget it."""
-    return told(setting, np.clip(release.numbers, 0, setting.n), theta)
+    return posterior_ranks(setting, np.clip(release.numbers, 0, setting.n), theta)
 
 
 def inconsistent(setting, release, theta):
@@ -138,21 +140,23 @@ def inconsistent(setting, release, theta):
         return HONEST(setting, release, theta)
 
 
-@pytest.mark.parametrize("setting", [each for each in SETTINGS if each.name in TWINS], ids=lambda each: each.name)
-@pytest.mark.parametrize("forgetful", [as_real, inconsistent], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "setting", [setting for setting in SETTINGS if setting.name in TWINS], ids=lambda setting: setting.name
+)
+@pytest.mark.parametrize("forgetful", [as_real, inconsistent], ids=lambda reader: reader.__name__)
 def test_who_forgets_noise_or_consistency_is_rejected_at_one_setting(setting, forgetful):
     assert pooled_errors(tried(forgetful, [setting])) > MOST_ERRORS
 
 
 @pytest.mark.parametrize("factor", [0.8, 1.25])
 def test_a_scale_a_fifth_off_is_rejected(factor):
-    errors = pooled_errors(tried(scaled(factor), [each for each in SETTINGS if each.name in TWINS]))
+    errors = pooled_errors(tried(scaled(factor), [setting for setting in SETTINGS if setting.name in TWINS]))
     assert errors * (1 - factor) > MOST_ERRORS * abs(1 - factor)
 
 
 def test_a_forgotten_clip_is_rejected():
     """Fourier's tables are not clipped, and may be negative."""
-    assert pooled_errors(tried(clipped, [each for each in SETTINGS if "Fourier" in each.name])) > MOST_ERRORS
+    assert pooled_errors(tried(clipped, [setting for setting in SETTINGS if "Fourier" in setting.name])) > MOST_ERRORS
 
 
 # How it is done
@@ -184,16 +188,16 @@ def test_large_networks_draw_their_records(monkeypatch):
 
 def test_last_cells_of_rows_and_certain_ones_tell_nothing_more():
     network = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": ("only",)})
-    assert told_cells(network).tolist() == [0, 1]
-    assert told_cells(V_STRUCTURE).tolist() == [0, 2, 4, 6, 8, 10]
+    assert free_cells(network).tolist() == [0, 1]
+    assert free_cells(V_STRUCTURE).tolist() == [0, 2, 4, 6, 8, 10]
 
 
 def test_ranks_by_hand():
-    each = Ranks(np.array([[0.5, 0.01], [0.975, 0.2]]))
-    assert each.coverage(0.95).value == 0.75
-    assert each.coverage(0.95).error == pytest.approx(0.25)
-    scores = stats.norm.ppf(each.values)
-    assert each.spread.value == pytest.approx((scores**2).mean())
+    two_by_two = Ranks(np.array([[0.5, 0.01], [0.975, 0.2]]))
+    assert two_by_two.coverage(0.95).value == 0.75
+    assert two_by_two.coverage(0.95).error == pytest.approx(0.25)
+    scores = stats.norm.ppf(two_by_two.values)
+    assert two_by_two.spread.value == pytest.approx((scores**2).mean())
 
 
 def test_work_goes_on_in_steps_and_does_not_depend_on_what_else_is_tried():
@@ -227,4 +231,4 @@ def test_the_reader_sees_what_was_released_alone():
     setting = Trial("two", LaplaceUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE), 9)
     (only,) = finished(ranks(setting, [watching], np.random.default_rng(1), releases=70))
     assert only.values.shape == (70, 3)
-    assert [len(each) for each in seen] == [60, 10]
+    assert [len(block) for block in seen] == [60, 10]

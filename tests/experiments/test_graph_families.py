@@ -63,7 +63,7 @@ def test_a_chain_a_tree_and_naive_bayes_have_equal_density_and_closure_but_not_e
 
 
 @given(nodes=st.integers(2, 14), seed=st.integers(0, 50))
-def test_growing_graphs_only_grow_and_have_the_numbers_asked_for(nodes: int, seed: int) -> None:
+def test_growing_graphs_only_grow_and_have_the_given_sizes(nodes: int, seed: int) -> None:
     numbers = arrow_numbers(nodes)
     graphs = growing_graphs(nodes, stream(seed, "grow"), arrows=numbers)
     assert [len(graph.edges) for graph in graphs] == numbers

@@ -70,13 +70,13 @@ def mechanisms_of(network: Network, epsilon: float) -> list:
 
 def test_every_mechanism_with_a_promise_takes_part_on_asia():
     assert set(COMPARED) == set(PRIVATE)
-    assert [type(each) for each in mechanisms_of(NETWORKS["asia"][0], 1.0)] == list(COMPARED)
+    assert [type(mechanism) for mechanism in mechanisms_of(NETWORKS["asia"][0], 1.0)] == list(COMPARED)
     assert max(network.cell_count for network, _ in NETWORKS.values()) <= MOST_SLOW
 
 
 def quick_mechanisms_of(network: Network, epsilon: float) -> list:
     """Return those that are drawn together, which the page compares where every arrow of many cells is removed."""
-    return [each for each in mechanisms_of(network, epsilon) if hasattr(each, "node_noise_sd")]
+    return [mechanism for mechanism in mechanisms_of(network, epsilon) if hasattr(mechanism, "node_noise_sd")]
 
 
 SAMPLE = ("asia", "survey", "tree", "short", "random 2")
@@ -94,7 +94,7 @@ def test_the_mechanism_that_is_named_has_the_least_error_on_a_table(name, epsilo
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
     mechanisms = mechanisms_of(network, epsilon)
     tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
-    known = finished(planned_errors(Plan(tables, reading, 64), mechanisms, np.random.default_rng, at_once=50))
+    planned = finished(planned_errors(Plan(tables, reading, 64), mechanisms, np.random.default_rng, at_once=50))
     table = Counts(network, planned_tables(network, cpts, n, 1, rng).values[0], n)
     simulated = []
     for mechanism in mechanisms:
@@ -102,23 +102,23 @@ def test_the_mechanism_that_is_named_has_the_least_error_on_a_table(name, epsilo
         if reading is Reading.NOISE_AWARE and study.release.tells_noise:
             study = study.knowing_noise(RELEASES // 4, points=128)
         simulated.append(study.shift.mean())
-    assert int(np.argmin(simulated)) in (known.least, *known.near)
+    assert int(np.argmin(simulated)) in (planned.least, *planned.near)
 
 
 @pytest.mark.parametrize("name", thorough(NETWORKS, sample=["asia", "sachs", "bayes", "random 2"]))
 def test_the_mechanism_that_is_named_for_a_question_answers_it_best(name):
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
-    mechanisms, asked = mechanisms_of(network, 1.0), question_of(network)
+    mechanisms, question = mechanisms_of(network, 1.0), question_of(network)
     tables = planned_tables(network, cpts, 1000, max(8, min(100, 4000 // network.cell_count)), rng)
-    work = planned_errors(Plan(tables, Reading.AS_REAL, 64, asked), mechanisms, np.random.default_rng, at_once=50)
-    known = finished(work).of_answer
-    assert known is not None
+    work = planned_errors(Plan(tables, Reading.AS_REAL, 64, question), mechanisms, np.random.default_rng, at_once=50)
+    planned = finished(work).of_answer
+    assert planned is not None
     errors = []
     for mechanism in mechanisms:
         studies = [study_release(mechanism, table, rng, RELEASES // FRESH) for table in fresh_tables(name, 1000, rng)]
-        pairs = [study.query(*asked) for study in studies]
+        pairs = [study.query(*question) for study in studies]
         errors.append(np.mean([np.abs(private - exact).mean() for exact, private in pairs]))
-    assert int(np.argmin(errors)) in (known.least, *known.near)
+    assert int(np.argmin(errors)) in (planned.least, *planned.near)
 
 
 ADDED = 3.1, 4.0
@@ -164,16 +164,16 @@ def test_it_is_not_always_too_near_to_call(name):
     tables = planned_tables(network, cpts, 1000, 60, np.random.default_rng(3))
     pair = mechanisms_of(network, 1.0)
     pair = [pair[0], pair[-1]]
-    known = finished(planned_errors(Plan(tables, Reading.AS_REAL, 64), pair, np.random.default_rng, at_once=60))
-    assert (known.least, known.near) == (1, ())
+    planned = finished(planned_errors(Plan(tables, Reading.AS_REAL, 64), pair, np.random.default_rng, at_once=60))
+    assert (planned.least, planned.near) == (1, ())
 
 
 def test_errors_are_those_of_the_releases():
     (network, cpts), rng = NETWORKS["asia"], np.random.default_rng(1)
     tables = planned_tables(network, cpts, 500, 3, rng)
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
-    asked = ("dysp", {"smoke": "yes"})
-    cells, nodes, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, asked), mechanism, np.random.default_rng(2))
+    question = ("dysp", {"smoke": "yes"})
+    cells, nodes, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, question), mechanism, np.random.default_rng(2))
     release = mechanism.release(tables, np.random.default_rng(2), ())
     exact = mechanism.prior.updated(tables)
     off = np.abs(release.outcome.probabilities - exact.mean)
@@ -181,8 +181,8 @@ def test_errors_are_those_of_the_releases():
     for node in range(len(network.names)):
         of_node = network.table(off, node).reshape(3, -1)
         np.testing.assert_allclose(nodes[:, node], of_node.mean(axis=-1))
-    told, known = release.posterior.query(*asked), exact.query(*asked)
-    np.testing.assert_allclose(answers, np.abs(told - known).mean(axis=-1))
+    private, without_noise = release.posterior.query(*question), exact.query(*question)
+    np.testing.assert_allclose(answers, np.abs(private - without_noise).mean(axis=-1))
 
 
 def test_tables_taken_in_parts_have_the_errors_of_all():
@@ -191,16 +191,16 @@ def test_tables_taken_in_parts_have_the_errors_of_all():
     mechanisms = mechanisms_of(network, 1.0)
     work = planned_errors(plan, mechanisms, np.random.default_rng, at_once=3)
     assert [step.result.cells.shape[1] for step in work] == [3, 6]
-    known = finished(planned_errors(plan, mechanisms, np.random.default_rng, at_once=3))
-    assert known.cells.shape == (len(mechanisms), 7)
-    assert known.nodes is not None
-    assert known.nodes.shape == (len(mechanisms), 7, len(network.names))
+    planned = finished(planned_errors(plan, mechanisms, np.random.default_rng, at_once=3))
+    assert planned.cells.shape == (len(mechanisms), 7)
+    assert planned.nodes is not None
+    assert planned.nodes.shape == (len(mechanisms), 7, len(network.names))
     sizes = np.diff(network.cell_offsets) / network.cell_count
-    np.testing.assert_allclose(known.nodes @ sizes, known.cells)
-    assert known.answers is None
+    np.testing.assert_allclose(planned.nodes @ sizes, planned.cells)
+    assert planned.answers is None
 
 
-def test_what_is_near_is_told_by_pairs_and_by_a_margin():
+def test_what_is_near_is_decided_by_pairs_and_by_a_margin():
     noise = np.random.default_rng(1).normal(scale=0.1, size=50)
     errors = PlannedErrors(("least", "near", "far"), np.stack([1 + noise, 1.01 + noise, 1.1 + noise]))
     assert (errors.least, errors.near) == (0, (1,)), "far is far, as both have the same tables"

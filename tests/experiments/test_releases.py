@@ -36,13 +36,13 @@ def study() -> ReleaseStudy:
 
 @pytest.mark.parametrize("at_once", [1, 5, 12, 99])
 def test_releases_read_some_at_a_time_are_those_read_at_once(study: ReleaseStudy, at_once: int) -> None:
-    known = study.knowing_noise(12, points=POINTS)
+    whole = study.knowing_noise(12, points=POINTS)
     read = study.read(finished(read_releases(study, releases=12, points=POINTS, at_once=at_once)))
     assert read.count == 12
     for name in ("private", "kl_rows", "kl", "predictive_kl_rows", "shifts"):
-        np.testing.assert_allclose(getattr(read, name), getattr(known, name), rtol=1e-9, atol=1e-12)
-    asked = ("wet", {"rain": "yes"})
-    np.testing.assert_allclose(read.query(*asked)[1], known.query(*asked)[1])
+        np.testing.assert_allclose(getattr(read, name), getattr(whole, name), rtol=1e-9, atol=1e-12)
+    question = ("wet", {"rain": "yes"})
+    np.testing.assert_allclose(read.query(*question)[1], whole.query(*question)[1])
 
 
 def test_every_step_has_the_releases_read_so_far(study: ReleaseStudy) -> None:
@@ -104,7 +104,7 @@ def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
         hits += bool(low[0] <= exact <= high[0])
         left.append(spread_left(mechanism.prior, posterior, "d", {}, np.random.default_rng(6)))
     assert hits == covered
-    assert all((each > 0.5) == is_of_the_prior for each in left)
+    assert all((share > 0.5) == is_of_the_prior for share in left)
 
 
 def test_a_release_of_nothing_leaves_all_of_the_priors_spread(study: ReleaseStudy) -> None:

@@ -25,7 +25,7 @@ from dpbayes.model.counts import count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass
-from dpbayes.theory.dimitrakakis14.game import ceiling, needed_answers_bracket
+from dpbayes.theory.dimitrakakis14.game import adversary_ceiling, needed_answers_bracket
 from tests.strategies import ASIA, NAIVE_BAYES, random_table
 
 FAR = 6.2
@@ -151,7 +151,7 @@ def test_the_tables_are_neighbours():
 def test_the_ceiling_is_never_exceeded_with_a_trimmed_prior(epsilon, columns):
     sampler, pair = network_pair(epsilon, columns=columns, records=3, successes=1)
     study = play(pair, rng(), answers=60, games=600)
-    ceilings = ceiling(sampler.certified.epsilon, np.arange(1, 61))
+    ceilings = adversary_ceiling(sampler.certified.epsilon, np.arange(1, 61))
     assert sampler.certified.epsilon == pytest.approx(epsilon)
     assert study.above(ceilings) == 0
 
@@ -173,7 +173,7 @@ def test_laplace_records_have_the_posterior_of_their_distances_from_the_centre()
 def test_the_ceiling_is_exceeded_without_trimming(family):
     pair = pair_of(family, Tables(3, 1, distance=3.0))
     study = play(pair, rng(), answers=60, games=600)
-    assert study.above(ceiling(1.0, np.arange(1, 61))) > 0.01
+    assert study.above(adversary_ceiling(1.0, np.arange(1, 61))) > 0.01
 
 
 def test_the_printed_claim_is_exceeded_and_the_certified_ceiling_is_not():
@@ -181,8 +181,8 @@ def test_the_printed_claim_is_exceeded_and_the_certified_ceiling_is_not():
     study = play(pair, rng(), answers=30, games=2000)
     steps = np.arange(1, 31)
     assert sampler.claimed.epsilon == pytest.approx(2)
-    assert study.above(ceiling(sampler.claimed.epsilon, steps)) > 0
-    assert study.above(ceiling(sampler.certified.epsilon, steps)) == 0
+    assert study.above(adversary_ceiling(sampler.claimed.epsilon, steps)) > 0
+    assert study.above(adversary_ceiling(sampler.certified.epsilon, steps)) == 0
 
 
 def test_the_adversarys_probability_is_how_often_they_are_right():

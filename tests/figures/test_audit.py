@@ -16,7 +16,7 @@ from dpbayes.figures.audit import (
     odds_figure,
     privacy_curve_figure,
     probability_ticks,
-    shares_figure,
+    row_losses_figure,
 )
 from dpbayes.figures.style import titled
 
@@ -123,7 +123,7 @@ def test_many_outputs_and_numbers_are_lines():
 
 
 def test_the_rows_of_the_worst_pair_are_bars_from_the_top():
-    figure = shares_figure(["a", "b"], np.array([2.0, 1.0])).to_plotly()
+    figure = row_losses_figure(["a", "b"], np.array([2.0, 1.0])).to_plotly()
     assert list(figure.data[0].x) == [2.0, 1.0]
     assert figure.layout.yaxis.autorange == "reversed"
     assert "nats" in figure.layout.xaxis.title.text

@@ -15,7 +15,7 @@ SPACE = "{http://www.w3.org/2000/svg}"
 def test_every_node_and_arrow_of_a_network_is_inside_the_picture(key: str) -> None:
     network, _ = load_named(key)
     places = layered_positions(network.graph)
-    root = ElementTree.fromstring(dag_svg(places, network.edges, told=f"{key} & its <arrows>"))
+    root = ElementTree.fromstring(dag_svg(places, network.edges, caption=f"{key} & its <arrows>"))
     left, top, width, height = map(float, root.get("viewBox", "").split())
     nodes = root.findall(f"{SPACE}g[@class='node']")
     assert [node.findtext(f"{SPACE}text") for node in nodes] == list(places)
@@ -34,7 +34,7 @@ def test_every_node_and_arrow_of_a_network_is_inside_the_picture(key: str) -> No
 
 
 def test_names_are_text_and_places_on_each_other_are_drawn() -> None:
-    svg = dag_svg({"<script>": (10.0, 10.0), "b" * 60: (10.0, 10.0)}, [("<script>", "b" * 60)], told="")
+    svg = dag_svg({"<script>": (10.0, 10.0), "b" * 60: (10.0, 10.0)}, [("<script>", "b" * 60)], caption="")
     assert "<script>" not in svg
     assert "b" * 60 in svg
     assert ElementTree.fromstring(svg) is not None

@@ -5,9 +5,9 @@ from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, DieNoise, error_laws
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
 from dpbayes.figures.hellinger import (
+    die_errors_figure,
     error_box_figure,
     error_law_figure,
-    errors_figure,
     output_figure,
     sensitivity_line_figure,
     sensitivity_plane_figure,
@@ -57,7 +57,7 @@ def test_boxes_of_no_error_at_all_have_an_axis():
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL, DieMethod.CELLS), values)
-    figure = errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n").to_plotly()
+    figure = die_errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n").to_plotly()
     local, band, cells, mark = figure.data  # the one without a guarantee has no band
     assert local.y == pytest.approx(values[:, 0, 2])
     assert cells.y == pytest.approx(values[:, 1, 2])
@@ -95,7 +95,7 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
 )
 def test_a_logarithmic_axis_has_full_numbers(places, labels):
     accuracy = Accuracy("n", np.array(places, dtype=float), (DieMethod.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
-    axis = errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").to_plotly().layout.xaxis
+    axis = die_errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").to_plotly().layout.xaxis
     assert list(axis.ticktext) == labels
     assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
 

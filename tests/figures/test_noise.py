@@ -8,8 +8,8 @@ from dpbayes.figures.noise import (
     MOST_NAMED,
     DensityLine,
     NoiseDot,
-    density_figure,
     factors_figure,
+    noise_by_density_figure,
     noise_dots_figure,
     residuals_figure,
     spread,
@@ -68,7 +68,7 @@ def test_every_line_has_its_name_at_its_end_and_no_legend() -> None:
         DensityLine(LOOKS["Laplace"], np.full((2, 3), 30.0)),
         DensityLine(LOOKS["Gaussian"], np.full((2, 3), 30.1)),
     ]
-    figure = density_figure(ARROWS, lines, crossing=1.5)
+    figure = noise_by_density_figure(ARROWS, lines, crossing=1.5)
     beside = figure.layout["yaxis2"]
     assert [text.rpartition("> ")[2] for text in beside["ticktext"]] == ["Laplace", "Gaussian"]
     low, high = np.log10(beside["tickvals"])
@@ -81,7 +81,7 @@ def test_every_line_has_its_name_at_its_end_and_no_legend() -> None:
 
 def test_a_band_is_one_standard_error_around_the_mean() -> None:
     noise = np.array([[10.0, 20.0, 30.0], [12.0, 24.0, 36.0]])
-    band, line, _ = density_figure(ARROWS, [DensityLine(LOOKS["Laplace"], noise)], crossing=None).data
+    band, line, _ = noise_by_density_figure(ARROWS, [DensityLine(LOOKS["Laplace"], noise)], crossing=None).data
     mean, error = noise.mean(axis=0), noise.std(axis=0, ddof=1) / np.sqrt(2)
     np.testing.assert_allclose(band["y"], [*(mean + error), *(mean - error)[::-1]])
     np.testing.assert_allclose(line["y"], mean)

@@ -8,9 +8,9 @@ from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.figures.posterior import (
     Densities,
     density_figure,
-    draws_figure,
     kl_figure,
     quantile_dots_figure,
+    released_draws_figure,
     rows_figure,
 )
 
@@ -32,7 +32,7 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     others, bold, exact = figure.data
     assert np.array_equal(bold.y, DENSITIES[0])
     assert bold.line.width > others.line.width
-    places, heights = (np.array(each).reshape(2, -1) for each in (others.x, others.y))
+    places, heights = (np.array(coordinates).reshape(2, -1) for coordinates in (others.x, others.y))
     assert np.array_equal(places[:, :-1], np.tile(THETA[::2], (2, 1)))
     assert np.array_equal(heights[:, :-1], DENSITIES[1:, ::2])
     assert np.isnan(heights[:, -1]).all(), "the end of one is not joined to the next"
@@ -46,7 +46,7 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     "figure",
     [
         density_figure(Densities(THETA, DENSITIES, None), name="a").to_plotly(),
-        draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
+        released_draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
         quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a").to_plotly(),
         rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None).to_plotly(),
     ],
@@ -78,7 +78,7 @@ def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
 
 def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
     possible = np.random.default_rng(1).random(1000)
-    figure = draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a").to_plotly()
+    figure = released_draws_figure(np.array([0.2, 0.4]), possible, (THETA, EXACT_DENSITY), name="a").to_plotly()
     shares, ticks, exact = figure.data
     assert list(ticks.x) == [0.2, 0.4]
     assert sum(shares.y) == pytest.approx(1.0)
@@ -92,12 +92,12 @@ def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
     values = np.random.default_rng(1).normal(0.5, 0.05, 1000)
     dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).to_plotly().data
     assert len(dots.x) == 50
-    told = np.array([float(text) for text in dots.customdata])
-    assert told == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50), abs=5e-5)
+    hovered = np.array([float(text) for text in dots.customdata])
+    assert hovered == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50), abs=5e-5)
     places = set(zip(dots.x, dots.y, strict=True))
     assert len(places) == 50
     width = np.diff(np.unique(dots.x)).min()
-    assert np.abs(np.array(dots.x) - told).max() <= width / 2 + 5e-5
+    assert np.abs(np.array(dots.x) - hovered).max() <= width / 2 + 5e-5
     assert list(mark.x) == [0.45, 0.45]
 
 

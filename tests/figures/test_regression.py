@@ -7,7 +7,7 @@ import pytest
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, RUST, Curve
 from dpbayes.experiments.regression.result import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
-from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
 
@@ -25,7 +25,7 @@ def drawn(errors: dict[str, Errors], precisions: np.ndarray = B) -> list[Curve]:
 
 def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
     curves = {EXACT_NAME: errors(1), CUT_NAME: errors(2), ONE_NAME: errors(3), MEAN_NAME: errors(4)}
-    figure = error_figure(B, drawn(curves), marked=10.0).to_plotly()
+    figure = regression_errors_figure(B, drawn(curves), marked=10.0).to_plotly()
     lines = {trace.name: trace for trace in figure.data if trace.fill is None}
     assert set(lines) == {*curves, "chosen"}
     for name, curve in curves.items():
@@ -46,7 +46,7 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
 
 
 def test_a_single_repeat_has_no_band() -> None:
-    figure = error_figure(B, drawn({ONE_NAME: errors(1, repeats=1)}), marked=1.0).to_plotly()
+    figure = regression_errors_figure(B, drawn({ONE_NAME: errors(1, repeats=1)}), marked=1.0).to_plotly()
     assert [trace.fill for trace in figure.data] == [None, None]
 
 
@@ -80,7 +80,7 @@ def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> Non
 def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_another() -> None:
     names = (EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME)
     curves = {name: Errors.of(errors(1).mean[None, :1] + np.array([[0.1], [-0.1]])) for name in names}
-    figure = error_figure(B[:1], drawn(curves, B[:1]), marked=0.1).to_plotly()
+    figure = regression_errors_figure(B[:1], drawn(curves, B[:1]), marked=0.1).to_plotly()
     assert [trace.name for trace in figure.data] == list(names), "no mark of what is looked at, no bands"
     assert [trace.mode for trace in figure.data] == ["markers"] * 4
     assert [trace.error_y.array is None for trace in figure.data] == [False, False, False, True]
@@ -93,7 +93,7 @@ def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_an
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
     gaps, nothing = errors(2), errors(3)
     gaps.mean[1], nothing.mean[:] = np.nan, np.nan
-    figure = error_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0).to_plotly()
+    figure = regression_errors_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0).to_plotly()
     line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
     assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error", "chosen"}
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)

@@ -5,9 +5,9 @@ from dpbayes.base.looks import BOUND, EXACT, INVALID, PURPLE
 from dpbayes.figures.sampling import (
     SHOWN_DRAWS,
     SHOWN_GAMES,
-    draws_figure,
+    adversary_figure,
     game_figure,
-    needed_figure,
+    mean_error_figure,
     omega_figure,
     robustness_figure,
     trim_figure,
@@ -52,7 +52,7 @@ def test_a_density_of_nothing_is_drawn_flat():
 
 def test_the_best_number_of_draws_is_marked_on_every_curve():
     draws, errors = np.array([1, 2, 4]), np.array([[0.3, 0.2, 0.4], [0.1, 0.2, 0.3]])
-    figure = draws_figure(
+    figure = mean_error_figure(
         draws, errors, ["one", "two"], best=np.array([2, 1]), measured=(2, 0.21, 0.01), colour=PURPLE
     ).to_plotly()
     assert list(named(figure, "best").x) == [2, 1]
@@ -61,7 +61,7 @@ def test_the_best_number_of_draws_is_marked_on_every_curve():
     assert "probability" in figure.layout.yaxis.title.text
     assert not [
         trace
-        for trace in draws_figure(draws, errors, "ab", best=[2, 1], colour=PURPLE).to_plotly().data
+        for trace in mean_error_figure(draws, errors, "ab", best=[2, 1], colour=PURPLE).to_plotly().data
         if "simulated" in trace.name
     ]
 
@@ -93,7 +93,7 @@ def test_one_game_is_bold_and_a_broken_ceiling_is_red():
 def test_marks_of_needed_answers_are_in_the_picture():
     marks = [("least", 3.0, True), ("paper", 900.0, False)]
     answers = np.arange(1.0, 6)
-    figure = needed_figure(
+    figure = adversary_figure(
         answers, np.linspace(0.5, 0.9, 5), np.full(5, 0.01), level=0.95, marks=marks, colour=PURPLE
     ).to_plotly()
     assert 10 ** figure.layout.xaxis.range[1] > 900

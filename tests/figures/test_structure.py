@@ -7,7 +7,7 @@ from dpbayes.figures.structure import (
     ErrorBar,
     NodeBars,
     column_figure,
-    errors_figure,
+    mechanism_errors_figure,
     node_errors_figure,
     noise_figure,
 )
@@ -29,9 +29,9 @@ def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
 
 def test_errors_by_node_are_probabilities_and_begin_at_none():
     errors = [np.array([0.1, 0.3]), np.array([0.2, 0.2])]
-    bars = [NodeBars(name, "#E08A00", each) for name, each in zip("ab", errors, strict=True)]
+    bars = [NodeBars(name, "#E08A00", values) for name, values in zip("ab", errors, strict=True)]
     figure = node_errors_figure(["rain", "grass"], bars).to_plotly()
-    assert all(np.array_equal(bar.y, each) for bar, each in zip(figure.data, errors, strict=True))
+    assert all(np.array_equal(bar.y, values) for bar, values in zip(figure.data, errors, strict=True))
     assert figure.layout.yaxis.title.text == "mean error of a probability"
     assert figure.layout.yaxis.range[0] == 0
 
@@ -45,14 +45,14 @@ def test_many_nodes_have_a_name_on_every_bar_and_of_very_many_those_with_the_lon
     rng = np.random.default_rng(1)
     for count in (FEW_NODES + 1, 200):
         names, errors = [f"node {k}" for k in range(count)], rng.random((2, count))
-        bars = [NodeBars(name, "#E08A00", each) for name, each in zip("ab", errors, strict=True)]
+        bars = [NodeBars(name, "#E08A00", values) for name, values in zip("ab", errors, strict=True)]
         figure = node_errors_figure(names, bars).to_plotly()
         shown = [names.index(name) for name in figure.data[0].y]
         left_out = np.delete(errors.max(axis=0), shown)
         assert shown == sorted(shown)
         assert len(shown) == min(count, MOST_NODES)
         assert np.all(left_out <= errors.max(axis=0)[shown].min())
-        assert all(np.array_equal(bar.x, each[shown]) for bar, each in zip(figure.data, errors, strict=True))
+        assert all(np.array_equal(bar.x, values[shown]) for bar, values in zip(figure.data, errors, strict=True))
         assert figure.layout.height >= 16 * len(shown), "as high as names are that stand below each other"
         assert ("60 of 200" in figure.layout.yaxis.title.text) == (count == 200)
         assert figure.layout.xaxis.title.text == "mean error of a probability"
@@ -60,10 +60,10 @@ def test_many_nodes_have_a_name_on_every_bar_and_of_very_many_those_with_the_lon
 
 def test_a_mechanism_and_its_error_stand_above_its_bar_and_markup_stays_text():
     bars = [ErrorBar("Gaussian residuals (δ = 0.00001)", "#E08A00", 0.085, 0.001), ErrorBar("<b>", "#E08A00", 0.2, 0)]
-    figure = errors_figure(bars).to_plotly()
+    figure = mechanism_errors_figure(bars).to_plotly()
     labels = ["&lt;b&gt;: 0.2", "Gaussian residuals (δ = 0.00001): 0.085"]
     assert list(figure.data[0].y) == labels
-    assert [(name.text, name.y) for name in figure.layout.annotations] == [(each, k) for k, each in enumerate(labels)]
+    assert [(name.text, name.y) for name in figure.layout.annotations] == [(label, k) for k, label in enumerate(labels)]
     assert not figure.layout.yaxis.showticklabels
 
 

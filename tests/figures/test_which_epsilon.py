@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
+from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
 
 LAPLACE = NeededEpsilon("Laplace", "#E08A00", 1.8, 1.7, 1.9)
 OPEN = NeededEpsilon("Gaussian", "#17A2B8", 1.2, 1.1, math.inf)
@@ -41,7 +41,7 @@ def test_what_is_not_known_is_not_drawn():
 
 def test_an_interval_without_an_end_reaches_the_pictures_edge():
     assert drawn(OPEN, [0.5, 0.1, 0.01]).layout.shapes[1].x1 == 10.0
-    dots = needed_figure([LAPLACE, OPEN]).to_plotly()
+    dots = least_epsilons_figure([LAPLACE, OPEN]).to_plotly()
     assert list(dots.data[0].x) == [1.8, 1.2]
     assert dots.data[0].error_x.arrayminus == pytest.approx([0.1, 0.1])
     assert 1.2 + dots.data[0].error_x.array[1] == pytest.approx(10 ** dots.layout.xaxis.range[1])

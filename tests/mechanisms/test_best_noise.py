@@ -63,9 +63,9 @@ def test_the_noise_model_has_the_variances_of_the_residuals(mechanism):
     residuals = mechanism.prior.network.residuals
     release = mechanism.release(table, rng(), (draws,))
     noise = residuals.of_tables(release.outcome.updates) - residuals.of_tables(table.values.astype(float))
-    told = np.sqrt(release.outcome.noise_model.variances)[residuals.set_of_number]
+    sds = np.sqrt(release.outcome.noise_model.variances)[residuals.set_of_number]
     kurtosis = 12 if mechanism.noise is Noise.WHOLE else 6
-    assert noise[:, 1:].std(axis=0) == pytest.approx(told[1:], rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
+    assert noise[:, 1:].std(axis=0) == pytest.approx(sds[1:], rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
     assert np.abs(noise[:, 0]).max() < 1e-8, "n is public"
 
 

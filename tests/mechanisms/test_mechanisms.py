@@ -33,7 +33,7 @@ PRIVATE = {
     "Fourier certified": (LaplaceFourier, {"calibration": CERTIFIED}),
     "Fourier as printed": (LaplaceFourier, {"calibration": AS_PRINTED}),
 }
-each_private_mechanism = pytest.mark.parametrize(("kind", "options"), PRIVATE.values(), ids=PRIVATE)
+with_every_private_mechanism = pytest.mark.parametrize(("kind", "options"), PRIVATE.values(), ids=PRIVATE)
 
 
 def uniform(network: Network) -> Dirichlets:
@@ -67,7 +67,7 @@ def test_noise_at_epsilon_one_has_its_known_standard_deviation(mechanism, root, 
     assert sd_of_cells(mechanism)[2:] == pytest.approx([others] * (len(sd_of_cells(mechanism)) - 2), abs=5e-4)
 
 
-@each_private_mechanism
+@with_every_private_mechanism
 def test_the_stated_standard_deviation_is_that_of_real_releases(kind, options):
     draws = 40_000
     mechanism = kind(prior=uniform(V_STRUCTURE), epsilon=1.0, **options)
@@ -86,7 +86,7 @@ def test_laplace_noise_follows_the_law_of_its_scale_and_of_no_scale_ten_percent_
 
 
 @pytest.mark.parametrize(
-    ("setting", "calibration"), crossed([(empty(1), 0.1), (V_STRUCTURE, 1.0)], list(Calibration), each=1)
+    ("setting", "calibration"), crossed([(empty(1), 0.1), (V_STRUCTURE, 1.0)], list(Calibration), times=1)
 )
 def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(setting, calibration):
     """[Zhang16] Algorithm 2: the noise of its coefficients."""
@@ -112,7 +112,7 @@ def assert_scale(noise: np.ndarray, scale: float) -> None:
         assert stats.kstest(noise, stats.laplace(scale=wrong * scale).cdf).pvalue < ALARM
 
 
-@each_private_mechanism
+@with_every_private_mechanism
 def test_no_noise_is_shared_between_coordinates_or_draws(kind, options):
     network = empty(2)
     mechanism = kind(prior=uniform(network), epsilon=1.0, **options)
@@ -283,7 +283,7 @@ def test_the_exact_posterior_promises_nothing():
 # Limits and shapes
 
 
-@each_private_mechanism
+@with_every_private_mechanism
 def test_at_the_largest_epsilon_the_posterior_is_nearly_exact(kind, options):
     if kind is LaplaceFourier:
         options = {**options, "t": 0.0}

@@ -108,7 +108,7 @@ def test_the_printed_promise_is_broken_by_two_nodes_from_two_records_on():
         assert loss > printed.claimed.epsilon
 
 
-@pytest.mark.parametrize(("network", "epsilon"), crossed([empty(1), empty(2), chain(2)], [0.1, 2.0, 10.0], each=1))
+@pytest.mark.parametrize(("network", "epsilon"), crossed([empty(1), empty(2), chain(2)], [0.1, 2.0, 10.0], times=1))
 def test_the_certified_promise_is_never_beaten_and_not_needlessly_weak(network, epsilon):
     mechanism = sampler(network, epsilon=epsilon)
     losses = [exact_loss(mechanism, n) for n in (1, 2, 4, 8)]

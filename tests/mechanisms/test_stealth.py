@@ -19,7 +19,7 @@ from dpbayes.mechanisms.stealth import (
     is_table_in_reach,
     least_cells,
     least_noise,
-    simulate,
+    simulate_for_counts,
 )
 from dpbayes.model.closure import walsh
 from dpbayes.model.counts import count
@@ -46,7 +46,7 @@ def simulated(
     sense: Sense, network: Network, calibration: Calibration = PRINTED, draws: int = 40_000, **more
 ) -> Needed:
     noise = UnitNoise.draw(network, calibration, rng(), draws=draws)
-    return simulate(sense, noise, fourier(network, calibration, **more))
+    return simulate_for_counts(sense, noise, fourier(network, calibration, **more))
 
 
 def agrees(needed: Needed, t: float, probability: float) -> bool:
@@ -89,17 +89,17 @@ def test_graphs_beyond_reach_are_said_to_be():
 
 # Probabilities
 
-KNOWN = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2.303]
+INCREMENTS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2.303]
 TABLE = [0, 0, 0.0001, 0.0021, 0.116, 0.579, 0.916, 0.992, 1, 1]
 MARGINALS = [0.118, 0.713, 0.965, 0.997, 1, 1, 1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(("sense", "known"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
-def test_naive_bayes_has_its_known_probabilities(sense, known):
+@pytest.mark.parametrize(("sense", "expected"), [(Sense.TABLE, TABLE), (Sense.MARGINALS, MARGINALS)])
+def test_naive_bayes_has_its_known_probabilities(sense, expected):
     # From 10^6 draws, printed to three digits: the rounding is added to six standard errors of the two simulations.
     release = simulated(sense, NAIVE_BAYES, draws=100_000)
-    error = 6 * np.hypot(release.standard_error(KNOWN), release.standard_error(KNOWN) / math.sqrt(10)) + 5e-4
-    assert np.all(np.abs(release.probability(KNOWN) - known) < error)
+    error = 6 * np.hypot(release.standard_error(INCREMENTS), release.standard_error(INCREMENTS) / math.sqrt(10)) + 5e-4
+    assert np.all(np.abs(release.probability(INCREMENTS) - expected) < error)
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,12 @@ def test_naive_bayes_has_its_known_probabilities(sense, known):
 )
 def test_small_graphs_have_their_known_increments_for_ninety_percent(network, table, marginal):
     noise = UnitNoise.draw(network, PRINTED, rng(), draws=40_000)
-    for sense, known in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
-        simulation = simulate(sense, noise, fourier(network))
-        assert simulation.probability([known - 0.012, known + 0.012]).tolist() == pytest.approx([0.9, 0.9], abs=0.03)
-        assert simulation.probability(known - 0.012) < 0.9 < simulation.probability(known + 0.012)
+    for sense, expected in [(Sense.TABLE, table), (Sense.MARGINALS, marginal)]:
+        simulation = simulate_for_counts(sense, noise, fourier(network))
+        assert simulation.probability([expected - 0.012, expected + 0.012]).tolist() == pytest.approx(
+            [0.9, 0.9], abs=0.03
+        )
+        assert simulation.probability(expected - 0.012) < 0.9 < simulation.probability(expected + 0.012)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 0.5])
@@ -136,7 +138,7 @@ def test_one_binary_node_is_exact_by_hand(t):
 def test_every_sense_is_no_easier_than_the_one_it_implies(network, calibration):
     noise = UnitNoise.draw(network, calibration, rng(), draws=2_000)
     table, marginal, parameters = (
-        simulate(sense, noise, fourier(network, calibration)).increments
+        simulate_for_counts(sense, noise, fourier(network, calibration)).increments
         for sense in (Sense.TABLE, Sense.MARGINALS, Sense.PARAMETERS)
     )
     assert np.all(table >= marginal - 1e-12)
@@ -148,9 +150,9 @@ def test_every_sense_is_no_easier_than_the_one_it_implies(network, calibration):
 def test_the_least_noise_by_size_answers_for_every_epsilon_and_prior(network, epsilon, prior):
     noise = UnitNoise.draw(network, CERTIFIED, rng(), draws=500)
     mechanism, least = fourier(network, CERTIFIED, epsilon=epsilon, prior=prior), least_noise(noise)
-    tables = simulate(Sense.MARGINALS, noise, mechanism)
+    tables = simulate_for_counts(Sense.MARGINALS, noise, mechanism)
     assert least.needed().increments == pytest.approx(tables.increments, rel=1e-12)
-    parameters = simulate(Sense.PARAMETERS, noise, mechanism)
+    parameters = simulate_for_counts(Sense.PARAMETERS, noise, mechanism)
     assert least.needed(prior / mechanism.noise_scale).increments == pytest.approx(parameters.increments, rel=1e-9)
 
 
@@ -169,12 +171,12 @@ def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n,
     draws = 2_000
     updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
     noise = UnitNoise.draw(ASIA, calibration, rng(), draws=draws)
-    tables = simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+    tables = simulate_for_counts(Sense.MARGINALS, noise, mechanism, counts.values)
     assert tables.probability(0.15) == (updates >= 0).all(axis=-1).mean()
-    positive = simulate(Sense.PARAMETERS, noise, mechanism, counts.values)
+    positive = simulate_for_counts(Sense.PARAMETERS, noise, mechanism, counts.values)
     assert positive.probability(0.15) == (updates + prior > 0).all(axis=-1).mean()
     whole = all_cells(ASIA, coefficients(ASIA, counts.values) + mechanism.noise_scale * noise.values)
-    table = simulate(Sense.TABLE, noise, mechanism, counts.values)
+    table = simulate_for_counts(Sense.TABLE, noise, mechanism, counts.values)
     assert table.probability(0.15) == (whole.min(axis=-1) + mechanism.lift >= 0).mean()
 
 
@@ -182,10 +184,10 @@ def test_real_counts_help_the_tables_and_may_ruin_the_whole_table():
     network = empty(2)
     noise = UnitNoise.draw(network, PRINTED, rng(), draws=2_000)
     mechanism, counts = fourier(network, epsilon=10.0), np.array([1000, 0, 1000, 0])
-    worst, real = (simulate(Sense.MARGINALS, noise, mechanism, values) for values in (0, counts))
+    worst, real = (simulate_for_counts(Sense.MARGINALS, noise, mechanism, values) for values in (0, counts))
     assert np.all(real.increments <= worst.increments)
-    assert simulate(Sense.TABLE, noise, mechanism, 0).probability(3.0) > 0.99
-    assert simulate(Sense.TABLE, noise, mechanism, counts).probability(3.0) == 0
+    assert simulate_for_counts(Sense.TABLE, noise, mechanism, 0).probability(3.0) > 0.99
+    assert simulate_for_counts(Sense.TABLE, noise, mechanism, counts).probability(3.0) == 0
 
 
 def test_shares_have_standard_errors_that_are_never_zero():
@@ -199,7 +201,7 @@ def test_shares_have_standard_errors_that_are_never_zero():
 def test_a_node_without_two_states_is_named():
     network = Network.from_edges(["sky"], [], {"sky": "xyz"})
     with pytest.raises(InputError, match="sky"):
-        simulate(Sense.MARGINALS, UnitNoise(network, PRINTED, np.zeros((1, 1))), fourier(network))
+        simulate_for_counts(Sense.MARGINALS, UnitNoise(network, PRINTED, np.zeros((1, 1))), fourier(network))
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.9, 0.99, 0.9999999, 1.0])

@@ -169,14 +169,14 @@ def test_the_first_slot_of_every_set_is_that_of_trying_all_pairs(families):
         for family in families
         for slot in range(2 ** len(family))
     ]
-    assert first_slots(families).tolist() == [sets.index(each) for each in sets]
+    assert first_slots(families).tolist() == [sets.index(members) for members in sets]
 
 
 @given(FAMILIES)
 def test_the_families_that_lie_in_no_other_are_those_of_comparing_all_pairs(families):
     sets = list(dict.fromkeys(map(frozenset, families)))
-    kept = sorted((each for each in sets if not any(each < other for other in sets)), key=len, reverse=True)
-    assert [frozenset(each) for each in closure_module._maximal(families)] == kept
+    kept = sorted((members for members in sets if not any(members < other for other in sets)), key=len, reverse=True)
+    assert [frozenset(members) for members in closure_module._maximal(families)] == kept
 
 
 @given(FAMILIES)

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import compositions as listing
-from dpbayes.model.compositions import composition_count, compositions, is_listable, moves, neighbour_pairs, ranks
+from dpbayes.model.compositions import (
+    composition_count,
+    composition_indices,
+    compositions,
+    is_listable,
+    moves,
+    neighbour_pairs,
+)
 
 SMALL = [(0, 2), (1, 2), (7, 2), (0, 3), (1, 3), (5, 3), (4, 4), (3, 5), (4, 1)]
 small = pytest.mark.parametrize(("n", "sides"), SMALL)
@@ -27,7 +34,9 @@ def test_every_composition_is_listed_once_in_lexicographic_order(n, sides):
 
 @small
 def test_the_rank_of_a_composition_is_its_place(n, sides):
-    assert np.array_equal(ranks(compositions(n, sides=sides)), np.arange(composition_count(n, sides=sides)))
+    assert np.array_equal(
+        composition_indices(compositions(n, sides=sides)), np.arange(composition_count(n, sides=sides))
+    )
 
 
 @given(st.integers(2, 6), st.data())
@@ -35,8 +44,8 @@ def test_ranks_work_for_one_composition_and_for_any_shape(sides, data):
     n = data.draw(st.integers(0, 8))
     listed = compositions(n, sides=sides)
     place = data.draw(st.integers(0, len(listed) - 1))
-    assert int(ranks(listed[place])) == place
-    assert ranks(np.stack([listed[place]] * 2)[None]).tolist() == [[place, place]]
+    assert int(composition_indices(listed[place])) == place
+    assert composition_indices(np.stack([listed[place]] * 2)[None]).tolist() == [[place, place]]
 
 
 @small

@@ -95,7 +95,7 @@ def test_a_long_chain_is_answered_without_its_joint_table():
         ("asia", {"either": "no", "lung": "yes"}, "evidence has probability zero"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_sentence(target, evidence, sentence):
+def test_an_impossible_question_is_refused_in_one_sentence(target, evidence, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         query(ASIA, ASIA_CPTS, target, evidence)
     assert str(caught.value).endswith(".")

@@ -115,8 +115,8 @@ def test_the_value_of_a_set_is_what_its_variance_adds_to_the_cells():
     for network in NETWORKS.values():
         weights = np.arange(1.0, 1 + len(network.names))
         cells = np.diff(network.cell_offsets)
-        each = network.residuals.cell_variances(np.eye(len(network.closure))) @ (weights * cells)
-        np.testing.assert_allclose(network.residuals.cell_values(weights), each)
+        added = network.residuals.cell_variances(np.eye(len(network.closure))) @ (weights * cells)
+        np.testing.assert_allclose(network.residuals.cell_values(weights), added)
 
 
 def test_a_family_that_counts_more_gets_less_noise():
@@ -211,7 +211,7 @@ def test_a_search_that_is_left_continues_and_gives_what_an_unbroken_one_gives():
     network = chain(5)
     share = next(network.coefficient_design_steps())
     assert next(network.coefficient_design_steps()) == share
-    own, again = (finished(each.coefficient_design_steps()) for each in (network, chain(5)))
+    own, again = (finished(graph.coefficient_design_steps()) for graph in (network, chain(5)))
     np.testing.assert_array_equal(own.scales, again.scales)
 
 

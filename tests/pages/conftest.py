@@ -149,10 +149,10 @@ def frames_are_offered() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def no_releases_are_kept_for_all() -> None:
     """The releases that a server keeps for all its sessions begin anew with each test, which may change them."""
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
 
 
-KNOWN, RELEASES = Memo(most=500), Memo(most=simulations.SHARED)
+COMPUTED, RELEASES = Memo(most=500), Memo(most=simulations.SHARED)
 """What tests have worked out that change nothing of the program, and the releases that they have simulated."""
 
 CHANGE_NOTHING = {"nothing_unforeseen", "tmp_path"}
@@ -160,16 +160,16 @@ CHANGE_NOTHING = {"nothing_unforeseen", "tmp_path"}
 
 
 @pytest.fixture(autouse=True)
-def what_is_known_is_not_worked_out_again(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def work_is_computed_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that changes nothing takes what others have worked out under the same settings, unless thorough.
 
     So do the sessions of a server with the releases of public records. A test that asks for any other fixture works
     all out for itself.
     """
-    asked = set(inspect.signature(request.function).parameters)
-    asked |= {name for mark in request.node.iter_markers("usefixtures") for name in mark.args}
-    asked -= set(request.node.callspec.params if hasattr(request.node, "callspec") else ())
-    if IS_THOROUGH or not asked <= CHANGE_NOTHING:
+    fixtures = set(inspect.signature(request.function).parameters)
+    fixtures |= {name for mark in request.node.iter_markers("usefixtures") for name in mark.args}
+    fixtures -= set(request.node.callspec.params if hasattr(request.node, "callspec") else ())
+    if IS_THOROUGH or not fixtures <= CHANGE_NOTHING:
         return
     kept = running._kept
 
@@ -177,13 +177,13 @@ def what_is_known_is_not_worked_out_again(request: pytest.FixtureRequest, monkey
         def begun() -> Running[Any]:
             work = start()
             if work.anew is None:
-                work.steps = KNOWN.once_in_steps((kind, key), as_they_are, work.steps)
+                work.steps = COMPUTED.once_in_steps((kind, key), as_they_are, work.steps)
             return work
 
         return kept(kind, key, begun)
 
     monkeypatch.setattr(running, "_kept", shared)
-    monkeypatch.setattr(simulations, "of_everybody", lambda: RELEASES)
+    monkeypatch.setattr(simulations, "shared_simulations", lambda: RELEASES)
 
 
 def as_they_are(steps: Work[Any]) -> Work[Any]:
@@ -207,9 +207,9 @@ def no_errors_are_kept_for_all() -> Iterator[None]:
     Working them out is most of what opening the page takes. Other tests take what one has worked out under the same
     settings, as the sessions of a server do.
     """
-    errors.of_everybody.clear()
+    errors.shared_errors.clear()
     yield
-    errors.of_everybody.clear()
+    errors.shared_errors.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -325,7 +325,7 @@ CAUGHT = Caught()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def tracebacks_told() -> None:
+def tracebacks_shown() -> None:
     """People get none, by the configuration; a test that fails is to say why."""
     config.set_option("client.showErrorDetails", "full")
 

@@ -66,12 +66,12 @@ def cells(at: AppTest) -> list[str]:
     shown = []
     for frame in (*at.table, *at.dataframe):
         styled = frame.proto.arrow_data.styler.display_values
-        told = convert_arrow_bytes_to_pandas_df(styled) if styled else frame.value
+        displayed = convert_arrow_bytes_to_pandas_df(styled) if styled else frame.value
         is_typed_into = getattr(frame.proto, "editing_mode", 0) != 0
-        for name in told.columns:
+        for name in displayed.columns:
             shown.append(str(name))
             if not is_typed_into:
-                shown += ["" if cell is None else str(cell) for cell in told[name] if not is_code(cell)]
+                shown += ["" if cell is None else str(cell) for cell in displayed[name] if not is_code(cell)]
     return shown
 
 
@@ -92,7 +92,7 @@ def read(at: AppTest) -> list[str]:
     shown += [bar.proto.text for bar in at.get("progress")]
     shown += [f"{button.label}\n{button.proto.help}" for button in at.get("download_button")]
     shown += cells(at)
-    shown += [f"{chart['alt']}\n{chart['told']}" for chart in charts(at)]
+    shown += [f"{chart['alt']}\n{chart['caption']}" for chart in charts(at)]
     return shown + drawn_texts(figures(at))
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
-from dpbayes.experiments.accuracy.crossings import best_known
+from dpbayes.experiments.accuracy.crossings import best_proved
 from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
@@ -95,9 +95,9 @@ def test_figure_1_says_which_curve_is_best_and_where_curves_cross():
     assert float(crossing.group(1)) >= 1
     assert float(crossing.group(2)) <= 2.5
     assert set(curves(at)) == {method.called(100) for method in AT_FIRST}
-    told = charts(at)[0]["alt"]
-    assert "sampling (paper, 100 samples) 0." in told
-    assert "N samples" not in told
+    alt = charts(at)[0]["alt"]
+    assert "sampling (paper, 100 samples) 0." in alt
+    assert "N samples" not in alt
 
 
 def test_the_default_is_the_chosen_table_and_graph_with_an_even_target_and_proved_curves():
@@ -364,7 +364,7 @@ def test_the_best_known_at_every_epsilon_is_a_table():
     at = opened(open_page(PAGE, **FAST), "accuracy.best")
     table = next(f.value for f in at.dataframe if "best" in f.value.columns)
     study = accuracy_study(fast_plan())
-    assert list(table["best"]) == [row.method.called(100) for row in best_known(study)]
+    assert list(table["best"]) == [row.method.called(100) for row in best_proved(study)]
     assert all(
         re.fullmatch(r"-?\d+(\.\d+)?( ± \d+(\.\d+)?)? points", text) for text in table["below the exact posterior"]
     )

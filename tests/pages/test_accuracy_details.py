@@ -12,7 +12,7 @@ from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures
 from dpbayes.experiments.commands.accuracy import digest
 from dpbayes.model.dataset import Dataset
-from dpbayes.ui.pages.accuracy.headline import compared, races, verdict
+from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.uploads import Upload
 from tests.experiments.crafted import crafted
@@ -65,10 +65,10 @@ def test_the_headline_names_the_best_curve_only_where_it_is_clear():
 
     study = with_proofs(crafted(NOT, NOT))
     assert "Laplace predicts " in verdict(study, 1.0)
-    assert compared(study, 1.0).startswith("Laplace is ")
+    assert comparison_sentence(study, 1.0).startswith("Laplace is ")
     tie = with_proofs(crafted([0] * 4, [0] * 4))
     assert verdict(tie, 1.0).endswith("; no private curve is clearly best.")
-    assert "There is no clear difference from " in compared(tie, 1.0)
+    assert "There is no clear difference from " in comparison_sentence(tie, 1.0)
 
 
 def test_what_is_said_without_some_of_the_curves():

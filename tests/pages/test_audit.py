@@ -27,7 +27,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.audit.page import KNOWN_CASES
+from dpbayes.ui.pages.audit.page import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Seat
@@ -49,7 +49,7 @@ from tests.pages.conftest import (
 )
 
 PAGE = "pages/audit.py"
-SAMPLER, LOCAL, DENSITY = KNOWN_CASES
+SAMPLER, LOCAL, DENSITY = REFUTED_CASES
 DICE = {
     AuditSubject.HellingerGlobal,
     AuditSubject.HellingerLocal,
@@ -91,7 +91,7 @@ def asia() -> tuple[Any, Any, Counts]:
 # Every subject, both seats
 
 
-@pytest.mark.parametrize(("subject", "seat"), crossed(list(AuditSubject), list(Seat), each=1))
+@pytest.mark.parametrize(("subject", "seat"), crossed(list(AuditSubject), list(Seat), times=1))
 def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = opened(subject, seat=seat.value)
     assert not sentences(at)
@@ -182,7 +182,7 @@ def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) 
     assert headline(at).endswith(" holds.")
     assert f"neighbouring tables has a privacy loss of {report.at_least:.4g}" in plain(everything(at))
     pair = bad_tables(mechanism, n=50, features=features)
-    assert f"First table:** {pair.told[0]}" in plain(everything(at))
+    assert f"First table:** {pair.descriptions[0]}" in plain(everything(at))
     loss = next(t["y"] for t in figures(at)["audit.laws"]["data"] if t["name"] == "privacy loss")
     assert max(loss) == pytest.approx(pair.loss, rel=1e-3)
     curve = {t["name"]: t for t in figures(at)["audit.curve"]["data"]}
@@ -219,7 +219,7 @@ def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> No
     assert "The privacy loss is at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 
 
-def test_releases_of_a_network_are_drawn_when_asked() -> None:
+def test_releases_of_a_network_are_drawn_on_request() -> None:
     at = opened(AuditSubject.MapExponential, source="cancer", records="5")
     assert "with confidence" not in everything(at)
     press(at, "Compute lower bound")
@@ -266,7 +266,7 @@ def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
     assert not reds(at)
 
 
-@pytest.mark.parametrize("case", list(KNOWN_CASES))
+@pytest.mark.parametrize("case", list(REFUTED_CASES))
 def test_a_known_case_travels_in_the_link(case: str) -> None:
     at = press(open_page(PAGE), case)
     query = query_of(settings_of(at))
@@ -286,7 +286,7 @@ def test_recalibration_changes_the_epsilon_and_keeps_to_the_target() -> None:
     assert next(button for button in at.button if button.label.startswith("Use ")).disabled
 
 
-def test_the_printed_sampler_is_recalibrated_as_the_certified_one_when_asked() -> None:
+def test_the_printed_sampler_is_recalibrated_as_the_certified_one_on_request() -> None:
     at = press(open_page(PAGE, source="cancer", records="20"), SAMPLER)
     assert not any(button.label.startswith("Use ") for button in at.button)
     press(at, "Find ε")
@@ -358,9 +358,12 @@ def test_the_attack_on_a_record_is_the_cores() -> None:
     own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
     assert own["y"] == pytest.approx(attack.log_odds[0])
     assert own["y"][0] == pytest.approx(np.log(0.25))
-    told = probability_text(float(attack.log_odds[0, -1]))
+    probability = probability_text(float(attack.log_odds[0, -1]))
     _, most = probability_ceiling(1.0, releases=5, prior=0.2)
-    assert attack_sentence(at) == f"**After 5 releases this attacker is {told} sure that record 7 is the true one.**"
+    assert (
+        attack_sentence(at)
+        == f"**After 5 releases this attacker is {probability} sure that record 7 is the true one.**"
+    )
     limit = probability_text(float(special.logit(most[-1])))
     assert f"The limit at the stated ε = 1 is {limit}." in plain(everything(at))
 

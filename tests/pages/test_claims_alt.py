@@ -101,7 +101,7 @@ def test_the_truth_is_never_above_the_proved_and_red_is_where_it_is_above_the_st
         if name not in ("as stated in the paper", "proved", RED) and "here" not in name
     )
     printed, certified, exact = (
-        np.array(each["y"], dtype=float) for each in (drawn["as stated in the paper"], drawn["proved"], truth)
+        np.array(line["y"], dtype=float) for line in (drawn["as stated in the paper"], drawn["proved"], truth)
     )
     red = np.array(drawn[RED]["y"], dtype=float) if RED in drawn else np.full(len(printed), np.nan)
     assert np.all(exact <= certified * (1 + 1e-9))

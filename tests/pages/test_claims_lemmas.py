@@ -64,7 +64,7 @@ def _kept_mass(level: float) -> float:
     return math.exp(-beta_concentration_from(2.0, level, trials=20) * level)
 
 
-KNOWN: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[[], Any] | None, str]] = {
+EXPECTED: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[[], Any] | None, str]] = {
     BoundClaim.ALT_LEMMA_1: (
         50,
         lambda: (constants.lemma_1(2.0, records=50).printed, constants.lemma_1(2.0, records=50).certified),
@@ -113,10 +113,10 @@ KNOWN: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[[],
 }
 
 
-@pytest.mark.parametrize("claim", KNOWN)
+@pytest.mark.parametrize("claim", EXPECTED)
 def test_the_curves_are_the_cores(claim: BoundClaim) -> None:
     """[Dimitrakakis14] Lemmas 1-6 and 8; the truth by an independent route."""
-    x, numbers, truth, name = KNOWN[claim]
+    x, numbers, truth, name = EXPECTED[claim]
     at = opened(claim)
     k = trace(at, "as stated in the paper")["x"].index(x)
     for series, value in zip(("as stated in the paper", "proved"), numbers(), strict=True):
@@ -133,7 +133,7 @@ def test_lemma_7_is_the_cores_on_the_network_at_hand() -> None:
     bounds = [constants.lemma_7(ASIA, least=least) for least in x]
     assert trace(at, "as stated in the paper")["y"] == pytest.approx([float(b.printed) for b in bounds])
     assert trace(at, "proved")["y"] == pytest.approx([float(b.certified) for b in bounds])
-    assert trace(at, "exact largest move")["y"] == pytest.approx([constants.largest_move(ASIA, least=w) for w in x])
+    assert trace(at, "exact largest move")["y"] == pytest.approx([constants.largest_log_move(ASIA, least=w) for w in x])
     assert "the exact largest move is 6.59" in headline(at)
     assert " fails: " in headline(at)
 

@@ -54,7 +54,7 @@ def evaluated(name: str, **values: Any) -> Evaluation:
 
 def numbers(shown: Evaluation) -> list[float]:
     series = (shown.bound.printed, shown.bound.certified, shown.measured.exact, shown.measured.value)
-    return [float(each[0]) for each in series]
+    return [float(values[0]) for values in series]
 
 
 def words(shown: Evaluation) -> str:
@@ -112,9 +112,9 @@ def test_every_knob_moves_the_numbers_and_the_words(name: str, knob: str) -> Non
 def test_every_end_of_every_knob_is_kind_and_is_another_setting(name: str, knob: str) -> None:
     usual = evaluated(name)
     others = [check_kind(name, **{knob: end}) for end in ends(knob) if end != getattr(usual.at.knobs, knob[7:], None)]
-    shown = [usual, *(each for each in others if each is not None)]
+    shown = [usual, *(evaluation for evaluation in others if evaluation is not None)]
     assert others
-    assert len({words(each) for each in shown}) == len(shown)
+    assert len({words(evaluation) for evaluation in shown}) == len(shown)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,7 +123,7 @@ def test_all_corners_of_all_knobs_are_kind(name: str) -> None:
     corners = itertools.product(*(ends(knob) for knob in knobs))
     shown = [check_kind(name, **dict(zip(knobs, corner, strict=True))) for corner in corners]
     assert len(shown) == 2 ** len(knobs)
-    assert any(each is not None for each in shown)
+    assert any(evaluation is not None for evaluation in shown)
 
 
 # As the page evaluates them, every claim of all papers

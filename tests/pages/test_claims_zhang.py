@@ -121,7 +121,10 @@ KNOBS = [(claim, knob) for claim, exhibit in ZHANG_EXHIBITS.items() for knob in 
 def test_every_knob_changes_the_picture_or_the_headline(claim: BoundClaim, knob: str) -> None:
     usual = LEMMA_3 if claim is BoundClaim.LEMMA_3 else {}
     (before, _), (after, why) = evaluation_of(claim, **usual), evaluation_of(claim, **{**usual, knob: OTHERS[knob]})
-    drawn = [str([*each.curve.x, *each.curve.bound.printed, *each.curve.bound.certified]) for each in (before, after)]
+    drawn = [
+        str([*evaluation.curve.x, *evaluation.curve.bound.printed, *evaluation.curve.bound.certified])
+        for evaluation in (before, after)
+    ]
     assert not why
     assert (finding(before), drawn[0]) != (finding(after), drawn[1])
 

@@ -86,8 +86,8 @@ def test_every_other_mechanism_has_a_column_and_a_line_in_its_colour(monkeypatch
     grown = [growing_graphs(4, rng, arrows=arrow_numbers(4)) for _ in range(2)]
     table = families_table(at)
     at.session_state["numbers.density"] = True
-    told = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier, proved" in f.value.columns)
-    random, means = told[told["family"] == "random"], told[told["family"] == "mean of the random ones"]
+    frame = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier, proved" in f.value.columns)
+    random, means = frame[frame["family"] == "random"], frame[frame["family"] == "mean of the random ones"]
     for kind in others:
         name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
         noises = np.array([[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown])
@@ -96,7 +96,7 @@ def test_every_other_mechanism_has_a_column_and_a_line_in_its_colour(monkeypatch
         np.testing.assert_allclose(drawn["y"], noises.mean(axis=0), rtol=1e-4)
         at_families = [mean_noise(promise.mechanism(kind, graph)) for graph in named_families(4).values()]
         np.testing.assert_allclose(table[name], at_families, rtol=1e-2)
-        np.testing.assert_allclose(told[name][:3], at_families, rtol=1e-4)
+        np.testing.assert_allclose(frame[name][:3], at_families, rtol=1e-4)
         np.testing.assert_allclose(random[name].to_numpy()[: noises.size], noises.ravel(), rtol=1e-4)
         assert random[name][noises.size :].isna().all(), "of the third random graph nothing is searched"
         np.testing.assert_allclose(means[name], noises.mean(axis=0), rtol=1e-4)

@@ -73,11 +73,11 @@ def dots(at: AppTest, key: str, name: str) -> dict[str, float | None]:
 
 def test_the_dots_are_those_of_the_core(at: AppTest, compared: Comparison) -> None:
     alone, counted = (dots(at, CELLS, name) for name in (ALONE, WITH_DELTA))
-    for each in compared.noises:
-        if each.recounted is not None:
-            assert counted[each.label] == pytest.approx(each.noise_with_delta)
-        assert counted[each.label] is not None
-        assert alone[each.label] == (pytest.approx(each.noise) if each.is_pure else None)
+    for compared_noise in compared.noises:
+        if compared_noise.recounted is not None:
+            assert counted[compared_noise.label] == pytest.approx(compared_noise.noise_with_delta)
+        assert counted[compared_noise.label] is not None
+        assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
     assert next(iter(alone)) == "Gaussian residuals", "the least noise is on top"
 
 
@@ -86,9 +86,9 @@ def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> No
         headline(at)
         == "Gaussian residuals adds the least noise: 11.5 counts per cell; Laplace adds 1.87 times as much."
     )
-    told = plain(everything(at))
-    assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts; Laplace adds 1.63 times as much." in told
-    assert "Laplace noise at ε = 1.05 satisfies the same (ε, δ)" in told
+    text = plain(everything(at))
+    assert "With ε alone, weighted Fourier adds the least noise: 13.9 counts; Laplace adds 1.63 times as much." in text
+    assert "Laplace noise at ε = 1.05 satisfies the same (ε, δ)" in text
 
 
 def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
@@ -127,13 +127,13 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
     weights = weights_of(ASIA, {"dysp"}, 20.0)
     core = finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(), weights=weights))
     alone = dots(at, CELLS, ALONE)
-    for each in core.noises:
-        assert alone[each.label] == (pytest.approx(each.noise) if each.is_pure else None)
+    for compared_noise in core.noises:
+        assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
     assert "counts per cell, weighted by table" in headline(at)
-    told = plain(everything(at))
-    assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in told
-    assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in told
-    assert "All tables have the same weight in this picture." in told
+    text = plain(everything(at))
+    assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in text
+    assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in text
+    assert "All tables have the same weight in this picture." in text
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)
     fine(at.multiselect(key="matters").set_value([]).run())
     assert "weighted by table" not in headline(at)
@@ -186,7 +186,7 @@ def test_what_needs_binary_nodes_says_which_are_not() -> None:
     assert sum("needs binary nodes" in caption.value for caption in at.caption) == 2
 
 
-def test_a_long_search_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_search_waits_for_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "AT_ONCE", 2)
     stop_after_a_step(monkeypatch)
     at = open_page(PAGE)
@@ -268,18 +268,18 @@ def test_an_answer_is_simulated_on_sampled_records() -> None:
 
 
 def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def counted(*args: Any) -> Any:
-        asked.append(args[2])
+        sizes.append(args[2])
         return planned_tables(*args)
 
     monkeypatch.setattr(answer, "planned_tables", counted)
     monkeypatch.setattr(noise, "AT_ONCE", 1)  # nothing is searched for
     at = open_page(PAGE, source="chain:8", records="200000", **ONE_ANSWER)
     assert "sampled from randomly generated probabilities" in everything(at)
-    assert asked == [100_000], "no more than can be sampled in a moment"
+    assert sizes == [100_000], "no more than can be sampled in a moment"
 
 
 def test_fewer_releases_are_simulated_of_a_large_network() -> None:
-    assert [answer.releases_of(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]
+    assert [answer.releases_per_answer(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]

@@ -15,7 +15,7 @@ from dpbayes.base.text import share_text
 from dpbayes.experiments.agreement import noticed
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate
+from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate_for_counts
 from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
@@ -83,7 +83,7 @@ def test_the_first_picture_is_the_cores(sense: Sense) -> None:
     at = opened(**{"stealth.sense": sense.value})
     assert set(figures(at)) == {CHART} | PANELS
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
-    needed, curve = simulate(sense, noise, mechanism()), trace(at, SIMULATED)
+    needed, curve = simulate_for_counts(sense, noise, mechanism()), trace(at, SIMULATED)
     assert curve["y"] == pytest.approx(needed.probability(curve["x"]))
     t = float(headline(at).split("t = ")[1].split(",")[0])
     assert numbers(at)[sense.value]["simulated"] == pytest.approx(float(needed.probability(t)), abs=0.01)
@@ -369,7 +369,7 @@ def test_whole_numbers_are_simulated_by_their_own_law(epsilon: float) -> None:
     at = opened(noise="whole numbers", epsilon=f"{epsilon:g}")
     whole = replace(mechanism(epsilon=epsilon), noise=Noise.WHOLE)
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000, law=whole.noise_law)
-    needed, curve = simulate(Sense.MARGINALS, noise, whole), trace(at, SIMULATED)
+    needed, curve = simulate_for_counts(Sense.MARGINALS, noise, whole), trace(at, SIMULATED)
     assert curve["y"] == pytest.approx(needed.probability(curve["x"]))
     t = math.ceil(needed.increment(0.9) * 1e4) / 1e4
     assert f"With t = {t:.3g}, 90% of Fourier releases" in headline(at)
@@ -392,9 +392,9 @@ def test_explore_draws_non_negativity_against_t_with_what_it_adds() -> None:
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
     for sense, name in MUST_BE.items():
         curve = trace(at, name, BOARD)
-        assert curve["y"] == pytest.approx(simulate(sense, noise, mechanism()).probability(curve["x"]))
+        assert curve["y"] == pytest.approx(simulate_for_counts(sense, noise, mechanism()).probability(curve["x"]))
     data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
-    needed = simulate(Sense.MARGINALS, noise, mechanism(), count(ASIA, data).values)
+    needed = simulate_for_counts(Sense.MARGINALS, noise, mechanism(), count(ASIA, data).values)
     true = trace(at, "true counts", BOARD)
     assert true["y"] == pytest.approx(needed.probability(true["x"]))
     t = wanted_t(0.9)
@@ -411,7 +411,7 @@ def test_the_choice_of_the_axis_is_there_for_fourier_alone() -> None:
     against = at.segmented_control(key="parameter.explore.against")
     assert [option.content for option in against.proto.options] == ["against ε", "against t"]
     laplace = open_page("pages/explore.py", **{"explore.against": "against t"})
-    assert "parameter.explore.against" not in [each.key for each in laplace.segmented_control]
+    assert "parameter.explore.against" not in [choice.key for choice in laplace.segmented_control]
 
 
 def shown(at: AppTest) -> str:

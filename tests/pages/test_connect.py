@@ -187,7 +187,7 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
     assert "Your records are not used" in everything(at)
 
 
-def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_after_a_slow_one() -> None:
+def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_after_a_slow_one() -> None:
     at = counted_page()
     fine(at.switch_page("pages/network.py").run())
     press_choice(at, "columns.chain")
@@ -196,7 +196,7 @@ def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_asked_for_aft
     assert net.edges == (("rain", "grass"),)
     assert list(at.session_state["connected.scans"].values())[-1].result.network == net
     at.session_state["connected.scans"] = {
-        key: Scan(each.result, 2.0) for key, each in at.session_state["connected.scans"].items()
+        key: Scan(scan.result, 2.0) for key, scan in at.session_state["connected.scans"].items()
     }
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
     fine(at.selectbox(key="start.class").set_value("grass").run())
@@ -266,7 +266,7 @@ def regression_page() -> AppTest:
     return fine(at.run())
 
 
-def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out() -> None:
+def test_regression_sums_a_connected_table_up_and_says_that_there_are_no_test_records() -> None:
     at = regression_page()
     typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
     assert typed["column"].tolist() == ["height", "grown"]
@@ -279,12 +279,12 @@ def test_regression_sums_a_connected_table_up_and_says_that_nothing_is_held_out(
     assert "300 records in the connected table, 1 feature, 2 repeats with new samples" in said
     assert "training and errors use all records" in said
     x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
-    baseline = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "training mean")
+    baseline = next(trace for trace in figures(at)["regression.errors"]["data"] if trace["name"] == "training mean")
     assert baseline["y"][0] == pytest.approx(y.var(ddof=0), rel=1e-9)
-    exact = next(each for each in figures(at)["regression.errors"]["data"] if each["name"] == "exact")
+    exact = next(trace for trace in figures(at)["regression.errors"]["data"] if trace["name"] == "exact")
     ridge = [x @ y / (x @ x + b) for b in exact["x"]]
     assert exact["y"] == pytest.approx([((y - w * x) ** 2).mean() for w in ridge], rel=1e-9)
-    command = next(each.value for each in at.code if each.language == "bash")
+    command = next(code.value for code in at.code if code.language == "bash")
     assert "--source=ADDRESS" in command
     at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
     fine(at.run())
@@ -592,9 +592,9 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
     one_sentence(at, "The connection failed while it was counted")
     at = press(open_page(PAGE, data="connected:base"), "Open")
     one_sentence(at, "The connection failed while its tables were listed")
-    told = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
+    texts = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
     for secret in (PASSWORD, str(garden)):
-        assert not [text for text in told if secret in text]
+        assert not [text for text in texts if secret in text]
 
 
 def values_in(at: AppTest) -> Iterator[str]:

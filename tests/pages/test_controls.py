@@ -5,7 +5,7 @@ import pytest
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, opening
+from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, title_at_sentence_start
 from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of, story_list
 
@@ -29,7 +29,7 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
             put(at, f"box.{name}", str(parameter.high))
             assert settings_of(at).parameter(name) == parameter.high
             put(at, f"box.{name}", str(2 * parameter.high))
-            one_sentence(at, f"{opening(name)} must be between")
+            one_sentence(at, f"{title_at_sentence_start(name)} must be between")
             put(at, f"box.{name}", str(parameter.low))
             assert settings_of(at).parameter(name) == parameter.low
             if IS_THOROUGH:
@@ -64,7 +64,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
     put(at, "box.sampling.share", "0.5")
     put(at, "box.sampling.answer_epsilon", "x")
     assert sentences(at)[0].startswith(":red[Epsilon of one answer must be a number")
-    assert [opening(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
+    assert [title_at_sentence_start(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
         "epsilon",
         "delta",
         "Non-negativity increment",
@@ -72,7 +72,7 @@ def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if isinstance(known, Parameter)])
+@pytest.mark.parametrize("name", [name for name, parameter in PARAMETERS.items() if isinstance(parameter, Parameter)])
 def test_a_slider_stops_at_the_typical_value_and_never_out_of_range(name: str) -> None:
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)

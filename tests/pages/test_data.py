@@ -129,7 +129,11 @@ def refusals(at: AppTest) -> list[str]:
         r"With 50 training records of \d+ records, no test record is left\. "
         r".* The page shows the nearest possible setting: .*"
     )
-    return [each for each in sentences(at) if not each.startswith("These domains are read") and not small.match(each)]
+    return [
+        sentence
+        for sentence in sentences(at)
+        if not sentence.startswith("These domains are read") and not small.match(sentence)
+    ]
 
 
 def editor(at: AppTest) -> str:
@@ -319,9 +323,9 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
     assert not refusals(at)
     assert "german.csv: 300 records with 2 columns" in headline(at)
     assert domain_table(at)["kind"][0] == "cut points"
-    told = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
-    assert told.startswith("Read with a semicolon between values and in Latin-1, since a semicolon splits its first")
-    assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in told
+    caption = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
+    assert caption.startswith("Read with a semicolon between values and in Latin-1, since a semicolon splits its first")
+    assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in caption
     fine(at.selectbox(key="decimal").set_value(".").run())
     assert "300 records with 1 column" in headline(at)
     (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
@@ -842,7 +846,7 @@ def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: App
 
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
-    ("mechanism", "seat"), crossed([name for name in MECHANISM_NAMES if "Fourier" not in name], list(Seat), each=1)
+    ("mechanism", "seat"), crossed([name for name in MECHANISM_NAMES if "Fourier" not in name], list(Seat), times=1)
 )
 def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
     at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")

@@ -32,7 +32,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.explore import averages, simulations
-from dpbayes.ui.pages.explore.averages import releases_of
+from dpbayes.ui.pages.explore.averages import releases_read
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of
@@ -75,9 +75,9 @@ def study(settings: Settings) -> ReleaseStudy:
 def as_read(study: ReleaseStudy, settings: Settings) -> ReleaseStudy:
     """Return the releases as the page's recipient reads them."""
     options = settings.options("release")
-    known = study.release.tells_noise and options.reading is Reading.NOISE_AWARE
-    releases = releases_of(Readings(study, 0, Reading.NOISE_AWARE, options.points))
-    return study.knowing_noise(releases, points=AVERAGED_POINTS) if known else study
+    is_aware = study.release.tells_noise and options.reading is Reading.NOISE_AWARE
+    releases = releases_read(Readings(study, 0, Reading.NOISE_AWARE, options.points))
+    return study.knowing_noise(releases, points=AVERAGED_POINTS) if is_aware else study
 
 
 def test_the_headline_speaks_of_all_rows() -> None:
@@ -173,7 +173,7 @@ def test_the_recipient_waits_for_no_averages(monkeypatch: pytest.MonkeyPatch) ->
     assert "Averages are over" not in everything(at)
 
 
-def test_how_often_intervals_hold_the_truth_is_shown_once_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_often_intervals_cover_the_truth_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recipient sees it too, for no record is looked at; where tables would be too large that is one sentence."""
     monkeypatch.setattr("dpbayes.ui.pages.explore.checks.RELEASES", 20)
     at = open_page(PAGE, seat="recipient", source="sprinkler", records="200")
@@ -210,10 +210,10 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     press(at, "Continue")
     assert work.done
     release = simulated(at).release.part(0)
-    told: Any = release.outcome
+    outcome: Any = release.outcome
     rng = stream(settings_of(at).seed, "release", "exact")
-    draws = finished(exact_posterior(told.prior, told.noise_model, told.numbers, 200, rng, sweeps=30))
-    (frame,) = (each.value for each in at.dataframe if "by row, as shown above" in each.value.iloc[:, 0].tolist())
+    draws = finished(exact_posterior(outcome.prior, outcome.noise_model, outcome.numbers, 200, rng, sweeps=30))
+    (frame,) = (frame.value for frame in at.dataframe if "by row, as shown above" in frame.value.iloc[:, 0].tolist())
     cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
     for mean, interval, law in zip(
         frame["mean"], frame["95% interval"], (draws.law, release.noise_aware()), strict=True
@@ -429,34 +429,34 @@ def test_fourier_on_a_network_that_is_not_binary_is_a_sentence_and_laplace_goes_
 
 
 def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     quantile = BetaMixtures.quantile
 
     def counted(self: BetaMixtures, level: Any) -> Any:
-        asked.append(self.a.shape)
+        shapes.append(self.a.shape)
         return quantile(self, level)
 
     monkeypatch.setattr(BetaMixtures, "quantile", counted)
     drawn: list[int] = []
     simulate = simulations.study_release
     monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     at = open_page(PAGE)
-    first, shown = len(asked), figures(at)
+    first, shown = len(shapes), figures(at)
     assert (first > 0, len(drawn)) == (True, 1)
     put(at, "box.epsilon", "x")
     put(at, "box.epsilon", "1")
-    assert (len(asked), len(drawn)) == (first, 1), "neither a refusal nor what follows it changes a release"
+    assert (len(shapes), len(drawn)) == (first, 1), "neither a refusal nor what follows it changes a release"
     assert figures(at) == shown
     fine(at.selectbox(key="choice.row").set_value("dysp | bronc=no, either=no").run())
-    assert (len(asked) > first, len(drawn)) == (True, 1), "another row of the same releases"
+    assert (len(shapes) > first, len(drawn)) == (True, 1), "another row of the same releases"
     for place, (box, text) in enumerate((("box.epsilon", "2"), ("box.prior", "2"), ("box.seed", "2"))):
         put(at, box, text)
         assert len(drawn) == place + 2
     settings, kept = settings_of(at), len(drawn)
     assert headline(at) == headline(open_page(PAGE, settings))
     assert len(drawn) == kept, "everybody has these records, and one server works them out for all"
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     assert headline(at) == headline(open_page(PAGE, settings)), "what was kept is what another session works out"
     assert len(drawn) == kept + 1
 
@@ -465,7 +465,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
     drawn: list[int] = []
     simulate = simulations.study_release
     monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
-    simulations.of_everybody.clear()
+    simulations.shared_simulations.clear()
     for session in (1, 2):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
         data = Dataset(("a", "b"), (("no", "yes"),) * 2, np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8))
@@ -475,7 +475,7 @@ def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch
         at.switch_page(PAGE)
         fine(at.run())
         assert len(drawn) == session
-    assert not simulations.of_everybody().results
+    assert not simulations.shared_simulations().results
 
 
 def test_every_row_and_state_can_be_picked() -> None:
@@ -562,14 +562,14 @@ def test_the_one_main_button_leads_on(page: str, label: str, following: str) -> 
 
 def test_tables_that_matter_more_are_picked_weighed_and_in_the_link() -> None:
     at = open_page(PAGE, mechanism="GaussianResiduals")
-    assert not [each for each in at.select_slider if each.key == "parameter.release.weight"]
+    assert not [slider for slider in at.select_slider if slider.key == "parameter.release.weight"]
     before = headline(at)
     fine(at.multiselect(key="matters").set_value(["dysp", "tub"]).run())
     assert set(settings_of(at).matters) == {"dysp", "tub"}
     assert headline(at) != before
-    assert [each for each in at.select_slider if each.key == "parameter.release.weight"]
+    assert [slider for slider in at.select_slider if slider.key == "parameter.release.weight"]
     assert "~~" in query_of(settings_of(at))["matters"]
-    assert "matters" not in [each.key for each in open_page(PAGE, mechanism="GaussianUpdates").multiselect]
+    assert "matters" not in [field.key for field in open_page(PAGE, mechanism="GaussianUpdates").multiselect]
 
 
 def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,8 @@ def shown(**query: str) -> tuple[str, str]:
     at.session_state["person.open"] = True
     at = fine(at.run())
     (line,) = [plain(caption.value) for caption in at.caption if "about one person" in caption.value]
-    (told,) = [plain(each.value) for each in at.markdown if each.value.startswith("Consider an attacker")]
-    return line, told
+    (text,) = [plain(markdown.value) for markdown in at.markdown if markdown.value.startswith("Consider an attacker")]
+    return line, text
 
 
 def number(text: str, pattern: str) -> float:
@@ -44,14 +44,14 @@ def number(text: str, pattern: str) -> float:
     return float(match[1])
 
 
-def is_rounded_up(told: float, exact: float, step: float) -> bool:
-    return told - step - 1e-9 <= exact <= told + 1e-9
+def is_rounded_up(shown_value: float, exact: float, step: float) -> bool:
+    return shown_value - step - 1e-9 <= exact <= shown_value + 1e-9
 
 
-def guesses_right(told: str, pairs: list[Pair]) -> bool:
+def guesses_right(text: str, pairs: list[Pair]) -> bool:
     """Whether the best guess that is told is that between the pair of neighbours that is told apart best."""
     exact = max((1 + np.abs(p - q).sum() / 2) / 2 for p, q in pairs)
-    return is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * exact, 0.1)
+    return is_rounded_up(number(text, r"with it, at most ([\d.]+) times"), 100 * exact, 0.1)
 
 
 def most_after(pairs: list[Pair]) -> float:
@@ -59,27 +59,27 @@ def most_after(pairs: list[Pair]) -> float:
     return float(max((BEFORE * p / (BEFORE * p + (1 - BEFORE) * q)).max() for p, q in pairs))
 
 
-def rises_right(line: str, told: str, pairs: list[Pair]) -> bool:
+def rises_right(line: str, text: str, pairs: list[Pair]) -> bool:
     """Whether the belief that is never passed is the largest one that an outcome brings, in the line and the rest."""
     pattern = r"can rise to at most ([\d.]+)%"
-    assert number(line, pattern) == number(told, pattern)
-    return is_rounded_up(number(told, pattern), 100 * most_after(pairs), 0.1)
+    assert number(line, pattern) == number(text, pattern)
+    return is_rounded_up(number(text, pattern), 100 * most_after(pairs), 0.1)
 
 
-def often(told: str) -> tuple[float, float]:
+def often(text: str) -> tuple[float, float]:
     """How often the level is passed at most, and the last digit of that; never where it is not told of."""
-    if f"rises above {100 * LEVEL:g}%" not in told or "never rises above" in told:
+    if f"rises above {100 * LEVEL:g}%" not in text or "never rises above" in text:
         return 0.0, 0.0
-    match = re.search(rf"rises above {100 * LEVEL:g}% in at most ([\d,]+) of ([\d,]+) cases", told)
-    assert match, told
-    cases, of = (int(each.replace(",", "")) for each in match.groups())
+    match = re.search(rf"rises above {100 * LEVEL:g}% in at most ([\d,]+) of ([\d,]+) cases", text)
+    assert match, text
+    cases, of = (int(number_text.replace(",", "")) for number_text in match.groups())
     return cases / of, 1 / of
 
 
-def passes_right(told: str, pairs: list[Pair]) -> bool:
+def passes_right(text: str, pairs: list[Pair]) -> bool:
     """Whether a right suspicion passes the level as often as is told, for the neighbours with whom it does most."""
     most = max(p[BEFORE * p > LEVEL * (BEFORE * p + (1 - BEFORE) * q)].sum() for p, q in pairs)
-    at_most, step = often(told)
+    at_most, step = often(text)
     return is_rounded_up(at_most, most, step)
 
 
@@ -152,13 +152,13 @@ def test_laplace_on_two_nodes(n: int, epsilon: float) -> None:
         return np.bincount(np.clip(count + places, 0, n), whole_laplace(scale, places), minlength=n + 1)
 
     pairs = joint_laws(ways, law)
-    line, told = shown(source="chain:2", records=str(n), epsilon=str(epsilon), noise="whole numbers")
-    assert guesses_right(told, pairs)
-    assert rises_right(line, told, pairs)
-    assert passes_right(told, pairs)
+    line, text = shown(source="chain:2", records=str(n), epsilon=str(epsilon), noise="whole numbers")
+    assert guesses_right(text, pairs)
+    assert rises_right(line, text, pairs)
+    assert passes_right(text, pairs)
     louder = joint_laws(ways, lambda count: np.eye(n + 1)[count] / 50 + 49 / 50 * law(count))
-    assert not guesses_right(told, louder), "it can fail: now and then no noise is added"
-    assert not rises_right(line, told, louder)
+    assert not guesses_right(text, louder), "it can fail: now and then no noise is added"
+    assert not rises_right(line, text, louder)
 
 
 @pytest.mark.parametrize(("n", "epsilon"), thorough(itertools.product((2, 4, 6), (0.4, 1.3, 3.0)), sample=[(4, 1.3)]))
@@ -170,13 +170,13 @@ def test_fourier_on_two_nodes(n: int, epsilon: float) -> None:
     pairs = joint_laws(
         {tuple((0, b - a) for a, b in way) for way in ways}, lambda at: whole_laplace(scale, places - at)
     )
-    line, told = shown(
+    line, text = shown(
         source="chain:2", records=str(n), epsilon=str(epsilon), noise="whole numbers", mechanism="LaplaceFourier"
     )
-    assert guesses_right(told, pairs)
-    assert rises_right(line, told, pairs)
-    assert passes_right(told, pairs)
-    assert not guesses_right(told, joint_laws(ways, lambda at: whole_laplace(0.9 * scale, places - at)))
+    assert guesses_right(text, pairs)
+    assert rises_right(line, text, pairs)
+    assert passes_right(text, pairs)
+    assert not guesses_right(text, joint_laws(ways, lambda at: whole_laplace(0.9 * scale, places - at)))
 
 
 @pytest.mark.parametrize(("n", "epsilon"), thorough(itertools.product((2, 4, 6), (0.4, 1.3)), sample=[(4, 1.3)]))
@@ -186,20 +186,20 @@ def test_residuals_on_two_nodes(n: int, epsilon: float) -> None:
     sd = np.sqrt(mechanism.variances[[1, 2, 3]])
     lengths = np.sqrt([2, 2, 4])  # a residual is a coefficient by the root of its table's cells
     shift = max(float(np.linalg.norm((walsh(b) - walsh(a)) / lengths / sd)) for a, b in neighbours(n))
-    line, told = shown(source="chain:2", records=str(n), epsilon=str(epsilon), mechanism="GaussianResiduals")
-    assert is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(shift / 2), 0.1)
-    assert not is_rounded_up(number(told, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(0.55 * shift), 0.1)
+    line, text = shown(source="chain:2", records=str(n), epsilon=str(epsilon), mechanism="GaussianResiduals")
+    assert is_rounded_up(number(text, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(shift / 2), 0.1)
+    assert not is_rounded_up(number(text, r"with it, at most ([\d.]+) times"), 100 * special.ndtr(0.55 * shift), 0.1)
 
     def above(loss: float) -> float:
         return float(special.ndtr(shift / 2 - loss / shift))
 
-    at_most, step = often(told)
+    at_most, step = often(text)
     assert is_rounded_up(at_most, above(math.log(LEVEL / (1 - LEVEL) * 9)), step)
     most = math.exp(epsilon) / (9 + math.exp(epsilon))
     assert is_rounded_up(number(line, r"can rise to at most ([\d.]+)%, apart from rare cases"), 100 * most, 0.1)
-    match = re.search(r"It rises above ([\d.]+)% \(the limit of ε alone\) in at most ([\d,]+) of ([\d,]+)", told)
+    match = re.search(r"It rises above ([\d.]+)% \(the limit of ε alone\) in at most ([\d,]+) of ([\d,]+)", text)
     if match:
-        cases, of = (int(each.replace(",", "")) for each in match.groups()[1:])
+        cases, of = (int(number_text.replace(",", "")) for number_text in match.groups()[1:])
         assert is_rounded_up(cases / of, above(epsilon), 1 / of)
 
 
@@ -222,12 +222,12 @@ def test_a_draw_from_a_coins_posterior(n: int, epsilon: float) -> None:
         return masses / masses.sum()
 
     pairs = coins(n, law)
-    line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="PosteriorSampler")
-    assert guesses_right(told, pairs)
+    line, text = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="PosteriorSampler")
+    assert guesses_right(text, pairs)
     assert 100 * most_after(pairs) <= number(line, r"can rise to at most ([\d.]+)%")
     most = max(p[BEFORE * p > LEVEL * (BEFORE * p + (1 - BEFORE) * q)].sum() for p, q in pairs)
-    assert most <= often(told)[0]
-    assert not guesses_right(told, coins(n, lambda k: law(k, epsilon)))
+    assert most <= often(text)[0]
+    assert not guesses_right(text, coins(n, lambda k: law(k, epsilon)))
 
 
 @pytest.mark.parametrize(("n", "epsilon"), thorough(itertools.product((2, 5, 6), (1.3, 6.0)), sample=[(5, 6.0)]))
@@ -241,7 +241,7 @@ def test_the_private_map_of_a_coin(n: int, epsilon: float) -> None:
         return weights / weights.sum()
 
     pairs = coins(n, law)
-    line, told = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="MapExponential")
-    assert guesses_right(told, pairs)
+    line, text = shown(source="chain:1", records=str(n), epsilon=str(epsilon), mechanism="MapExponential")
+    assert guesses_right(text, pairs)
     assert 100 * most_after(pairs) <= number(line, r"can rise to at most ([\d.]+)%")
-    assert not guesses_right(told, coins(n, lambda k: law(k) ** 1.3 / (law(k) ** 1.3).sum()))
+    assert not guesses_right(text, coins(n, lambda k: law(k) ** 1.3 / (law(k) ** 1.3).sum()))

@@ -5,7 +5,7 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.risk import LINKED, belief_told, risk, sentences
+from dpbayes.audit.risk import LINKED, belief_sentence, risk, sentences
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -36,8 +36,8 @@ def test_both_seats_read_the_sentences_of_the_core(seat: Seat) -> None:
 
 
 def in_short(at: AppTest) -> str:
-    (told,) = [caption.value for caption in at.caption if "about one person" in caption.value]
-    return plain(told)
+    (line,) = [caption.value for caption in at.caption if "about one person" in caption.value]
+    return plain(line)
 
 
 @pytest.mark.parametrize("seat", list(Seat))
@@ -52,7 +52,7 @@ def test_one_line_says_it_before_the_part_is_opened_and_follows_what_is_set(seat
 
 
 @pytest.mark.parametrize(
-    ("promise", "told"),
+    ("promise", "line"),
     [
         (NON_PRIVATE, "An attacker’s 10% belief about one person can rise to certainty: there is no guarantee."),
         (Guarantee(1000.0), "An attacker’s 10% belief about one person can rise to near certainty."),
@@ -62,8 +62,8 @@ def test_one_line_says_it_before_the_part_is_opened_and_follows_what_is_set(seat
         ),
     ],
 )
-def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, told: str) -> None:
-    assert belief_told(promise) == told
+def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, line: str) -> None:
+    assert belief_sentence(promise) == line
 
 
 def test_belief_and_releases_are_set_and_in_the_link() -> None:
@@ -79,10 +79,10 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
 
 
-def test_a_delta_is_told_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
+def test_a_delta_is_stated_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
     at = person(mechanism="GaussianUpdates", delta="0.001")
     prior = Dirichlets.symmetric(load_named("sprinkler")[0])
-    told = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
-    assert "(the limit of ε alone)" in told
-    assert told in [m.value for m in at.markdown]
+    text = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
+    assert "(the limit of ε alone)" in text
+    assert text in [m.value for m in at.markdown]
     assert "Belief, at most by ε" in [metric.label for metric in at.metric]

@@ -118,16 +118,16 @@ def test_a_release_file_is_strict_json_and_says_what_it_is(
     np.testing.assert_array_equal(np.concatenate([row["mean"] for row in content["rows"]]), aware.mean)
     ends = np.concatenate([row["95% interval"] for row in content["rows"]], axis=-1)
     np.testing.assert_array_equal(ends, aware.interval(0.95))
-    told = content["noise"]
+    noise = content["noise"]
     if mechanism is LaplaceUpdates:
-        assert told == {
+        assert noise == {
             "law": "independent Laplace noise in every cell",
             "scale": 16.0,
             "standard deviation": pytest.approx(16 * np.sqrt(2)),
         }
     else:
-        assert told["least standard deviation of a cell"] < told["largest standard deviation of a cell"]
-        assert "scale" not in told
+        assert noise["least standard deviation of a cell"] < noise["largest standard deviation of a cell"]
+        assert "scale" not in noise
         assert content["public"]["noise scale"] > 0
 
 
@@ -151,7 +151,7 @@ def test_a_release_file_holds_no_seed_and_no_exact_count(
     inside = (exact > 60) & (exact < 940)  # cells that no clipping brings to a round number
     assert inside.any()
     true = release.outcome.prior.updated(exact).mean[inside]
-    concluded = [each for row in strict(text)["rows"] for name in ("mean", "95% interval") for each in [row[name]]]
+    concluded = [values for row in strict(text)["rows"] for name in ("mean", "95% interval") for values in [row[name]]]
     assert len(concluded) == 36
     assert not set(true) & set(numbers_in(concluded))
     assert not set(exact[inside].astype(float)) & set(numbers_in(strict(text)["noise"]))

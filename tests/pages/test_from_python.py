@@ -38,7 +38,7 @@ from dpbayes.ui.widgets.from_python import (
     program,
 )
 from tests.pages.conftest import everything, figures, fine, headline, open_page, plain
-from tests.releases.made import COLUMNS, asked, counts, opened, written
+from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
 SMALL = {"source": "sprinkler", "records": "200", "epsilon": "2"}
@@ -47,7 +47,7 @@ SMALL = {"source": "sprinkler", "records": "200", "epsilon": "2"}
 
 def code(at: AppTest) -> str:
     """Return the page's code."""
-    (python,) = [each.value for each in at.code if each.language == "python"]
+    (python,) = [block.value for block in at.code if block.language == "python"]
     return str(python)
 
 
@@ -72,9 +72,9 @@ def test_the_errors_of_the_headline_and_without_each_arrow_on_network(source: st
     at = open_page("pages/network.py", source=source, epsilon="2")
     errors, without = printed(at)
     assert f"the lowest mean absolute error ({numeral(min(errors.values()), 2)})" in headline(at)
-    told = [each.partition(": ")[2] for each in figures(at)["errors"]["data"][0]["y"]]
-    assert sorted(told) == sorted(numeral(error, 2) for error in errors.values())
-    (frame,) = [each.value.set_index(REMOVED) for each in at.dataframe if REMOVED in each.value.columns]
+    errors_shown = [label.partition(": ")[2] for label in figures(at)["errors"]["data"][0]["y"]]
+    assert sorted(errors_shown) == sorted(numeral(error, 2) for error in errors.values())
+    (frame,) = [table.value.set_index(REMOVED) for table in at.dataframe if REMOVED in table.value.columns]
     shown = frame.filter(like="error with ").drop(NONE)
     assert len(shown) == len(without)
     for (parent, child), of_arrow in without.items():
@@ -171,13 +171,13 @@ def in_robustness(at: AppTest, values: list[Any]) -> None:
 
 def in_papers(at: AppTest, values: list[Any]) -> None:
     for truth, bound in values:
-        assert any(f"is **{numeral(truth)}**, the paper states {numeral(bound)}" in each.value for each in at.markdown)
+        assert any(f"is **{numeral(truth)}**, the paper states {numeral(bound)}" in text.value for text in at.markdown)
     assert values
 
 
 def in_a_verdict(at: AppTest, values: list[Any]) -> None:
     (verdict,) = values
-    assert any(f"**{verdict.capitalize()}.**" in each.value for each in at.markdown)
+    assert any(f"**{verdict.capitalize()}.**" in text.value for text in at.markdown)
 
 
 SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
@@ -244,7 +244,7 @@ def test_a_recipient_reads_the_pictures_number_off_the_file(
 ) -> None:
     files = downloads(monkeypatch)
     at = open_page("pages/explore.py", seat="recipient", **SMALL | query)
-    (name,) = [each for each in files if each.endswith(".json")]
+    (name,) = [file for file in files if file.endswith(".json")]
     assert name in code(at)
     assert name.startswith("explore-release-simulation-")
     (tmp_path / name).write_bytes(files[name]())
@@ -260,7 +260,7 @@ def test_the_ledger_and_the_check_of_a_file(tmp_path: Path, monkeypatch: pytest.
     path = opened(tmp_path)
     monkeypatch.setenv("DPBAYES_LEDGER", str(path))
     monkeypatch.chdir(tmp_path)
-    Path("release.json").write_bytes(publish(path, asked(), counts()).document)
+    Path("release.json").write_bytes(publish(path, request_with(), counts()).document)
     at = open_page("pages/ledger.py")
     holds, left = printed(at)
     assert holds
@@ -314,7 +314,7 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
         names = tuple(DeclaredColumn(column.name) for column in mine.columns)
         mine = dataclasses.replace(mine, columns=names, encoded=encoded)
     at = with_upload(page, mine)
-    said = next(plain(each.value) for each in at.caption if "reads domains.json" in each.value)
+    said = next(plain(caption.value) for caption in at.caption if "reads domains.json" in caption.value)
     assert 'domains.json and "garden.csv", the file that you loaded,' in said
     assert ("read off the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
@@ -377,10 +377,10 @@ def test_every_mechanism_is_made_again() -> None:
 
 
 def test_what_belongs_to_no_network_is_made_again() -> None:
-    for known in AUDITS:
-        if known.hypothetical is not None:
-            numbers = {name: Settings().parameter(setting_of(name)) for name in known.hypothetical.asked}
-            mechanism, names = known.hypothetical.mechanism_at(numbers), dict[str, Any]()
+    for entry in AUDITS:
+        if entry.hypothetical is not None:
+            numbers = {name: Settings().parameter(setting_of(name)) for name in entry.hypothetical.parameters}
+            mechanism, names = entry.hypothetical.mechanism_at(numbers), dict[str, Any]()
             exec(program(FACE, mechanism_in_python(mechanism)), names)
             assert names["mechanism"] == mechanism
 

@@ -161,8 +161,8 @@ def test_the_log_of_the_server_has_the_traceback(
 
 
 def test_what_fails_outside_of_every_guard_shows_no_traceback_either() -> None:
-    asked = tomllib.loads((APP.parent / ".streamlit/config.toml").read_text(encoding="utf-8"))["client"]
-    with patch_config_options({"client.showErrorDetails": asked["showErrorDetails"]}):
+    options = tomllib.loads((APP.parent / ".streamlit/config.toml").read_text(encoding="utf-8"))["client"]
+    with patch_config_options({"client.showErrorDetails": options["showErrorDetails"]}):
         at = AppTest.from_string("raise ValueError('a secret of the table')").run()
     assert at.exception
     assert "secret" not in at.exception[0].message
@@ -170,11 +170,11 @@ def test_what_fails_outside_of_every_guard_shows_no_traceback_either() -> None:
 
 
 def control(at: AppTest, key: str) -> str:
-    known = at.session_state._state._state._new_widget_state.widget_metadata
-    return next(name for name in known if name.endswith(f"-{key}"))
+    metadata = at.session_state._state._state._new_widget_state.widget_metadata
+    return next(name for name in metadata if name.endswith(f"-{key}"))
 
 
-def _told(at: AppTest) -> tuple[object, ...]:
+def _sent(at: AppTest) -> tuple[object, ...]:
     """What the browser is told of epsilon's slider, and of the box of the prior: whether to move it, and where to."""
     slider, box = at.get("bidi_component")[0].proto, at.text_input(key="box.prior").proto
     data = json.loads(slider.json)
@@ -209,8 +209,8 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
     assert at.get("dataframe")  # the part that was opened
     assert not sentences(at)
     # The page was drawn as the link says before: the browser must hear where its controls stand now, but once.
-    assert _told(at) == (8, "5", True, "2")
-    assert _told(fine(at.run())) == (8, "5", False, "")
+    assert _sent(at) == (8, "5", True, "2")
+    assert _sent(fine(at.run())) == (8, "5", False, "")
 
 
 def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
@@ -250,13 +250,13 @@ def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page
         client.widget_states.widgets.add(id=name, json_trigger_value="[]")
     sent: list[ClientState] = []
     session: Any = SimpleNamespace(session_state=state)
-    guard._whole_where_asked(lambda _, client: sent.append(client))(session, client)
-    assert [each.fragment_id for each in sent] == [fragment]
+    guard._whole_page_if_needed(lambda _, client: sent.append(client))(session, client)
+    assert [message.fragment_id for message in sent] == [fragment]
 
 
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", ["explore", "compare"])
-def test_a_control_that_the_browser_has_not_told_of_is_set_again(page: str) -> None:
+def test_a_control_that_the_browser_has_not_sent_is_set_again(page: str) -> None:
     """What a run draws is lost where the next one begins before it is sent: the browser has no such control then."""
     at = open_page(f"pages/{page}.py", mechanism="GaussianResiduals", matters="dysp~~lung")
     shown = at.multiselect(key="matters")
@@ -265,6 +265,6 @@ def test_a_control_that_the_browser_has_not_told_of_is_set_again(page: str) -> N
     again = fine(at._run(WidgetStates(widgets=others))).multiselect(key="matters")
     assert (again.proto.set_value, list(again.proto.raw_values)) == (True, ["lung", "dysp"])
     assert settings_of(at).matters == ("dysp", "lung")
-    told = fine(at.run()).multiselect(key="matters")
-    assert not told.proto.set_value, "a hand on the move is not pulled back"
-    assert told.value == ["lung", "dysp"]
+    field = fine(at.run()).multiselect(key="matters")
+    assert not field.proto.set_value, "a hand on the move is not pulled back"
+    assert field.value == ["lung", "dysp"]

@@ -12,7 +12,7 @@ from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DOWNLOADED
 from dpbayes.ui.pages.stories.quantities import QUANTITIES, Answer, Quantity
 from dpbayes.ui.pages.stories.shipped import STORIES
-from dpbayes.ui.pages.which_epsilon.page import rounded_up
+from dpbayes.ui.pages.which_epsilon.page import epsilon_rounded_up
 from dpbayes.ui.session.chosen import Chosen
 from tests.conftest import thorough
 from tests.pages.conftest import decoded, everything, fine, open_page, press, put
@@ -52,13 +52,13 @@ def test_until_a_guess_is_made_the_answer_stands_in_covered_parts_alone(
     key, number, name = GUESSES[guess]
     at, quantity = open_page("pages/home.py", story=key, step=str(number)), QUANTITIES[name]
     (cover,) = covers(at)
-    assert set(re.findall(r"\.st-key-([\w-]+)", cover)) == set(quantity.told)
+    assert set(re.findall(r"\.st-key-([\w-]+)", cover)) == set(quantity.answer_parts)
     assert set(re.findall(r'\[class\*="st-key-([\w-]+)"\]', cover)) == set(DOWNLOADED)
-    shown = [(path, told) for path, told in texts(at) if not set(path) & set(ABOVE)]
+    shown = [(path, text) for path, text in texts(at) if not set(path) & set(ABOVE)]
     answer = answer_of(at, key, number, quantity, monkeypatch)
     assert not covers(at)
-    telling = [(path, told) for path, told in shown if tells(told, answer, name)]
-    assert not [(path[-2:], told[:200]) for path, told in telling if not set(path) & set(quantity.told)]
+    telling = [(path, text) for path, text in shown if tells(text, answer, name)]
+    assert not [(path[-2:], text[:200]) for path, text in telling if not set(path) & set(quantity.answer_parts)]
     assert telling or _is_of_one_digit(answer), "what is covered tells it"
 
 
@@ -91,14 +91,14 @@ def styles(at: AppTest) -> list[str]:
 def test_what_is_opened_on_demand_is_covered_too(guess: str) -> None:
     key, number, name = GUESSES[guess]
     at = open_page("pages/home.py", story=key, step=str(number))
-    covered = {*ABOVE, *QUANTITIES[name].told}
+    covered = {*ABOVE, *QUANTITIES[name].answer_parts}
     empty = {path[-1] for path, block in blocks(at) if block.type == "expander" and not block.children
              and not set(path) & covered}  # fmt: skip
-    assert {each for each in empty if not each.startswith(DOWNLOADED)} <= OPENED
+    assert {part for part in empty if not part.startswith(DOWNLOADED)} <= OPENED
 
 
 @pytest.mark.parametrize(
-    ("told", "answer", "name", "is_told"),
+    ("text", "answer", "name", "is_revealed"),
     [
         ("In all 33 rows.", 33.0, "rows", True),
         ("In all 330 rows of 1.33.", 33.0, "rows", False),
@@ -110,8 +110,8 @@ def test_what_is_opened_on_demand_is_covered_too(guess: str) -> None:
         ("Fourier 0.1, Laplace 0.2", "Fourier", "mechanism with less noise", False),
     ],
 )
-def test_what_tells_an_answer_is_noticed(told: str, answer: Answer, name: str, is_told: bool) -> None:
-    assert tells(told, answer, name) == is_told
+def test_what_tells_an_answer_is_noticed(text: str, answer: Answer, name: str, is_revealed: bool) -> None:
+    assert tells(text, answer, name) == is_revealed
 
 
 # What a page shows
@@ -139,23 +139,23 @@ def answer_of(at: AppTest, key: str, number: int, quantity: Quantity, monkeypatc
     return answers[0]
 
 
-def tells(told: str, answer: Answer, name: str) -> bool:
+def tells(text: str, answer: Answer, name: str) -> bool:
     """Whether a text tells an answer: a number that is the same in the digits it has, or a word on who is nearer."""
     if isinstance(answer, str):
-        options = [option for option in QUANTITIES[name].options if option in told]
-        return len(options) > 0 and any(word in told for word in COMPARED[name]) and bool(re.search(r"\d", told))
+        options = [option for option in QUANTITIES[name].options if option in text]
+        return len(options) > 0 and any(word in text for word in COMPARED[name]) and bool(re.search(r"\d", text))
     is_share = QUANTITIES[name].unit in ("%", "points of 100")
-    asked = [answer, answer / 100] if is_share else [answer]
-    shown = numbers(told)
+    answers = [answer, answer / 100] if is_share else [answer]
+    shown = numbers(text)
     if name == "least epsilon":  # its sentence rounds it up; a picture does not
-        return any(float(each) > 0 and rounded_up(float(each)) == answer for each in shown)
-    return any(_is_same(each, one) for each in shown for one in asked)
+        return any(float(digits) > 0 and epsilon_rounded_up(float(digits)) == answer for digits in shown)
+    return any(_is_same(digits, one) for digits in shown for one in answers)
 
 
-def numbers(told: str) -> list[str]:
+def numbers(text: str) -> list[str]:
     """Return the numbers of a text as they stand there."""
-    matches = re.findall(r"(?<![\w.,#−-])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", told)
-    return [each.replace(",", "") for each in matches]
+    matches = re.findall(r"(?<![\w.,#−-])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", text)
+    return [digits.replace(",", "") for digits in matches]
 
 
 def _is_of_one_digit(answer: Answer) -> bool:
@@ -195,8 +195,8 @@ def _nodes(block: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
 
 def _key(node: Any) -> str:
     """Return the key of an element as its CSS class has it, empty without one."""
-    known = re.match(r"\$\$(?:ID|GENERATED)-[0-9a-f]{32}-(.*)$", getattr(node.proto, "id", ""), re.DOTALL)
-    return re.sub(r"[^a-zA-Z0-9_-]", "-", known.group(1)) if known else ""
+    match = re.match(r"\$\$(?:ID|GENERATED)-[0-9a-f]{32}-(.*)$", getattr(node.proto, "id", ""), re.DOTALL)
+    return re.sub(r"[^a-zA-Z0-9_-]", "-", match.group(1)) if match else ""
 
 
 def _said(node: Any) -> str:
@@ -219,6 +219,6 @@ def _read_off(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _read_off(inner) for key, inner in value.items() if key in ("x", "y", "name", "text")}
     if isinstance(value, list):
-        is_curve = len(value) > MOST_MARKS and not any(isinstance(each, dict | list | str) for each in value)
-        return [] if is_curve else [_read_off(each) for each in value]
+        is_curve = len(value) > MOST_MARKS and not any(isinstance(item, dict | list | str) for item in value)
+        return [] if is_curve else [_read_off(item) for item in value]
     return value

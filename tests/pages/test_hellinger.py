@@ -14,7 +14,7 @@ from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, mean_errors_over_tables, most_throws
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
-from dpbayes.ui.pages.hellinger.page import compared, enumeration_wins, scenario_of, verdict
+from dpbayes.ui.pages.hellinger.page import comparison_sentence, enumeration_wins, scenario_of, verdict
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.hellinger import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings
@@ -123,7 +123,7 @@ def test_more_sides_have_a_landscape_and_the_law_of_the_error(sides: int, n: int
     assert "Laplace, one count" not in table(at)
 
 
-def test_the_plane_shows_the_sensitivity_asked_for() -> None:
+def test_the_plane_shows_the_chosen_sensitivity() -> None:
     at = open_page(PAGE, **{"hellinger.sides": "3", "hellinger.n": "30"})
     before = figures(at)["hellinger.plane"]["data"][0]["z"]
     fine(at.segmented_control(key="parameter.hellinger.shown").set_value(ShownSensitivity.LOCAL).run())
@@ -206,7 +206,7 @@ def test_both_seats_see_the_same_for_the_throws_are_made_up() -> None:
     assert "urator only" not in everything(curator)
 
 
-def test_the_audit_is_made_when_it_is_asked_for() -> None:
+def test_the_audit_is_made_on_request() -> None:
     at = open_page(PAGE, **{"hellinger.n": "20"})
     assert not any(len(f.value) == 4 for f in at.table)
     at.session_state["hellinger.audit"] = True
@@ -348,7 +348,7 @@ def said(**errors: float) -> str:
 
 
 def below(scenario: Scenario, **errors: float) -> str:
-    return compared({DieMethod[name]: error for name, error in errors.items()}, scenario)
+    return comparison_sentence({DieMethod[name]: error for name, error in errors.items()}, scenario)
 
 
 def test_the_verdict_names_the_best_with_a_proof_and_the_text_below_the_best_of_the_other_family() -> None:

@@ -145,7 +145,9 @@ def test_the_picture_of_home_comes_closer_to_the_exact_posterior_as_epsilon_grow
     assert len(away) == len(drawn.epsilons) == len(EPSILONS)
     assert away[-1] < 0.02 * away[0]
     assert away[EPSILONS.index(1.0)] < away[EPSILONS.index(0.1)]
-    (picture,) = (each for each in open_page("pages/home.py").get("bidi_component") if "miniature" in each.proto.id)
+    (picture,) = (
+        component for component in open_page("pages/home.py").get("bidi_component") if "miniature" in component.proto.id
+    )
     assert drawn.name in picture.proto.json
 
 

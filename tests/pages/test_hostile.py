@@ -63,11 +63,11 @@ def every_kind(name: str) -> Iterator[WidgetState]:
     for field, values in SINGLE.items():
         yield from (WidgetState(id=name, **{field: value}) for value in values)
     for field, values in (*LISTS.items(), *((field, (None,)) for field in MESSAGES)):
-        for each in values:
+        for data in values:
             state = WidgetState(id=name)
             getattr(state, field).SetInParent()
-            if each:
-                getattr(state, field).data.extend(each)
+            if data:
+                getattr(state, field).data.extend(data)
             yield state
 
 
@@ -80,8 +80,8 @@ def unfit(name: str, kind: str) -> Iterator[WidgetState]:
 
 def controls_of(at: AppTest) -> dict[str, str]:
     """Return the field in which each control of the page expects its value, by the control's id."""
-    known = at.session_state._state._state._new_widget_state.widget_metadata
-    return {name: metadata.value_type for name, metadata in known.items()}
+    registered = at.session_state._state._state._new_widget_state.widget_metadata
+    return {name: metadata.value_type for name, metadata in registered.items()}
 
 
 def send(at: AppTest, states: Iterable[WidgetState]) -> AppTest:
@@ -101,7 +101,7 @@ def open_scene(scene: str) -> AppTest:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("scene", "text"), crossed(list(SCENES), TEXTS, each=1))
+@pytest.mark.parametrize(("scene", "text"), crossed(list(SCENES), TEXTS, times=1))
 def test_what_no_control_can_have_sent_is_left_out_any_text_refused_and_every_button_pressed_at_once(
     scene: str, text: str
 ) -> None:
@@ -223,7 +223,9 @@ MOVES: dict[str, object] = {
 
 def slider_of(at: AppTest, name: str) -> str:
     """Return the id under which the moves of a number's slider and box arrive."""
-    return next(known for known in controls_of(at) if known.endswith(f"-number.{name}__events"))
+    return next(
+        name_of_control for name_of_control in controls_of(at) if name_of_control.endswith(f"-number.{name}__events")
+    )
 
 
 @pytest.mark.usefixtures("numbers_as_in_a_browser")
@@ -319,7 +321,7 @@ ODD: tuple[object, ...] = (None, 5, math.nan, b"text", "\ud800", ["text"], {"a":
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("scene", "place"), crossed(list(SCENES), range(len(ODD)), each=1))
+@pytest.mark.parametrize(("scene", "place"), crossed(list(SCENES), range(len(ODD)), times=1))
 def test_a_control_shows_what_it_can_whatever_the_session_holds_for_it(
     scene: str, place: int, nothing_unforeseen: list[str]
 ) -> None:

@@ -21,7 +21,7 @@ from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import figures, fine, open_page, sentences
 from tests.releases import leaking
 from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
-from tests.releases.made import asked, opened
+from tests.releases.made import opened, request_with
 
 SETTINGS = Settings(parameters=(("epsilon", 0.5),))
 
@@ -68,11 +68,11 @@ def scalars(message: Message) -> Iterator[str]:
         several = value if field.is_repeated else [value]
         if field.message_type and field.message_type.GetOptions().map_entry:
             several = [*value.keys(), *value.values()]
-        for each in several:
-            if isinstance(each, Message):
-                yield from scalars(each)
+        for element in several:
+            if isinstance(element, Message):
+                yield from scalars(element)
             else:
-                yield each.decode(errors="replace") if isinstance(each, bytes) else str(each)
+                yield element.decode(errors="replace") if isinstance(element, bytes) else str(element)
 
 
 def all_of(messages: list[Message]) -> str:
@@ -94,7 +94,7 @@ def test_a_recipient_is_sent_nothing_of_the_table(
     caplog.set_level(logging.DEBUG)
     leaking.without_chance(monkeypatch)
     counts = counts_of(TRUE)
-    request = asked(network=leaking.NETWORK, n=counts.n)
+    request = request_with(network=leaking.NETWORK, n=counts.n)
     ledger.remember_table(path, "garden", leaking.table_of(TRUE))
     at = upload(publish(path, request, counts).document)
     assert "file.rows" in figures(at)
@@ -112,7 +112,11 @@ def test_a_recipient_is_sent_nothing_of_the_table(
         secrets = [store.content_of(connection, event) for event in kept if event.kind.value != "reserved"]
     assert len(secrets) == 2
     out = [text.encode(), *(content for _, content in offered.values()), *(m.SerializeToString() for m in sent)]
-    for secret in [*secrets, *(each.hex().encode() for each in secrets), *(event.hash.encode() for event in kept)]:
+    for secret in [
+        *secrets,
+        *(content.hex().encode() for content in secrets),
+        *(event.hash.encode() for event in kept),
+    ]:
         assert not any(secret in data for data in out)
 
 
@@ -120,7 +124,7 @@ def test_a_count_that_were_sent_would_be_seen(
     path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[Message], offered: dict[str, tuple[str, bytes]]
 ) -> None:
     counts = counts_of(TRUE)
-    document = publish(path, asked(network=leaking.NETWORK, n=counts.n), counts).document
+    document = publish(path, request_with(network=leaking.NETWORK, n=counts.n), counts).document
     monkeypatch.setattr(
         "dpbayes.ui.widgets.opened_release.html_report", lambda *_, **__: f"<p>{counts.values[3]} records</p>"
     )
@@ -147,7 +151,7 @@ def make(settings: Settings) -> AppTest:
     at.session_state["make"] = True
     fine(at.run())
     fine(at.checkbox(key="make.unseen").check().run())
-    return fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
+    return fine(next(button for button in at.button if button.label.startswith("Make release")).click().run())
 
 
 def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(

@@ -180,7 +180,7 @@ def test_a_drawing_of_other_nodes_than_columns_is_one_sentence(path: Path) -> No
 def test_the_recipient_learns_nothing(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     at = learning(seat="recipient")
-    assert not [each for each in at.expander if each.label.startswith("Learn privately")]
+    assert not [part for part in at.expander if part.label.startswith("Learn privately")]
     assert SIMULATION not in captions(at)
 
 

@@ -31,13 +31,13 @@ from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.explore.make import request_of
-from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_told
+from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
 from tests.pages.numbers import E_NOTATION
-from tests.releases.made import NETWORK, asked, opened, released
+from tests.releases.made import NETWORK, opened, released, request_with
 
 PAGE = "pages/ledger.py"
 
@@ -53,7 +53,7 @@ def form(at: AppTest, button: str, **texts: str) -> AppTest:
     """Fill in a form and send it."""
     for key, text in texts.items():
         at.text_input(key=f"ledger.{key}").set_value(text)
-    return fine(next(each for each in at.button if each.label == button).click().run())
+    return fine(next(candidate for candidate in at.button if candidate.label == button).click().run())
 
 
 def make_open(at: AppTest) -> AppTest:
@@ -213,7 +213,7 @@ def large_release(folder: Path) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         real = ExactNoise.measurement
         patch.setattr(ExactNoise, "measurement", lambda law, scale: Noiseless(real(law, scale)))
-        return publish(opened(folder), asked(network=network), Counts(network, values, 60)).document
+        return publish(opened(folder), request_with(network=network), Counts(network, values, 60)).document
 
 
 class Noiseless:
@@ -287,10 +287,10 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     opened(tmp_path, budget="3")
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     assert [metric.value for metric in at.metric if metric.label == "Cost (ε)"] == ["0.5"]
-    button = next(each for each in at.button if each.label.startswith("Make release"))
+    button = next(candidate for candidate in at.button if candidate.label.startswith("Make release"))
     assert button.disabled
     fine(at.checkbox(key="make.unseen").check().run())
-    fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
+    fine(next(candidate for candidate in at.button if candidate.label.startswith("Make release")).click().run())
     assert "The release is valid" in at.success[0].value
     assert "made.rows" in figures(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
@@ -302,16 +302,16 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
 def confirmed(at: AppTest) -> AppTest:
     """Tick what must be stated, and press the button that spends."""
     fine(at.checkbox(key="make.unseen").check().run())
-    return fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
+    return fine(next(candidate for candidate in at.button if candidate.label.startswith("Make release")).click().run())
 
 
-def test_noisy_counts_that_are_to_be_fitted_are_asked_for_by_the_page() -> None:
+def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
     chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
     assert request_of(chosen, "garden", None).mechanism == "consistent"
 
 
 @pytest.mark.parametrize(("kind", "name"), [("WeightedFourier", "weighted"), ("GaussianResiduals", "residuals")])
-def test_noise_that_is_shared_out_is_asked_for_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
+def test_noise_that_is_shared_out_is_requested_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
     alike, turned = (
         request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden", None) for matters in ((), ("dysp",))
     )
@@ -341,8 +341,8 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path
     assert at.dataframe[0].value["ρ"].tolist() == [spent]
     assert at.dataframe[0].value["ε"].tolist() == ["–"]
     at.session_state["ledger.together"] = True
-    told = "\n".join(text.value for text in fine(at.run()).markdown)
-    assert f"orchard: ρ = {spent} is charged. The privacy loss is at most ε = " in told
+    page_text = "\n".join(text.value for text in fine(at.run()).markdown)
+    assert f"orchard: ρ = {spent} is charged. The privacy loss is at most ε = " in page_text
     form(at, "Raise budget", new="2", why="a second question")
 
 
@@ -373,16 +373,16 @@ def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Pa
     assert ledger.account_of(path, "orchard").budget == parsed_promise("2", "0.000001").rho
 
 
-def test_what_is_left_of_a_rho_is_told_as_an_epsilon() -> None:
+def test_what_is_left_of_a_rho_is_stated_as_an_epsilon() -> None:
     half = Account(dataset="*x*", n=None, budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
-    told = left_told(half, 1e-5)
-    assert told.startswith("\\*x\\*: the remaining ρ = 0.5 is ε = ")
-    assert f"ε = {zcdp_epsilon(0.5, delta=1e-5):.4g} at δ = 0.00001" in told
-    assert f"The total budget is ε = {zcdp_epsilon(1.0, delta=1e-5):.4g} at δ = 0.00001." in told
-    assert "no budget is left" in left_told(replace(half, reserved=Fraction(1, 2)), 1e-5)
+    line = left_as_epsilon(half, 1e-5)
+    assert line.startswith("\\*x\\*: the remaining ρ = 0.5 is ε = ")
+    assert f"ε = {zcdp_epsilon(0.5, delta=1e-5):.4g} at δ = 0.00001" in line
+    assert f"The total budget is ε = {zcdp_epsilon(1.0, delta=1e-5):.4g} at δ = 0.00001." in line
+    assert "no budget is left" in left_as_epsilon(replace(half, reserved=Fraction(1, 2)), 1e-5)
 
 
-def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def shown_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return a list that fills with the shares that the page's bar shows."""
     shares: list[float] = []
     show = DeltaGenerator.progress
@@ -398,7 +398,7 @@ def told_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_long_draw_shows_how_far_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(tmp_path, budget="3")
     monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
-    shares = told_shares(monkeypatch)
+    shares = shown_shares(monkeypatch)
     at = confirmed(make_open(open_page("pages/explore.py", epsilon="0.5")))
     assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
     assert not at.get("progress"), "the bar goes when the release is there"
@@ -438,14 +438,14 @@ def test_what_cannot_be_really_released_is_one_sentence(
     opened(tmp_path)
     at = make_open(open_page("pages/explore.py", **query))
     assert any(part in sentence for sentence in sentences(at))
-    assert not [each for each in at.button if each.label.startswith("Make release")]
+    assert not [candidate for candidate in at.button if candidate.label.startswith("Make release")]
 
 
 def test_more_than_the_budget_is_one_sentence_and_nothing_is_drawn(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="0.3")
     at = make_open(open_page("pages/explore.py", epsilon="0.5"))
     fine(at.checkbox(key="make.unseen").check().run())
-    fine(next(each for each in at.button if each.label.startswith("Make release")).click().run())
+    fine(next(candidate for candidate in at.button if candidate.label.startswith("Make release")).click().run())
     assert any("budget of" in sentence for sentence in sentences(at))
     assert "made.rows" not in figures(at)
     assert ledger.account_of(path, "garden").spent == 0
@@ -470,7 +470,7 @@ def test_without_a_budget_the_release_page_leads_to_the_ledger(path: Path) -> No
 def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     at = make_open(open_page("pages/explore.py", seat="recipient"))
-    assert not [each for each in at.expander if each.label.startswith("Make this release")]
+    assert not [part for part in at.expander if part.label.startswith("Make this release")]
 
 
 @pytest.mark.parametrize("measure", PrivacyMeasure)
@@ -480,7 +480,7 @@ def test_what_tiny_releases_cost_together_is_rounded_up_and_without_an_e(measure
     account = Account(dataset="votes", n=100, budget=Fraction(1), measure=measure, released=tiny)
     said = plain(_composed(account, [amount], 1e-6))
     assert not E_NOTATION.search(said)
-    told = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)
-    assert told, said
-    bound = float(told[1]) * (1e-6 if "× 10⁻⁶ at" in said else 1)
+    match = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)
+    assert match, said
+    bound = float(match[1]) * (1e-6 if "× 10⁻⁶ at" in said else 1)
     assert ledger.composed([amount], 1e-6) <= bound * (1 + 1e-12)

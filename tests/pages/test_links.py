@@ -202,7 +202,7 @@ READ_BUT_ODD = {
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), each=1))
+@pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), times=1))
 def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -> None:
     query = READ_BUT_ODD[odd]
     for seat in Seat:

@@ -69,9 +69,9 @@ def test_the_headline_and_the_numbers_are_the_cores() -> None:
 def test_the_headline_has_one_finding_and_names_what_is_as_good() -> None:
     prior = load_named("asia")[0]
     mechanisms = tuple(kind(epsilon=1.0, prior=prior) for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler))
-    known = PlannedErrors(mechanisms, np.array([[0.332] * 3, [0.41] * 3, [0.1] * 3]))
+    planned_errors = PlannedErrors(mechanisms, np.array([[0.332] * 3, [0.41] * 3, [0.1] * 3]))
     start = "At ε = 1, posterior sampling has the lowest mean absolute error (0.1)"
-    assert verdict(Chosen(Settings()), known) == f"{start}."
+    assert verdict(Chosen(Settings()), planned_errors) == f"{start}."
     near = PlannedErrors(mechanisms, np.array([[0.3, 0.0, 0.1], [0.41] * 3, [0.1, 0.2, 0.09]]))
     assert verdict(Chosen(Settings()), near).endswith(", with no clear difference from Laplace.")
 
@@ -94,20 +94,20 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_what_is_asked_is_off_by_something_too() -> None:
+def test_the_question_has_an_error_of_its_own() -> None:
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
-    told = next(plain(c.value) for c in at.caption if "your question" in c.value)
-    assert "P(dysp | smoke=yes)" in told
-    assert told.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
+    caption = next(plain(c.value) for c in at.caption if "your question" in c.value)
+    assert "P(dysp | smoke=yes)" in caption
+    assert caption.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_while_errors_are_not_known_what_is_asked_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_errors_are_missing_the_question_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.errors.hand_moves", lambda: True)
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
-    told = next(plain(c.value) for c in at.caption if "your question" in c.value)
-    assert "P(dysp | smoke=yes): … with Laplace, " in told
-    assert told.count("… with ") == len(MECHANISM_NAMES)
+    caption = next(plain(c.value) for c in at.caption if "your question" in c.value)
+    assert "P(dysp | smoke=yes): … with Laplace, " in caption
+    assert caption.count("… with ") == len(MECHANISM_NAMES)
 
 
 ASIA_AND_AN_ARROW = code_of(
@@ -159,8 +159,12 @@ def test_planned_tables_are_the_same_records_whatever_the_arrows_are(settings: S
     bare = Chosen(replace(settings, graph=code_of(Graph(own.names[::-1], ()))))
     for name in own.names:
         first, second = (
-            np.asarray(each.network.table(planned(each).tables.values, each.network.index(name)))[:10]
-            for each in (chosen, bare)
+            np.asarray(
+                settings_of_page.network.table(
+                    planned(settings_of_page).tables.values, settings_of_page.network.index(name)
+                )
+            )[:10]
+            for settings_of_page in (chosen, bare)
         )
         assert np.array_equal(first.sum(axis=tuple(range(1, first.ndim - 1))), second)
         assert planned_from(chosen) == planned_from(bare) == source
@@ -184,11 +188,11 @@ def test_errors_by_node_are_those_in_the_bars_and_the_farthest_node_is_named() -
     network, _ = load_named("asia")
     (bars,), by_node = (figures(at)[key]["data"] for key in ("errors", "errors.nodes"))
     labels = [label.rpartition(": ")[0] for label in bars["y"]]
-    told = dict(zip(labels, bars["x"], strict=True))
+    means = dict(zip(labels, bars["x"], strict=True))
     shares = np.diff(network.cell_offsets) / network.cell_count
-    for each in by_node:
-        assert np.dot(each["y"], shares) == pytest.approx(told[each["name"]])
-    least = min(by_node, key=lambda each: told[each["name"]])
+    for bar in by_node:
+        assert np.dot(bar["y"], shares) == pytest.approx(means[bar["name"]])
+    least = min(by_node, key=lambda bar: means[bar["name"]])
     (said,) = [plain(c.value) for c in at.caption if "largest mean absolute error" in c.value]
     farthest = least["x"][np.argmax(least["y"])]
     worst = f"has the largest mean absolute error ({numeral(max(least['y']), 2)})"
@@ -206,7 +210,7 @@ def test_a_network_too_large_for_errors_has_noise_by_node(monkeypatch: pytest.Mo
     monkeypatch.setattr("dpbayes.ui.pages.network.errors.MOST_NETWORK", 30)
     at = open_page(PAGE, **BY_NODE)
     assert "noise" in figures(at)
-    assert "parameter.network.by_node" not in {each.key for each in at.get("button_group")}
+    assert "parameter.network.by_node" not in {group.key for group in at.get("button_group")}
 
 
 def prices(at: AppTest) -> list[pd.DataFrame]:
@@ -214,7 +218,7 @@ def prices(at: AppTest) -> list[pd.DataFrame]:
     return [frame.value.set_index(REMOVED) for frame in at.dataframe if REMOVED in frame.value.columns]
 
 
-def told_of_arrows(at: AppTest) -> list[str]:
+def arrow_sentences(at: AppTest) -> list[str]:
     """What is said of the arrow that costs most."""
     return [
         plain(m.value) for m in at.markdown if "emoving " in m.value and " the mean absolute error with " in m.value
@@ -228,11 +232,11 @@ def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_
     errors = frame.filter(like="error with ")
     assert list(frame.index) == [NONE, *(f"{a} → {b}" for a, b in load_named("sprinkler")[0].edges)]
     assert ((errors > 0) & (errors < 0.7)).all(axis=None)
-    told = {bar.rpartition(": ")[2] for bar in figures(at)["errors"]["data"][0]["y"]}
-    assert {numeral(error, 2) for error in errors.loc[NONE]} == told
+    shown = {bar.rpartition(": ")[2] for bar in figures(at)["errors"]["data"][0]["y"]}
+    assert {numeral(error, 2) for error in errors.loc[NONE]} == shown
     assert len(errors.columns) == len(figures(at)["errors"]["data"][0]["y"])
     assert len(set(errors["error with Fourier"])) == len(frame)
-    (said,) = told_of_arrows(at)
+    (said,) = arrow_sentences(at)
     prices_of = errors.loc[NONE] - errors.drop(NONE)
     name, payer = prices_of.stack().idxmax()  # type: ignore[misc]
     before, after = (numeral(errors[payer][row], 2) for row in (NONE, name))
@@ -242,16 +246,16 @@ def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_
 
 
 @pytest.mark.usefixtures("every_mechanism_is_weighed")
-def test_what_is_asked_has_its_own_price_of_every_arrow() -> None:
+def test_the_question_has_its_own_price_of_every_arrow() -> None:
     at = open_page(PAGE, source="sprinkler", records="200", target="wet", evidence="cloudy~yes")
     whole, answer = prices(at)
     assert list(answer.index) == list(whole.index)
     assert list(answer.columns) == list(whole.filter(like="error with ").columns)
-    told = next(plain(c.value) for c in at.caption if "your question" in c.value)
+    caption = next(plain(c.value) for c in at.caption if "your question" in c.value)
     for label, error in answer.loc[NONE].items():
-        assert f"{numeral(error, 2)} with {str(label).removeprefix('error with ')}" in told
-    assert len(told_of_arrows(at)) == 2
-    assert "P(wet | cloudy=yes). " in told_of_arrows(at)[1]
+        assert f"{numeral(error, 2)} with {str(label).removeprefix('error with ')}" in caption
+    assert len(arrow_sentences(at)) == 2
+    assert "P(wet | cloudy=yes). " in arrow_sentences(at)[1]
 
 
 @pytest.mark.usefixtures("no_errors_are_kept_for_all")
@@ -261,7 +265,7 @@ def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_en
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE, target="dysp")
     assert seen
-    assert not told_of_arrows(at)
+    assert not arrow_sentences(at)
     assert "Comparing the network with and without each arrow" in everything(at)
 
 
@@ -348,7 +352,7 @@ def test_costs_follow_epsilon() -> None:
     assert metrics(at) == after
 
 
-def test_the_noise_of_every_mechanism_is_told_and_of_a_wide_graph_that_of_the_quick_ones(
+def test_the_noise_of_every_mechanism_is_shown_and_of_a_wide_graph_that_of_the_quick_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at = open_page(PAGE)
@@ -361,8 +365,8 @@ def test_the_noise_of_every_mechanism_is_told_and_of_a_wide_graph_that_of_the_qu
     assert [bar["name"] for bar in bars] == [kind.label + delta * needs_delta(kind) for kind in noisy_kinds()]
     assert [bar["marker"]["color"] for bar in bars] == [kind.colour for kind in noisy_kinds()]
     cells = np.diff(load_named("asia")[0].cell_offsets)
-    for bar, told in zip(bars, table["noise per cell"], strict=True):
-        assert numeral(float(np.sqrt(np.average(np.square(bar["y"]), weights=cells)))) == told
+    for bar, shown in zip(bars, table["noise per cell"], strict=True):
+        assert numeral(float(np.sqrt(np.average(np.square(bar["y"]), weights=cells)))) == shown
     monkeypatch.setattr("dpbayes.ui.pages.network.costs.SEARCHED_SETS", 3)
     fine(at.run())
     table = next(frame.value for frame in at.dataframe if "promise" in frame.value.columns)
@@ -471,7 +475,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("name", "field"), crossed(list(ODD), ["graph", "source"], each=1))
+@pytest.mark.parametrize(("name", "field"), crossed(list(ODD), ["graph", "source"], times=1))
 def test_whatever_a_link_brings_the_editor_is_there(name: str, field: str) -> None:
     at = open_page(PAGE, cpts="random", **{field: packed(ODD[name])})
     refusals = sentences(at)
@@ -483,7 +487,7 @@ def test_whatever_a_link_brings_the_editor_is_there(name: str, field: str) -> No
     assert metrics(at)["Cells K"] == "10"
 
 
-@pytest.mark.parametrize(("size", "kind"), crossed(["200", "300", "301", "1e9", "9" * 400], [*TEMPLATES], each=1))
+@pytest.mark.parametrize(("size", "kind"), crossed(["200", "300", "301", "1e9", "9" * 400], [*TEMPLATES], times=1))
 def test_a_huge_size_is_drawn_or_a_sentence(kind: str, size: str) -> None:
     at = use(open_page(PAGE), kind, size)
     assert has_editor(at)
@@ -766,7 +770,7 @@ def test_a_bad_file_is_one_sentence_and_the_drawing_stays() -> None:
 
 def test_the_drawing_is_offered_as_a_picture_with_every_name() -> None:
     at = open_page("pages/network.py", source="asia")
-    (button,) = [each for each in at.get("download_button") if each.label == "Download drawing (SVG)"]
+    (button,) = [candidate for candidate in at.get("download_button") if candidate.label == "Download drawing (SVG)"]
     assert button is not None
     svg = drawing_svg(Chosen(settings_of(at)))
     assert all(f">{name}</text>" in svg for name in ASIA.names)

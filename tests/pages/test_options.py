@@ -158,11 +158,11 @@ def turned(at: AppTest, query: dict[str, str]) -> AppTest:
 
 def options_in(page: str, context: dict[str, str], at: AppTest) -> dict[str, Parameter]:
     """Return the numeric options that the page offers in a context; all it has, unless thorough, without a look."""
-    known = {name: parameter for name in numeric(page) if isinstance(parameter := PARAMETERS[name], Parameter)}
+    options = {name: parameter for name in numeric(page) if isinstance(parameter := PARAMETERS[name], Parameter)}
     if not IS_THOROUGH:
-        return known
+        return options
     keys = {slider.key for slider in shown(page, context, at).select_slider}
-    return {name: parameter for name, parameter in known.items() if f"parameter.{name}" in keys}
+    return {name: parameter for name, parameter in options.items() if f"parameter.{name}" in keys}
 
 
 def test_every_page_with_numeric_options_is_looked_at() -> None:

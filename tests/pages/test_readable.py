@@ -40,9 +40,9 @@ def test_data_says_what_columns_say() -> None:
     assert all("meaning" not in frame.value for frame in plain_one.dataframe)
 
 
-def test_release_says_what_is_asked_and_what_its_numbers_are() -> None:
+def test_release_states_the_question_and_what_its_numbers_are() -> None:
     at = open_page("pages/explore.py", target="dysp", evidence="smoke~yes", records="200")
-    captions = [plain(each.value) for each in at.caption]
+    captions = [plain(caption.value) for caption in at.caption]
     assert "dysp: shortness of breath; smoke: smoking." in captions
     row = "dysp: shortness of breath; either: tuberculosis or lung cancer; bronc: bronchitis."
     assert row in captions

@@ -139,14 +139,14 @@ def test_moving_the_precision_looked_at_repeats_no_work() -> None:
     assert dict(at.session_state["regression.running"]) == before
 
 
-def test_what_is_nearest_to_the_precision_asked_for_is_said() -> None:
+def test_what_is_nearest_to_the_chosen_precision_is_said() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.precision": "90"}))
     assert "At prior precision b = 100 (the nearest to 90 of 5 values), the proved" in everything(at)
     recipient = open_page(PAGE, seat=Seat.RECIPIENT.value, **(FULTON | {"regression.precision": "90"}))
     assert "At prior precision b = 100 (the nearest to 90 of 5 values), the proved" in everything(recipient)
 
 
-def test_a_single_precision_is_the_one_asked_for_and_nothing_hides_it() -> None:
+def test_a_single_precision_is_the_chosen_one_and_nothing_hides_it() -> None:
     at = open_page(PAGE, **(SMALL | {"regression.points": "1"}))
     assert "At prior precision b = 100, the proved" in everything(at)
     assert not [box for box in at.text_input if box.key in ("box.regression.lowest", "box.regression.highest")]

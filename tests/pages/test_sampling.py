@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import ends, near_one, share_text
+from dpbayes.base.text import interval_texts, near_one, share_text
 from dpbayes.experiments.sampling import Family, RowState, certified_bound
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.counts import count
@@ -71,7 +71,7 @@ def open_game(**query: str) -> AppTest:
 def test_the_headline_is_the_cores_number() -> None:
     at = open_page(PAGE)
     row, sampler = exact_row(Settings())
-    low, high = ends(*row.region(sampler.log_odds_bound))
+    low, high = interval_texts(*row.region(sampler.log_odds_bound))
     assert headline(at) == (
         f"Every sampled probability lies between {low} and {high}: the samples depend very little on the data."
     )
@@ -120,7 +120,7 @@ def test_the_data_show_as_epsilon_grows() -> None:
     assert row.exact_mass_within(sampler.log_odds_bound) > 0.99
 
 
-def test_draws_are_inside_the_region_and_as_many_as_asked() -> None:
+def test_draws_are_inside_the_region_and_as_many_as_chosen() -> None:
     at = open_page(PAGE, draws="7", epsilon="20")
     trim = {trace["name"]: trace for trace in figures(at)["trim"]["data"]}
     low, high = trim["allowed region"]["x"][0], trim["allowed region"]["x"][2]
@@ -244,10 +244,10 @@ def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
         assert (ticks[family] == "✓ as stated") is (lemma.verdict is Verdict.HOLDS), family
 
 
-def test_what_refutes_theorem_1_ii_is_told_with_its_numbers() -> None:
+def test_what_refutes_theorem_1_ii_is_shown_with_its_numbers() -> None:
     """[Dimitrakakis14] Theorem 1(ii)."""
-    told = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
-    assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in told
+    text = everything(open_page(PAGE, **{"sampling.family": Family.EXPONENTIAL.value}))
+    assert "one of them moved from 0 to 100, give 572.3 nats; the paper states at most 491.1." in text
 
 
 def test_asking_adds_an_answer_and_keeps_the_earlier_ones() -> None:
@@ -310,7 +310,7 @@ ROW_EDGES: list[dict[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("query", "seat"), crossed(ROW_EDGES, list(Seat), each=1))
+@pytest.mark.parametrize(("query", "seat"), crossed(ROW_EDGES, list(Seat), times=1))
 def test_the_edges_of_the_row_are_shown(query: dict[str, str], seat: Seat) -> None:
     at = open_page(PAGE, seat=seat.value, **query)
     assert not sentences(at)

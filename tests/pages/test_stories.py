@@ -83,14 +83,14 @@ def guess(at: AppTest, key: str, number: int, name: str) -> None:
     quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
     if quantity.options:
         fine(at.radio(key=place).set_value(quantity.options[0]).run())
-        told = [m.value for m in at.markdown if m.value.startswith(f"You guessed {quantity.options[0]}")]
+        lines = [m.value for m in at.markdown if m.value.startswith(f"You guessed {quantity.options[0]}")]
         endings = (", which is correct.", *(f"the answer is **{option}**." for option in quantity.options))
-        assert told[0].endswith(endings)
+        assert lines[0].endswith(endings)
     else:
         put(at, place, "12.5")
-        told = [plain(m.value) for m in at.markdown if m.value.startswith("You guessed 12.5")]
+        lines = [plain(m.value) for m in at.markdown if m.value.startswith("You guessed 12.5")]
         after = {"%": "%", AS_EPSILON: ""}.get(quantity.unit, f" {quantity.unit}")
-        assert re.fullmatch(rf"You guessed 12\.5{after}; the answer is \*\*[0-9.,]+{after}\*\*\.", told[0])
+        assert re.fullmatch(rf"You guessed 12\.5{after}; the answer is \*\*[0-9.,]+{after}\*\*\.", lines[0])
 
 
 def test_the_answer_follows_what_the_page_is_set_to() -> None:
@@ -102,7 +102,7 @@ def test_the_answer_follows_what_the_page_is_set_to() -> None:
     assert not any("which is correct" in m.value for m in at.markdown)
 
 
-def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_is_not_told_what_the_records_say() -> None:
+def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_does_not_learn_what_the_records_say() -> None:
     at = open_page("pages/explore.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
     put(at, "story.guess.clinic.2", "many")
     assert any("must be a number" in plain(m.value) for m in at.markdown)
@@ -188,7 +188,7 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
 def alone(at: AppTest) -> str:
     """Return the key of what is presented of a page; empty where that is its main slider and picture."""
     rule = re.compile(r"<style>\s*\.stMainBlockContainer :has\(\.st-key-([\w-]+)\) >")
-    return next((known[1] for html in at.get("html") if (known := rule.search(html.proto.body))), "")
+    return next((match[1] for html in at.get("html") if (match := rule.search(html.proto.body))), "")
 
 
 def key_of(node: object) -> str:

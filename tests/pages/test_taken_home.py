@@ -84,9 +84,9 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
 @pytest.mark.usefixtures("first_look")
 def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of_how_many(page: str) -> None:
     for chart in charts(open_page(f"pages/{page}.py", seat="recipient", **SMALL | {"epsilon": "2"})):
-        assert chart["told"].startswith(f"dpbayes, page {page}: "), chart["name"]
-        assert "epsilon = 2," in chart["told"], chart["name"]
-        assert f" n = {12 if page == 'hellinger' else 200}" in chart["told"], chart["name"]
+        assert chart["caption"].startswith(f"dpbayes, page {page}: "), chart["name"]
+        assert "epsilon = 2," in chart["caption"], chart["name"]
+        assert f" n = {12 if page == 'hellinger' else 200}" in chart["caption"], chart["name"]
         assert chart["file"].startswith(page), chart["name"]
 
 
@@ -95,19 +95,19 @@ def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> N
     at = open_page("pages/explore.py", **SMALL)
     at.session_state["person.open"] = True
     fine(at.run())
-    told = {chart["name"]: (chart["told"], chart["file"]) for chart in charts(at)}
+    captions = {chart["name"]: (chart["caption"], chart["file"]) for chart in charts(at)}
     for name in ("density", "rows", "kl"):
-        assert "A simulation, not a release." in told[name][0]
-        assert f"explore-{name}-simulation" in told[name][1]
-    assert "A picture, not a release." in told["person"][0]
-    assert "simulation" not in told["person"][1]
+        assert "A simulation, not a release." in captions[name][0]
+        assert f"explore-{name}-simulation" in captions[name][1]
+    assert "A picture, not a release." in captions["person"][0]
+    assert "simulation" not in captions["person"][1]
 
 
 @pytest.mark.usefixtures("first_look")
 def test_a_page_that_a_step_of_a_story_turned_to_is_not_taken_for_the_one_before() -> None:
     at = open_page("pages/explore.py", **SMALL)
     fine(at.switch_page("pages/claims.py").run())
-    assert {chart["told"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page claims"}
+    assert {chart["caption"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page claims"}
 
 
 @pytest.mark.parametrize(("nodes", "is_read"), [(3, False), (61, True)])
@@ -116,4 +116,4 @@ def test_a_file_that_code_reads_keeps_the_name_that_the_code_has(nodes: int, is_
     at = open_page("pages/network.py", source=f"chain:{nodes}")
     (name,) = [name for name in offered if name.endswith(".bif")]
     assert (name == "network.bif") == is_read
-    assert any('"network.bif"' in each.value for each in at.code) == is_read
+    assert any('"network.bif"' in block.value for block in at.code) == is_read

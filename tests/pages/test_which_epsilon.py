@@ -60,7 +60,7 @@ def said(at: AppTest) -> float:
 def share(epsilon: float, tolerance: float) -> float:
     """The share of other releases, of other tables, that keep to a tolerance."""
     rng = np.random.default_rng(77)
-    asked = Wish(
+    wished = Wish(
         mechanism=LaplaceUpdates(prior=ASIA, epsilon=1.0),
         question=Question(ASIA, "dysp", "yes", {"smoke": "yes"}),
         tables=planned_tables(ASIA, CPTS, 1000, 4000, rng),
@@ -68,7 +68,7 @@ def share(epsilon: float, tolerance: float) -> float:
         draws=4000,
         answer=NOISE_AWARE,
     )
-    return _Trials(asked, tuple(_blocks(asked, rng))).share(epsilon)
+    return _Trials(wished, tuple(_blocks(wished, rng))).share(epsilon)
 
 
 def test_the_sentence_is_true_of_other_releases_and_hardly_more(at: AppTest) -> None:
@@ -94,7 +94,7 @@ def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None
     assert len(errors) > 10
     assert all(half < all_but_few for half, all_but_few in errors)
     assert least["y"] == [0.05]
-    assert page.rounded_up(least["x"][0]) == said(at)
+    assert page.epsilon_rounded_up(least["x"][0]) == said(at)
     level, band = figure["layout"]["shapes"]
     assert level["y0"] == 0.05
     assert band["x0"] < least["x"][0] < band["x1"]
@@ -272,7 +272,7 @@ def test_the_recipient_is_answered_on_planned_tables_whatever_a_link_says(at: Ap
     assert headline(other) == headline(at)
     assert figures(other)["which_epsilon.errors"] == figures(at)["which_epsilon.errors"]
     assert OUTSIDE not in everything(other)
-    assert "parameter.which_epsilon.tables" not in {each.key for each in other.get("button_group")}
+    assert "parameter.which_epsilon.tables" not in {group.key for group in other.get("button_group")}
 
 
 def test_a_drawing_that_does_not_fit_the_table_is_one_sentence_and_planned_tables_are_a_click_away(
@@ -338,7 +338,7 @@ def test_a_mechanism_that_states_no_noise_is_read_naively(one_look: None) -> Non
     at = open_page(PAGE, mechanism="PosteriorSampler")
     assert not sentences(at)
     assert "answer=AS_REAL" in codes(at, "python")[0]
-    assert "parameter.which_epsilon.recipient" not in {each.key for each in at.get("button_group")}
+    assert "parameter.which_epsilon.recipient" not in {group.key for group in at.get("button_group")}
 
 
 def test_the_next_page_audits_the_least_epsilon(at: AppTest) -> None:
@@ -357,9 +357,9 @@ def test_a_naive_recipient_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(open_page(PAGE, **question)) < said(naive)
 
 
-@pytest.mark.parametrize(("epsilon", "known"), [(1.94, 2.0), (1.81, 1.9), (1.9, 1.9), (0.0123, 0.013), (137.2, 140)])
-def test_epsilons_are_rounded_up(epsilon: float, known: float) -> None:
-    assert page.rounded_up(epsilon) == known
+@pytest.mark.parametrize(("epsilon", "expected"), [(1.94, 2.0), (1.81, 1.9), (1.9, 1.9), (0.0123, 0.013), (137.2, 140)])
+def test_epsilons_are_rounded_up(epsilon: float, expected: float) -> None:
+    assert page.epsilon_rounded_up(epsilon) == expected
 
 
 def test_the_answer_comes_before_the_curve(one_look: None) -> None:

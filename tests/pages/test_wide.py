@@ -71,7 +71,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def most_options(at: AppTest) -> int:
-    return max(len(each.options) for each in [*at.selectbox, *at.multiselect])
+    return max(len(field.options) for field in [*at.selectbox, *at.multiselect])
 
 
 def no_simulation(*_: object, **__: object) -> NoReturn:
@@ -141,14 +141,14 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
     calibration: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a graph that is small enough for both."""
-    told = []
+    shown = []
     for most in (increments.MOST_SIMULATED, 0):
         monkeypatch.setattr(increments, "MOST_SIMULATED", most)
         query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/explore.py", **query)
         t = float(at.text_input(key="box.t").value)
-        told.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("If all counts"))))
-    (simulated, said), (proved, also) = told
+        shown.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("If all counts"))))
+    (simulated, said), (proved, also) = shown
     assert proved == pytest.approx(simulated, rel=0.05)
     assert re.fullmatch(r"If all counts are zero, [\d.]+% of releases have no negative count\. .*", said)
     assert also.startswith("If all counts are zero, at least 90% of releases (proved) have no negative count.")
@@ -184,7 +184,7 @@ def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mecha
     assert sum(sent) < 1_000_000
 
 
-@pytest.mark.parametrize(("page", "seat"), crossed(["explore", "sampling"], ["curator", "recipient"], each=1))
+@pytest.mark.parametrize(("page", "seat"), crossed(["explore", "sampling"], ["curator", "recipient"], times=1))
 def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat: str, sent: list[int]) -> None:
     at = open_page(f"pages/{page}.py", source=star(13), seat=seat, **SMALL)
     fine(at.selectbox(key="row.node").set_value("c0").run())
@@ -256,7 +256,7 @@ SIMULATORS = (
     "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
     "dpbayes.theory.zhang16.stealth.UnitNoise.draw",
     "dpbayes.theory.zhang16.largest_noise.largest_noise",
-    "dpbayes.theory.zhang16.largest_noise.largest_change",
+    "dpbayes.theory.zhang16.largest_noise.largest_count_error",
     "dpbayes.theory.zhang16.rebuilt_tables.simulated_table_error",
 )
 
@@ -271,7 +271,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("graph", "claim"), crossed(WIDE, list(SAID), each=1))
+@pytest.mark.parametrize(("graph", "claim"), crossed(WIDE, list(SAID), times=1))
 def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     graph: str, claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,8 +284,8 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     assert "nan" not in headline(at)
     assert "bounds" in figures(at)
     cells = network_of(graph_of(graph)).cell_count
-    told = next(plain(c.value) for c in at.caption if "Nothing is simulated" in c.value)
-    assert f"400 releases of {cells:,} numbers each are too many" in told
+    caption = next(plain(c.value) for c in at.caption if "Nothing is simulated" in c.value)
+    assert f"400 releases of {cells:,} numbers each are too many" in caption
     assert "Simulated" not in [metric.label for metric in at.metric]
 
 
@@ -293,14 +293,14 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
     """On a graph that is small enough for both."""
     stop_after_a_step(monkeypatch)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
-        told = []
+        metrics = []
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
-            told.append({metric.label: metric.value for metric in at.metric})
+            metrics.append({metric.label: metric.value for metric in at.metric})
             monkeypatch.undo()
             stop_after_a_step(monkeypatch)
-        simulated, exact = told
+        simulated, exact = metrics
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
         assert "Exact mean" in exact
@@ -315,12 +315,12 @@ AUDITED = [
 ]
 
 
-EACH_ONCE = [AUDITED[place] for place in (0, 4, 8, 9)]
+ONE_OF_A_KIND = [AUDITED[place] for place in (0, 4, 8, 9)]
 """Each graph and each subject once."""
 
 
 @pytest.mark.parametrize(
-    ("audited", "seat"), crossed(thorough(AUDITED, sample=EACH_ONCE), ["curator", "recipient"], each=1)
+    ("audited", "seat"), crossed(thorough(AUDITED, sample=ONE_OF_A_KIND), ["curator", "recipient"], times=1)
 )
 def test_a_wide_graph_is_audited_and_its_attack_is_small(
     audited: tuple[str, AuditSubject], seat: str, monkeypatch: pytest.MonkeyPatch

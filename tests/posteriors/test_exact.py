@@ -76,9 +76,9 @@ def test_it_agrees_with_listing_every_table(network, n, noise):
     mechanism = LaplaceUpdates(prior=Dirichlets(network, alpha), epsilon=2.0, noise=noise)
     released = one_release(mechanism, n)
     sweeps = 100 if len(network.names) < 4 else 40  # which have more moves each
-    draws, known = drawn(mechanism, released, n, sweeps=sweeps), listed(mechanism, released, n)
-    assert away(draws, known.mean) < FAR
-    np.testing.assert_allclose(draws.law.sd, known.sd, rtol=0.05)
+    draws, expected = drawn(mechanism, released, n, sweeps=sweeps), listed(mechanism, released, n)
+    assert away(draws, expected.mean) < FAR
+    np.testing.assert_allclose(draws.law.sd, expected.sd, rtol=0.05)
     assert draws.rhat.max() < 1.3
     assert draws.effective.min() > 150
 
@@ -96,10 +96,10 @@ def test_it_agrees_with_belief_propagation_on_a_tree():
     network = Network.from_edges("abcd", ["ab", "ac", "bd"])
     mechanism = LaplaceUpdates(prior=network, epsilon=3.0)
     released = one_release(mechanism, 60)
-    known = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
-    assert away(drawn(mechanism, released, 60, sweeps=60), known) < FAR
+    expected = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
+    assert away(drawn(mechanism, released, 60, sweeps=60), expected) < FAR
     quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 60)
-    assert np.sqrt((((quick.mean - known) / quick.sd) ** 2).mean()) < 0.15
+    assert np.sqrt((((quick.mean - expected) / quick.sd) ** 2).mean()) < 0.15
 
 
 def test_it_agrees_with_belief_propagation_at_little_epsilon():
@@ -108,9 +108,9 @@ def test_it_agrees_with_belief_propagation_at_little_epsilon():
     for concentration in (1.0, 0.05):
         mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network, concentration), epsilon=0.2)
         released = one_release(mechanism, 60)
-        known = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
+        expected = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
         draws = drawn(mechanism, released, 60, sweeps=100)
-        assert away(draws, known) < FAR
+        assert away(draws, expected) < FAR
         assert draws.rhat.max() < 1.2
 
 

@@ -173,7 +173,7 @@ def without_the_chance(gaussian: Gaussian, radius: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("law", "variance"), crossed(list(itertools.product([1, 2], PRECISIONS)), [1.0, 0.1, 0.01], each=1)
+    ("law", "variance"), crossed(list(itertools.product([1, 2], PRECISIONS)), [1.0, 0.1, 0.01], times=1)
 )
 def test_draws_follow_the_cut_gaussian(law, variance):
     d, b = law
@@ -285,7 +285,7 @@ def test_the_tilt_brings_the_proposals_mean_square_to_the_edge():
 
 
 @pytest.mark.parametrize(
-    ("b", "variance"), crossed([1e-3, 1.0, 10.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6], [1.0, 1e-2, 1e-4], each=1)
+    ("b", "variance"), crossed([1e-3, 1.0, 10.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6], [1.0, 1e-2, 1e-4], times=1)
 )
 def test_the_pace_is_what_the_module_says(b, variance):
     gaussian, radius = many_weights(b, variance), 10 / math.sqrt(b)
@@ -309,19 +309,21 @@ def test_the_acceptance_is_the_share_of_proposals_inside_where_there_is_no_tilt(
 @pytest.mark.parametrize(("precision", "shift"), [(1, 0), (4, 3), (1e-6, 2), (1e6, 5e5), (1e4, -3e3), (2.0, 50.0)])
 def test_the_mass_of_an_interval_is_that_of_a_cut_normal(precision, shift, radius):
     mean, sd = shift / precision, precision**-0.5
-    known = log_normal_between(*(np.array((end - mean) / sd) for end in (-radius, radius)))
-    known += shift * mean / 2 + math.log(sd * math.sqrt(2 * math.pi))
+    expected = log_normal_between(*(np.array((end - mean) / sd) for end in (-radius, radius)))
+    expected += shift * mean / 2 + math.log(sd * math.sqrt(2 * math.pi))
     # Where the mean is far away the closed form cancels, so its rounding is allowed for.
     rounding = 1e-14 * abs(shift * mean)
-    assert log_interval_mass(precision, shift, radius) == pytest.approx(float(known), rel=1e-11, abs=1e-11 + rounding)
+    assert log_interval_mass(precision, shift, radius) == pytest.approx(
+        float(expected), rel=1e-11, abs=1e-11 + rounding
+    )
 
 
 @pytest.mark.parametrize("pull", [1e-3, 1.0, 30.0, 1e4, 1e7])
 @pytest.mark.parametrize("angle", [0.0, 0.7, math.pi / 2, 3.0])
 def test_the_mass_of_a_disc_under_a_pull_is_a_bessel_function(pull, angle):
     gaussian = isotropic(2, 1e-12, [pull * math.cos(angle), pull * math.sin(angle)])
-    known = math.log(2 * math.pi * 3 / pull * special.ive(1, 3 * pull)) + 3 * pull
-    assert log_ball_mass(gaussian, 3.0) == pytest.approx(known, rel=1e-13, abs=1e-9)
+    expected = math.log(2 * math.pi * 3 / pull * special.ive(1, 3 * pull)) + 3 * pull
+    assert log_ball_mass(gaussian, 3.0) == pytest.approx(expected, rel=1e-13, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -331,13 +333,13 @@ def test_the_mass_of_a_disc_is_a_noncentral_chi_square(precision, mean, radius):
     gaussian = isotropic(2, precision, [precision * mean * 0.6, precision * mean * 0.8])
     share = stats.ncx2.logcdf(precision * radius**2, 2, precision * mean**2) if mean else None
     share = math.log(-math.expm1(-precision * radius**2 / 2)) if share is None else share
-    known = share + math.log(2 * math.pi / precision) + precision * mean**2 / 2
-    assert log_ball_mass(gaussian, radius) == pytest.approx(float(known), rel=1e-9)
+    expected = share + math.log(2 * math.pi / precision) + precision * mean**2 / 2
+    assert log_ball_mass(gaussian, radius) == pytest.approx(float(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("precisions", "shifts"),
-    crossed([(1.0, 1.0), (0.1, 20.0), (20.0, 0.1), (200.0, 3.0)], [(0.0, 0.0), (5.0, -1.0), (-30.0, 40.0)], each=1),
+    crossed([(1.0, 1.0), (0.1, 20.0), (20.0, 0.1), (200.0, 3.0)], [(0.0, 0.0), (5.0, -1.0), (-30.0, 40.0)], times=1),
 )
 def test_the_mass_of_a_disc_agrees_with_plain_quadrature(precisions, shifts):
     p, h = np.array(precisions), np.array(shifts)

@@ -42,7 +42,7 @@ DICE = [
     Die((1.0, 1.0, 1.0, 1.0), 4),
     Die((2.0, 0.05, 7.0, 0.5), 3),
 ]
-each_die = pytest.mark.parametrize("die", DICE, ids=[f"{d.prior} n={d.n}" for d in DICE])
+with_every_die = pytest.mark.parametrize("die", DICE, ids=[f"{d.prior} n={d.n}" for d in DICE])
 
 
 def exact_hellinger(prior, x, r) -> float:
@@ -97,7 +97,7 @@ def test_dips_are_symmetric_never_positive_and_zero_only_on_the_diagonal(a, i, j
     assert dip <= 0
 
 
-@each_die
+@with_every_die
 def test_the_distances_are_those_of_the_general_formula(die):
     network = Network.from_edges("a", [], {"a": [f"s{k}" for k in range(die.sides)]})
     posteriors = Dirichlets(network, die.posterior(die.candidates))
@@ -113,7 +113,7 @@ def test_the_distances_are_those_of_the_general_formula(die):
 # Sensitivities
 
 
-@each_die
+@with_every_die
 def test_sensitivities_equal_their_definitions_by_brute_force(die):
     local = brute_local(die)
     assert die.local_sensitivities == pytest.approx(local, rel=1e-12)
@@ -121,7 +121,7 @@ def test_sensitivities_equal_their_definitions_by_brute_force(die):
     assert global_sensitivity(die) == pytest.approx(local.max(), rel=1e-12)
 
 
-@each_die
+@with_every_die
 @pytest.mark.parametrize("beta", [1e-9, 0.02, 0.3, 2.0, 50.0])
 def test_smooth_sensitivity_equals_its_definition_by_brute_force(die, beta):
     expected = brute_smooth(die, beta)

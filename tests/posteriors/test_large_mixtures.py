@@ -24,14 +24,14 @@ def betas(cells: int) -> BetaMixtures:
     return BetaMixtures(a, b, np.full((8, cells), 1 / 8))
 
 
-def test_a_cell_whose_quantile_is_known_is_asked_no_more(monkeypatch):
-    asked: list[int] = []
+def test_a_cell_whose_quantile_has_converged_is_evaluated_no_more(monkeypatch):
+    sizes: list[int] = []
     real = special.betainc
-    monkeypatch.setattr(special, "betainc", lambda a, b, x: asked.append(np.size(a)) or real(a, b, x))
+    monkeypatch.setattr(special, "betainc", lambda a, b, x: sizes.append(np.size(a)) or real(a, b, x))
     mixtures = betas(50)
     quantiles = mixtures.quantile(0.975)
-    steps = len(asked)
-    assert sum(asked) < 0.5 * steps * asked[0], "most cells are there long before the last"
+    steps = len(sizes)
+    assert sum(sizes) < 0.5 * steps * sizes[0], "most cells are there long before the last"
     np.testing.assert_allclose(mixtures.cumulative(quantiles)[1:], 0.975, atol=1e-6)
 
 
@@ -66,9 +66,9 @@ def test_components_are_drawn_by_their_weights():
     first = batch.drawn(np.random.default_rng(4), (20_000,)).alpha[..., batch.network.row_starts] - 1
     for draw in range(2):
         for row, cell in enumerate(batch.network.row_starts):
-            known = batch.counts[draw, :, cell]
-            for count in known:
-                share = batch.weights[draw, known == count, row].sum()
+            counts = batch.counts[draw, :, cell]
+            for count in counts:
+                share = batch.weights[draw, counts == count, row].sum()
                 error = 5 * np.sqrt(share * (1 - share) / 20_000) + 1e-9
                 assert abs((first[:, draw, row] == count).mean() - share) < error
 

@@ -171,12 +171,12 @@ def test_a_release_has_one_posterior_alone_or_in_a_batch_of_any_shape():
 def test_means_of_some_cells_are_those_of_the_whole_posterior():
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables, cells = released(mechanism, counted(MIXED, 60), size=(2, 3)), np.array([5, 0, 17])
-    told = mechanism.prior, mechanism.noise_model, tables, 60
-    means = noise_aware_means(*told, cells=cells, points=128)
+    arguments = mechanism.prior, mechanism.noise_model, tables, 60
+    means = noise_aware_means(*arguments, cells=cells, points=128)
     np.testing.assert_allclose(means, posterior(mechanism, tables, 60).mean[..., cells], rtol=1e-12)
 
 
-def test_laws_of_totals_are_looked_up_where_more_are_asked_than_exist(monkeypatch):
+def test_laws_of_totals_are_looked_up_where_more_are_needed_than_exist(monkeypatch):
     mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
     tables = released(mechanism, counted(MIXED, 60), size=(50,))
     sizes: list[int] = []

@@ -66,8 +66,8 @@ def test_any_release_of_any_table_has_a_posterior(kind, noise, epsilon, alpha) -
         mechanism = mechanism_of(kind, network, alpha=alpha, epsilon=epsilon, noise=noise)
         for n in (0, 1, 2, 40):
             cells = network.cell_count
-            told = [drawn(mechanism, counted(network, n)), np.zeros(cells), np.full(cells, float(n))]
-            law = posterior(mechanism, told, n, points=32)
+            released = [drawn(mechanism, counted(network, n)), np.zeros(cells), np.full(cells, float(n))]
+            law = posterior(mechanism, released, n, points=32)
             require_sound(law)
             if n == 0:
                 np.testing.assert_allclose(law.mean, np.broadcast_to(mechanism.prior.mean, law.mean.shape))

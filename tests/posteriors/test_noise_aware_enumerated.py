@@ -49,7 +49,7 @@ def distributions(law: DirichletMixtures) -> np.ndarray:
 
 
 def exact_distributions(mechanism, released: np.ndarray, n: int) -> np.ndarray:
-    return np.array([distributions(exact_posterior(mechanism, each, n)) for each in released])
+    return np.array([distributions(exact_posterior(mechanism, numbers, n)) for numbers in released])
 
 
 def approximate(mechanism, noise: NoiseModel, released: np.ndarray, n: int, points: int = 512) -> np.ndarray:

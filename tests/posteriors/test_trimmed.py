@@ -301,7 +301,7 @@ def test_levels_that_do_not_fit_the_parameters_are_a_programming_error():
         log_odds_quantile(np.zeros(3), np.ones(2), 1.0, 1.0)
 
 
-@pytest.mark.parametrize(("size", "rows"), crossed([(), (1,), (40,), (2, 3)], [(), (1,), (900,), (30, 40)], each=2))
+@pytest.mark.parametrize(("size", "rows"), crossed([(), (1,), (40,), (2, 3)], [(), (1,), (900,), (30, 40)], times=2))
 def test_quantiles_by_law_are_those_of_every_row_to_the_last_digit(size, rows):
     a, b = rng().integers(1, 5, (2, *rows)) + np.array(0.5)
     u = rng().random((*size, *rows))

@@ -49,5 +49,5 @@ def test_chances_keep_their_digits_however_far_off_the_centre_is(centre, sd, mos
     mass = larger + np.log(-np.expm1(smaller - larger))
     expected = mass - special.logsumexp(mass)
     assert ((drawn >= 0) & (drawn <= most) & (drawn == np.rint(drawn))).all()
-    told = expected[drawn.astype(int)]
-    assert (np.abs(log - told) <= np.maximum(1e-9 * np.abs(told), 1e-8)).all()
+    log_expected = expected[drawn.astype(int)]
+    assert (np.abs(log - log_expected) <= np.maximum(1e-9 * np.abs(log_expected), 1e-8)).all()

@@ -33,8 +33,8 @@ LEARNT = {
 """What a request about ASIA states of a graph that was learnt."""
 
 
-def asked(network: Network = ASIA, **changes) -> ReleaseRequest:
-    told = {
+def request_of(network: Network = ASIA, **changes) -> ReleaseRequest:
+    fields = {
         "dataset": "clinic-2026",
         "network": network,
         "mechanism": "laplace",
@@ -43,7 +43,7 @@ def asked(network: Network = ASIA, **changes) -> ReleaseRequest:
         "domains": DomainChoice.CURATOR,
     }
     loss = {} if {"epsilon", "rho"} & set(changes) else usual_loss(str(changes.get("mechanism", "laplace")))
-    return ReleaseRequest(**(told | loss | changes))
+    return ReleaseRequest(**(fields | loss | changes))
 
 
 def usual_loss(mechanism: str, number: Fraction = Fraction(1, 2)) -> dict[str, Fraction]:

@@ -34,7 +34,7 @@ def written(folder: Path) -> tuple[Path, Path]:
     return table, domains
 
 
-def asked(**other: object) -> ReleaseRequest:
+def request_with(**other: object) -> ReleaseRequest:
     """Return a request about the table, with other values for its fields."""
     usual = {
         "dataset": "garden",
@@ -70,4 +70,4 @@ def opened_in_rho(folder: Path, budget: str = "2") -> Path:
 
 def released(folder: Path, **other: object) -> Published:
     """Make a release of the table in a ledger of its own."""
-    return publish(opened(folder), asked(**other), counts())
+    return publish(opened(folder), request_with(**other), counts())

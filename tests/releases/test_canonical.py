@@ -78,7 +78,7 @@ def test_a_hostile_file_is_refused_with_a_sentence(data, said):
     assert len(str(refusal.value)) < 200
 
 
-def test_sizes_are_asked_before_anything_is_made_of_the_text(monkeypatch):
+def test_sizes_are_checked_before_anything_is_made_of_the_text(monkeypatch):
     def never(*_, **__):
         raise AssertionError("the text was parsed")
 

@@ -21,7 +21,7 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document.release import read_document, release_of, written
+from dpbayes.releases.document.release import document_bytes, read_document, release_of
 from dpbayes.releases.document.request import DomainChoice, request_from
 from dpbayes.releases.publishing import drawing
 from tests.releases.asking import (
@@ -30,13 +30,13 @@ from tests.releases.asking import (
     LEARNT,
     TIME,
     N,
-    asked,
     before,
     counted,
     draw_document,
     drawn,
     no_noise,
     replace_draw,
+    request_of,
     usual_loss,
 )
 from tests.strategies import ASIA, V_STRUCTURE
@@ -44,7 +44,7 @@ from tests.strategies import ASIA, V_STRUCTURE
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_document_is_read_as_it_was_written(mechanism):
-    request = asked(mechanism=mechanism)
+    request = request_of(mechanism=mechanism)
     document = read_document(drawn(request))
     assert document.request == request
     assert len(document.integers) == request.entry.length(request)
@@ -63,7 +63,7 @@ def without_noise(monkeypatch):
 
 
 def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
-    request, counts = asked(prior=("0.5",)), counted()
+    request, counts = request_of(prior=("0.5",)), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_array_equal(release_of(document).posterior.alpha, 0.5 + counts.values)
@@ -72,18 +72,18 @@ def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise
 
 
 def test_the_posterior_of_coefficients_has_their_tables_and_the_lift(without_noise):
-    request, counts = asked(mechanism="fourier", settings={"t": "0"}), counted()
+    request, counts = request_of(mechanism="fourier", settings={"t": "0"}), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(coefficients(ASIA, counts.values)[1:].tolist())
     np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
-    lifted = asked(mechanism="fourier", settings={"t": "0.5"})
+    lifted = request_of(mechanism="fourier", settings={"t": "0.5"})
     alpha = release_of(read_document(drawn(lifted, counts))).posterior.alpha
     np.testing.assert_allclose(ASIA.row_sums(alpha)[0] - 2 - N, lifted.entry.simulated(lifted).lift)
 
 
 def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
     """Without noise the fit changes nothing; with numbers that disagree, tables agree and the integers stay."""
-    request, counts = asked(mechanism="consistent"), counted()
+    request, counts = request_of(mechanism="consistent"), counted()
     document = read_document(drawn(request, counts))
     assert document.integers == tuple(counts.values.tolist())
     np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
@@ -95,7 +95,7 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
 
 
 def test_a_map_estimate_has_probabilities_and_no_posterior():
-    document = read_document(drawn(asked(mechanism="map", settings={"cells": "4"})))
+    document = read_document(drawn(request_of(mechanism="map", settings={"cells": "4"})))
     release = release_of(document)
     assert set(document.integers) <= {0, 1, 2, 3}
     np.testing.assert_allclose(ASIA.row_sums(release.outcome.probabilities), 1)
@@ -105,7 +105,7 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
 
 
 def test_too_few_integers_make_no_release():
-    document = read_document(canonical(dict(read_document(drawn(asked())).content) | {"integers": [1]}))
+    document = read_document(canonical(dict(read_document(drawn(request_of())).content) | {"integers": [1]}))
     with pytest.raises(InputError, match="has 1 integers; its network needs 36"):
         release_of(document)
 
@@ -114,7 +114,7 @@ def test_too_few_integers_make_no_release():
 
 
 def test_steps_yield_shares_alone():
-    work, steps = drawing(asked(), counted(), BEFORE, TIME), []
+    work, steps = drawing(request_of(), counted(), BEFORE, TIME), []
 
     def kept():
         steps.append((yield from work))
@@ -125,7 +125,7 @@ def test_steps_yield_shares_alone():
 
 
 def test_two_draws_differ_in_their_integers_alone():
-    first, second = (read_document(drawn(asked(epsilon=Fraction(1, 100)))) for _ in range(2))
+    first, second = (read_document(drawn(request_of(epsilon=Fraction(1, 100)))) for _ in range(2))
     differing = {name for name in first.content if first.content[name] != second.content[name]}
     assert differing == {"integers", "hashes"}
     assert first.content["hashes"]["request"] == second.content["hashes"]["request"]
@@ -145,20 +145,20 @@ def test_two_draws_differ_in_their_integers_alone():
 def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
     replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match=said):
-        draw_document(asked(), spoil(counted()), BEFORE, TIME)
+        draw_document(request_of(), spoil(counted()), BEFORE, TIME)
 
 
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
     monkeypatch.setattr(ExactNoise, "answer", lambda law, sensitivity, scale: 1.0)
     replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match="no noise was sampled"):
-        drawn(asked())
+        drawn(request_of())
 
 
 def test_a_release_needs_opendp(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(InputError, match="pip install"):
-        drawn(asked())
+        drawn(request_of())
 
 
 # Nothing of the table
@@ -176,13 +176,13 @@ def canary_table() -> tuple[Network, Counts]:
 def test_nothing_computed_from_the_table_but_noisy_integers_leaves(mechanism):
     """With the integers taken out, the documents of two tables are the same bytes; no count stands in either."""
     network, counts = canary_table()
-    request = asked(network, mechanism=mechanism, n=counts.n, **usual_loss(mechanism, Fraction(1, 1000)))
+    request = request_of(network, mechanism=mechanism, n=counts.n, **usual_loss(mechanism, Fraction(1, 1000)))
     other = Counts(network, np.array([100_000_000, 0, 0, 100_000_000, 0, 0]), counts.n)
     texts = []
     for table in (counts, other):
-        told = json.loads(draw_document(request, table, before(request), TIME))
-        public = {key: value for key, value in told.items() if key not in ("integers", "hashes")}
-        texts.append(canonical(public | {"request hash": told["hashes"]["request"]}))
+        content = json.loads(draw_document(request, table, before(request), TIME))
+        public = {key: value for key, value in content.items() if key not in ("integers", "hashes")}
+        texts.append(canonical(public | {"request hash": content["hashes"]["request"]}))
     assert texts[0] == texts[1]
     assert not digits_of(texts[0].decode()) & secrets_of(counts)
 
@@ -214,7 +214,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
 
     replace_draw(monkeypatch, shifted, own=shifted_by_more)
     network, counts = canary_table()
-    data = drawn(asked(network, mechanism=mechanism, n=counts.n), counts)
+    data = drawn(request_of(network, mechanism=mechanism, n=counts.n), counts)
     document = read_document(data)
     release = release_of(document)
     reached = (document, document.request, vars(document.request), release, vars(release.outcome), release.public)
@@ -225,7 +225,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
 def test_a_count_in_a_document_would_be_seen(without_noise):
     """What the test above looks for is there when the noise is not."""
     network, counts = canary_table()
-    data = draw_document(asked(network, n=counts.n), counts, BEFORE, TIME)
+    data = draw_document(request_of(network, n=counts.n), counts, BEFORE, TIME)
     assert secrets_of(counts) <= digits_of(data.decode())
     with np.printoptions(suppress=True):
         assert secrets_of(counts) <= digits_of(repr(vars(release_of(read_document(data)).outcome)))
@@ -233,7 +233,7 @@ def test_a_count_in_a_document_would_be_seen(without_noise):
 
 def test_the_counts_live_no_longer_than_the_draw():
     network, counts = canary_table()
-    request = asked(network, mechanism="laplace", n=counts.n)
+    request = request_of(network, mechanism="laplace", n=counts.n)
     size = len(gc.get_referrers(counts.values))
     data = draw_document(request, counts, BEFORE, TIME)
     gc.collect()
@@ -245,7 +245,7 @@ def test_the_counts_live_no_longer_than_the_draw():
 @pytest.mark.parametrize("spoil", [lambda v: v + 1, lambda v: -v, lambda v: v[None], lambda v: v.astype(float)])
 def test_no_error_tells_a_count(spoil):
     network, counts = canary_table()
-    request = asked(network, n=counts.n)
+    request = request_of(network, n=counts.n)
     for n in (counts.n, 99_999_999):
         with pytest.raises(InputError) as refusal:
             draw_document(request, Counts(network, spoil(counts.values), n), BEFORE, TIME)
@@ -263,7 +263,7 @@ def said(request, composed=BEFORE):
 
 
 def test_the_certificate_states_what_a_promise_must():
-    certificate, sentences = said(asked())
+    certificate, sentences = said(request_of())
     assert certificate["epsilon"] == "1/2"
     assert certificate["delta"] == "0/1"
     assert "Replace one" in certificate["neighbours"]
@@ -279,7 +279,7 @@ def test_the_certificate_states_what_a_promise_must():
 
 
 def test_the_certificate_follows_what_was_chosen():
-    certificate, sentences = said(asked(**LEARNT, domains=DomainChoice.PUBLISHED))
+    certificate, sentences = said(request_of(**LEARNT, domains=DomainChoice.PUBLISHED))
     assert "a release of its own of epsilon 0.2, which is one of those before" in certificate["composed"]
     assert (
         "7 rounds each chose one pair of a node and its parents, of 7, 12, 20, 28, 30, 24 and 21"
@@ -292,14 +292,14 @@ def test_the_certificate_follows_what_was_chosen():
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
 def test_the_certificate_says_that_prices_are_public_and_whose_word_that_is(mechanism):
-    certificate, _ = said(asked(mechanism=mechanism), BEFORE_IN_RHO)
+    certificate, _ = said(request_of(mechanism=mechanism), BEFORE_IN_RHO)
     assert any("so are the prior and the prices" in sentence for sentence in certificate["not_covered"])
     assert "over" in certificate["noise"]
-    assert not any("prices" in sentence for sentence in said(asked())[0]["not_covered"])
+    assert not any("prices" in sentence for sentence in said(request_of())[0]["not_covered"])
 
 
 def test_the_certificate_of_a_rho_states_it_and_what_follows():
-    certificate, sentences = said(asked(mechanism="gaussian", rho=Fraction(1, 100)), BEFORE_IN_RHO)
+    certificate, sentences = said(request_of(mechanism="gaussian", rho=Fraction(1, 100)), BEFORE_IN_RHO)
     assert certificate["rho"] == "1/100"
     assert not {"epsilon", "delta"} & set(certificate)
     assert "divergence of every order alpha above 1 is at most 0.01 alpha" in certificate["promise"]
@@ -310,7 +310,7 @@ def test_the_certificate_of_a_rho_states_it_and_what_follows():
 
 
 def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
-    certificate, sentences = said(asked(), BEFORE_IN_RHO)
+    certificate, sentences = said(request_of(), BEFORE_IN_RHO)
     together = Fraction(3, 10) + rho_of(Fraction(1, 2))
     assert certificate["epsilon"] == "1/2"
     assert f"with this one it is {amount_text(together)}, the exact sum, to which pure" in certificate["composed"]
@@ -320,24 +320,24 @@ def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
 
 def test_a_rho_is_not_added_to_pure_epsilons():
     with pytest.raises(InputError, match="a dataset with a budget in rho"):
-        said(asked(mechanism="gaussian"), BEFORE)
+        said(request_of(mechanism="gaussian"), BEFORE)
 
 
 def test_a_weak_rho_is_said_to_be_one():
-    _, sentences = said(asked(mechanism="gaussian", rho=Fraction(100)), BEFORE_IN_RHO)
+    _, sentences = said(request_of(mechanism="gaussian", rho=Fraction(100)), BEFORE_IN_RHO)
     assert "hides next to nothing" in sentences[1]
 
 
 def test_a_document_of_pure_epsilons_is_the_same_bytes_as_before_there_were_rhos():
     """So that what was released then is read, and the same question is not asked, and paid, again."""
-    request = asked(V_STRUCTURE)
+    request = request_of(V_STRUCTURE)
     facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
-    data = written(request, Calibrated(Fraction(12), Fraction(1, 2)), range(12), BEFORE, facts)
+    data = document_bytes(request, Calibrated(Fraction(12), Fraction(1, 2)), range(12), BEFORE, facts)
     assert hashlib.sha256(data).hexdigest() == "54c8b01b9a2b4f1347328fa9bf8017f7ed6d9a24a44269fff9f9fa1a16cce580"
 
 
 def test_a_weak_promise_is_said_to_be_one():
-    _, sentences = said(asked(epsilon=Fraction(1000)), Composed())
+    _, sentences = said(request_of(epsilon=Fraction(1000)), Composed())
     assert "hides next to nothing" in sentences[1]
     assert sentences[2].startswith("1 release of this dataset")
 
@@ -358,7 +358,7 @@ def test_a_time_has_its_zone():
 
 
 def spoiled(**changes):
-    return canonical(dict(read_document(drawn(asked())).content) | changes)
+    return canonical(dict(read_document(drawn(request_of())).content) | changes)
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_fields_of_another_type_are_refused(changes, said):
     ],
 )
 def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
-    request = dict(read_document(drawn(asked())).content["request"]) | changes
+    request = dict(read_document(drawn(request_of())).content["request"]) | changes
     with pytest.raises(InputError, match=said) as refusal:
         read_document(spoiled(request=request))
     assert len(str(refusal.value)) < 300
@@ -423,14 +423,14 @@ def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
 def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
     monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
     nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
-    told = asked().content | {"network": nodes}
+    content = request_of().content | {"network": nodes}
     with pytest.raises(InputError, match="2,001 nodes"):
-        request_from(told)
+        request_from(content)
 
 
 @pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])
 def test_a_scale_is_a_double_above_nothing(scale):
-    changed = dict(read_document(drawn(asked())).content["noise"]) | {"scale": scale}
+    changed = dict(read_document(drawn(request_of())).content["noise"]) | {"scale": scale}
     with pytest.raises(InputError, match="scale"):
         read_document(spoiled(noise=changed))
 
@@ -440,25 +440,25 @@ def test_a_scale_is_a_double_above_nothing(scale):
 
 @pytest.mark.parametrize("mechanism", [name for name in RELEASABLE if name != "map"])
 def test_an_opened_release_tells_its_noise_as_the_simulated_mechanism_does(mechanism):
-    request = asked(mechanism=mechanism)
+    request = request_of(mechanism=mechanism)
     release = release_of(read_document(drawn(request)))
-    known = request.entry.simulated(request).noise_model
+    simulated = request.entry.simulated(request).noise_model
     assert release.tells_noise
-    np.testing.assert_array_equal(release.outcome.noise_model.variances, known.variances)
-    assert (release.outcome.noise_model.scale, release.outcome.noise_model.sd) == (known.scale, known.sd)
+    np.testing.assert_array_equal(release.outcome.noise_model.variances, simulated.variances)
+    assert (release.outcome.noise_model.scale, release.outcome.noise_model.sd) == (simulated.scale, simulated.sd)
     aware = release.noise_aware(points=64)
     np.testing.assert_allclose(ASIA.row_sums(aware.mean), 1)
     assert not np.allclose(aware.mean, release.posterior.mean)
 
 
 def test_at_a_large_epsilon_it_is_read_as_the_exact_counts_are():
-    request, counts = asked(epsilon=Fraction(1000)), counted()
+    request, counts = request_of(epsilon=Fraction(1000)), counted()
     aware = release_of(read_document(drawn(request, counts))).noise_aware(points=64)
     np.testing.assert_allclose(aware.mean, request.dirichlets.updated(counts).mean, atol=1e-3)
 
 
 def test_an_opened_estimate_tells_no_noise():
-    release = release_of(read_document(drawn(asked(mechanism="map", settings={"cells": "4"}))))
+    release = release_of(read_document(drawn(request_of(mechanism="map", settings={"cells": "4"}))))
     assert not release.tells_noise
     with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()
@@ -466,5 +466,5 @@ def test_an_opened_estimate_tells_no_noise():
 
 def test_nodes_of_one_state_are_known_for_certain():
     network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("only",), "b": ("no", "yes")})
-    release = release_of(read_document(drawn(asked(network))))
+    release = release_of(read_document(drawn(request_of(network))))
     assert release.noise_aware(points=64).mean[0] == 1.0

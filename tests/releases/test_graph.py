@@ -16,11 +16,11 @@ from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document.canonical import canonical, digest
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
-from dpbayes.releases.document.release import read_document, written
+from dpbayes.releases.document.release import document_bytes, read_document
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.verify import verify
-from tests.releases.made import asked, opened, opened_in_rho
+from tests.releases.made import opened, opened_in_rho, request_with
 
 STATES = {"a": ("no", "yes"), "b": ("no", "yes"), "c": ("low", "mid", "high"), "d": ("no", "yes")}
 COST = Fraction(1, 4)
@@ -42,7 +42,7 @@ def request(**other: object) -> StructureRequest:
 
 def release_of_learnt(learnt: publishing.LearntGraph, **other: object):
     network = learnt.document.network
-    return asked(**({"network": network, "n": DATA.n, **learnt.document.stated} | other)), count(network, DATA)
+    return request_with(**({"network": network, "n": DATA.n, **learnt.document.stated} | other)), count(network, DATA)
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def failed(data: bytes) -> set[str]:
     return {check.name for check in verify(data).checks if not check.holds}
 
 
-def hashed(told: dict) -> bytes:
-    content = {name: value for name, value in told.items() if name != "hash"}
+def hashed(document: dict) -> bytes:
+    content = {name: value for name, value in document.items() if name != "hash"}
     return canonical(content | {"hash": digest(content)})
 
 
@@ -79,7 +79,7 @@ def test_a_graph_is_learnt_charged_verified_and_shown_again_for_nothing(path):
     document = read_structure(published.document)
     assert document.request.question == request().question
     assert document.network.states == tuple(STATES.values())
-    with pytest.raises(ledger.AskedBeforeError):
+    with pytest.raises(ledger.RepeatedRequestError):
         publish_structure(path, request(), DATA)
     publish_structure(path, request(), DATA, after=published.row)
     assert ledger.account_of(path, "garden").spent == 2 * COST
@@ -164,7 +164,7 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
         (table(1), {}, "at least two records"),
     ],
 )
-def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):
+def test_an_impossible_graph_request_is_refused(data, choice, why):
     with pytest.raises(InputError, match=why):
         StructureRequest.of("garden", data, StructureChoice(**({"epsilon": COST} | choice)), DomainChoice.CURATOR)
 
@@ -172,7 +172,7 @@ def test_a_graph_that_cannot_be_asked_for_is_refused(data, choice, why):
 def test_the_first_column_by_default_and_by_name_is_one_question():
     assert request(first="a").question == request().question
     others = (request(first="b"), request(parents=1), request(most_cells=100), request(epsilon=Fraction(1, 2)))
-    assert len({request().question, *(each.question for each in others)}) == 5
+    assert len({request().question, *(other.question for other in others)}) == 5
 
 
 # Releases of it
@@ -185,14 +185,16 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
     assert verify(published.document).holds
     assert (document.composed.releases, document.composed.spent) == (1, COST)
     assert ledger.account_of(path, "garden").spent == COST + wanted.epsilon
-    told = document.content
+    content = document.content
     candidates = ", ".join(map(str, learnt.document.candidates[:-1])) + f" and {learnt.document.candidates[-1]}"
-    assert "with this one it is 0.75, the exact sum. The graph was chosen privately" in told["certificate"]["composed"]
-    assert "release of its own of epsilon 0.25" in told["certificate"]["composed"]
-    assert f"of {candidates} pairs in turn" in told["certificate"]["composed"]
+    assert (
+        "with this one it is 0.75, the exact sum. The graph was chosen privately" in content["certificate"]["composed"]
+    )
+    assert "release of its own of epsilon 0.25" in content["certificate"]["composed"]
+    assert f"of {candidates} pairs in turn" in content["certificate"]["composed"]
     assert (
         "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75"
-        in (told["sentences"][2])
+        in (content["sentences"][2])
     )
 
 
@@ -200,7 +202,7 @@ def test_a_release_of_the_learnt_graph_counts_it_exactly_once(path, learnt):
 def test_a_certificate_that_never_counted_the_choice_is_caught(path, learnt, before):
     wanted, counts = release_of_learnt(learnt)
     document = read_document(publish(path, wanted, counts).document)
-    forged = written(wanted, document.calibration, document.integers, before, document.drawn)
+    forged = document_bytes(wanted, document.calibration, document.integers, before, document.drawn)
     assert failed(forged) == {"graph"}
 
 
@@ -265,17 +267,17 @@ def test_a_release_of_counts_is_no_learnt_graph(path, learnt):
 # The document
 
 
-def told_of(learnt: publishing.LearntGraph) -> dict:
+def content_of(learnt: publishing.LearntGraph) -> dict:
     return copy.deepcopy(dict(learnt.document.content))
 
 
 def test_the_rounds_are_those_of_what_is_public(learnt):
     document = learnt.document
     places = [document.network.position[name] for name in document.joined]
-    for k, told in enumerate(document.content["rounds"], start=1):
-        each = round_after(document.request.choice, (2, 2, 3, 2), DATA.n, places[:k])
-        assert told == {"candidates": each.candidates, "epsilon": "1/12", "sensitivity": each.sensitivity}
-    assert sum(Fraction(told["epsilon"]) for told in document.content["rounds"]) == COST
+    for k, stage in enumerate(document.content["rounds"], start=1):
+        expected = round_after(document.request.choice, (2, 2, 3, 2), DATA.n, places[:k])
+        assert stage == {"candidates": expected.candidates, "epsilon": "1/12", "sensitivity": expected.sensitivity}
+    assert sum(Fraction(stage["epsilon"]) for stage in document.content["rounds"]) == COST
 
 
 def test_no_byte_of_a_learnt_graph_can_be_changed(path, learnt):
@@ -287,39 +289,39 @@ def test_no_byte_of_a_learnt_graph_can_be_changed(path, learnt):
 
 
 def test_new_hashes_hide_nothing_that_can_be_worked_out(learnt):
-    told = told_of(learnt)
-    impossible = copy.deepcopy(told)
+    content = content_of(learnt)
+    impossible = copy.deepcopy(content)
     impossible["parents"][0], impossible["parents"][1] = ["b"], []
     changes = {
         "graph": hashed(impossible),
-        "epsilon": hashed(told | {"rounds": [each | {"candidates": 1} for each in told["rounds"]]}),
-        "sentences": hashed(told | {"sentences": ["All is well."] * 6}),
-        "hash": canonical(told | {"hash": "0" * 64}),
+        "epsilon": hashed(content | {"rounds": [stage | {"candidates": 1} for stage in content["rounds"]]}),
+        "sentences": hashed(content | {"sentences": ["All is well."] * 6}),
+        "hash": canonical(content | {"hash": "0" * 64}),
     }
     for name, data in changes.items():
         assert failed(data) == {name}
-    cheaper = copy.deepcopy(told)
+    cheaper = copy.deepcopy(content)
     cheaper["request"]["epsilon"] = "1/8"
     assert failed(hashed(cheaper)) == {"epsilon", "sentences"}
-    composed = hashed(told | {"composed": {"releases": 1, "epsilon": "1/2"}})
+    composed = hashed(content | {"composed": {"releases": 1, "epsilon": "1/2"}})
     assert failed(composed) == {"sentences"}
 
 
 def test_what_is_no_learnt_graph_is_one_sentence(learnt):
-    told = told_of(learnt)
-    request_told = told["request"]
+    content = content_of(learnt)
+    request_content = content["request"]
     for wrong in (
-        told | {"version": 2},
-        told | {"more": 1},
-        told | {"joined": told["joined"][:-1]},
-        told | {"joined": [told["joined"][0]] * 4},
-        told | {"parents": [["e"], [], [], []]},
-        told | {"request": request_told | {"first": "e"}},
-        told | {"request": request_told | {"epsilon": "1/3"}},
-        told | {"request": request_told | {"n": 0}},
-        told | {"request": request_told | {"parents": 9}},
-        told | {"request": request_told | {"columns": request_told["columns"] * 2}},
-        told | {"request": request_told | {"columns": []}},
+        content | {"version": 2},
+        content | {"more": 1},
+        content | {"joined": content["joined"][:-1]},
+        content | {"joined": [content["joined"][0]] * 4},
+        content | {"parents": [["e"], [], [], []]},
+        content | {"request": request_content | {"first": "e"}},
+        content | {"request": request_content | {"epsilon": "1/3"}},
+        content | {"request": request_content | {"n": 0}},
+        content | {"request": request_content | {"parents": 9}},
+        content | {"request": request_content | {"columns": request_content["columns"] * 2}},
+        content | {"request": request_content | {"columns": []}},
     ):
         verification = verify(hashed(wrong))
         assert [check.name for check in verification.checks] == ["form"]
@@ -349,10 +351,10 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     graph = read_structure(published.document)
     assert (graph.content["version"], graph.composed) == (2, Composed(0, Rho(Fraction(0))))
     assert f"have spent rho {amount_text(rho_of(COST))}" in " ".join(graph.content["sentences"])
-    gaussian = asked(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
+    gaussian = request_with(network=graph.network, mechanism="gaussian", rho=Fraction(1, 10), n=DATA.n, **graph.stated)
     document = read_document(publish(path, gaussian, count(graph.network, DATA)).document)
     assert document.composed == Composed(1, Rho(rho_of(COST)))
-    cheap = written(
+    cheap = document_bytes(
         gaussian, document.calibration, document.integers, Composed(1, Rho(rho_of(COST) / 2)), document.drawn
     )
     assert [check.name for check in verify(cheap).checks if not check.holds] == ["graph"]

@@ -27,7 +27,7 @@ from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
 from tests.releases.asking import replace_draw
 from tests.releases.leaking import COLUMNS, NETWORK, OTHER, TRUE, as_text, betrayed, counts_of, frame_of
-from tests.releases.made import asked, opened, opened_in_rho
+from tests.releases.made import opened, opened_in_rho, request_with
 
 N = sum(TRUE.values())
 
@@ -41,7 +41,7 @@ class Flow(NamedTuple):
 
 
 def question(**other: object):
-    return asked(**({"network": NETWORK, "n": N} | other))
+    return request_with(**({"network": NETWORK, "n": N} | other))
 
 
 def written(folder: Path, table: dict) -> list[str]:
@@ -78,7 +78,7 @@ def flow(folder: Path, table: dict, capsys: pytest.CaptureFixture[str]) -> Flow:
     ]
     for run, code in runs:
         assert main(run) == code, run
-    files = {each.name: each.read_bytes() for each in sorted(set(folder.iterdir()) - kept) if "sqlite" not in each.name}
+    files = {file.name: file.read_bytes() for file in sorted(set(folder.iterdir()) - kept) if "sqlite" not in file.name}
     said = capsys.readouterr()
     return Flow(files, (said.out + said.err).replace(str(folder), "FOLDER"), path)
 
@@ -92,7 +92,7 @@ def timeless(text: str) -> str:
 def differing(one: Flow, other: Flow) -> set[str]:
     """Return the names of what tells two flows apart, "said" among them."""
     assert one.files.keys() == other.files.keys()
-    texts = [{file: timeless(as_text(file, data)) for file, data in each.files.items()} for each in (one, other)]
+    texts = [{file: timeless(as_text(file, data)) for file, data in run.files.items()} for run in (one, other)]
     names = {file for file in one.files if texts[0][file] != texts[1][file]}
     return names | ({"said"} if timeless(one.said) != timeless(other.said) else set())
 
@@ -134,10 +134,10 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
 
 
 def _in_the_document(patch: pytest.MonkeyPatch) -> None:
-    real = publishing.written
+    real = publishing.document_bytes
     patch.setattr(
         publishing,
-        "written",
+        "document_bytes",
         lambda request, calibration, integers, composed, drawn: real(
             request, calibration, integers, composed, drawn
         ).replace(b'"python":"', b'"python":"' + str(SEEN[-1].values[0]).encode() + b" "),
@@ -150,8 +150,8 @@ def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
     real = report.html_report
-    told = "<p>{}</p>".format
-    patch.setattr(view, "html_report", lambda *asked, **more: real(*asked, **more) + told(SEEN[-1].values[3] / N))
+    paragraph = "<p>{}</p>".format
+    patch.setattr(view, "html_report", lambda *given, **more: real(*given, **more) + paragraph(SEEN[-1].values[3] / N))
 
 
 SEEN: list = []
@@ -165,7 +165,7 @@ def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
     counted = tables.counts_of
-    monkeypatch.setattr(tables, "counts_of", lambda *asked: SEEN.append(counted(*asked)) or SEEN[-1])
+    monkeypatch.setattr(tables, "counts_of", lambda *given: SEEN.append(counted(*given)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)
@@ -207,8 +207,8 @@ def test_a_draw_that_fails_tells_nothing_of_what_it_was_given(tmp_path, monkeypa
     with pytest.raises(ledger.EpsilonLostError) as lost:
         publish(path, question(), counts)
     logging.getLogger("dpbayes").error("A part of the page failed.", exc_info=lost.value)
-    told = [*traceback.format_exception(lost.value), *map(repr, chain(lost.value)), caplog.text]
-    assert not betrayed("\n".join(told), counts)
+    texts = [*traceback.format_exception(lost.value), *map(repr, chain(lost.value)), caplog.text]
+    assert not betrayed("\n".join(texts), counts)
     assert "RuntimeError" in str(lost.value)
     failed = ledger.events(path)[-1]
     assert failed.kind is ledger.EventKind.FAILED
@@ -233,7 +233,7 @@ def test_a_command_that_fails_in_the_middle_says_one_sentence(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
-def test_no_randomness_but_opendps_is_asked_for(tmp_path, monkeypatch, mechanism):
+def test_no_randomness_but_opendps_is_used(tmp_path, monkeypatch, mechanism):
     is_binary = mechanism in ("fourier", "weighted")
     network = leaking.BINARY if is_binary else NETWORK
     counts = leaking.binary_counts() if is_binary else counts_of(TRUE)

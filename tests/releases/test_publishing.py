@@ -13,36 +13,36 @@ from dpbayes.releases.publishing import publish, require_declared, shown_again
 from dpbayes.releases.verify import verify
 from dpbayes.sources.columns import Categories, DropRecord
 from dpbayes.sources.domains import DeclaredColumn
-from tests.releases.made import COLUMNS, asked, counts, opened
+from tests.releases.made import COLUMNS, counts, opened, request_with
 
 
 def test_a_release_is_charged_verified_and_shown_again_for_nothing(tmp_path):
     path = opened(tmp_path)
-    assert shown_again(path, asked()) is None
+    assert shown_again(path, request_with()) is None
     shares = []
-    published = publish(path, asked(), counts(), progress=shares.append)
+    published = publish(path, request_with(), counts(), progress=shares.append)
     assert verify(published.document).holds
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
-    assert shown_again(path, asked()) == published
+    assert shown_again(path, request_with()) == published
     assert all(0 <= share <= 1 for share in shares)
 
 
 def test_the_same_request_is_drawn_again_only_after_the_release_that_was_seen(tmp_path):
     path = opened(tmp_path)
-    first = publish(path, asked(), counts())
-    with pytest.raises(ledger.AskedBeforeError):
-        publish(path, asked(), counts())
+    first = publish(path, request_with(), counts())
+    with pytest.raises(ledger.RepeatedRequestError):
+        publish(path, request_with(), counts())
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
-    second = publish(path, asked(), counts(), after=first.row)
+    second = publish(path, request_with(), counts(), after=first.row)
     assert ledger.account_of(path, "garden").spent == 1
-    assert shown_again(path, asked()) == second
+    assert shown_again(path, request_with()) == second
     assert second.document != first.document
 
 
 def test_the_certificate_tells_what_was_composed_before(tmp_path):
     path = opened(tmp_path)
-    publish(path, asked(), counts())
-    second = publish(path, asked(epsilon=Fraction(1, 4)), counts())
+    publish(path, request_with(), counts())
+    second = publish(path, request_with(epsilon=Fraction(1, 4)), counts())
     composed = read_document(second.document).composed
     assert (composed.releases, composed.spent) == (1, Fraction(1, 2))
 
@@ -55,7 +55,7 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
 
     monkeypatch.setattr(publishing, "drawing", never)
     with pytest.raises(ledger.OverBudgetError):
-        publish(path, asked(), counts())
+        publish(path, request_with(), counts())
     assert ledger.account_of(path, "garden").spent == 0
 
 
@@ -63,7 +63,7 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     path = opened(tmp_path)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(InputError, match="needs opendp") as refusal:
-        publish(path, asked(), counts())
+        publish(path, request_with(), counts())
     assert not isinstance(refusal.value, ledger.EpsilonLostError)
     assert ledger.account_of(path, "garden").spent == 0
 
@@ -71,8 +71,8 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
 def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
     path = opened(tmp_path)
     with pytest.raises(InputError, match="number of records differs"):
-        publish(path, asked(n=61), counts())
-    assert shown_again(path, asked(n=61)) is None
+        publish(path, request_with(n=61), counts())
+    assert shown_again(path, request_with(n=61)) is None
     assert ledger.account_of(path, "garden").spent == 0
 
 

@@ -14,7 +14,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document import request as module
 from dpbayes.releases.document.promises import parsed_epsilon
 from dpbayes.releases.document.request import GraphChoice, request_from
-from tests.releases.asking import LEARNT, asked
+from tests.releases.asking import LEARNT, request_of
 from tests.strategies import ASIA, V_STRUCTURE
 
 TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
@@ -35,20 +35,20 @@ def test_another_epsilon_is_refused(text):
 
 def test_epsilon_is_never_a_double():
     with pytest.raises(InputError, match="fraction"):
-        asked(epsilon=0.5)
+        request_of(epsilon=0.5)
 
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_request_is_read_from_its_own_question(mechanism):
-    request = asked(mechanism=mechanism, **LEARNT)
+    request = request_of(mechanism=mechanism, **LEARNT)
     again = request_from(json.loads(request.question))
     assert again == request
     assert again.question == request.question
 
 
 def test_the_same_question_has_the_same_bytes():
-    same = asked(mechanism="fourier", prior=("1.0",) * ASIA.cell_count, settings={"t": "0.50"})
-    assert same.question == asked(mechanism="fourier").question
+    same = request_of(mechanism="fourier", prior=("1.0",) * ASIA.cell_count, settings={"t": "0.50"})
+    assert same.question == request_of(mechanism="fourier").question
     assert b"0.5" in same.question
     for change in (
         {"n": 201},
@@ -65,7 +65,7 @@ STATED = EpsilonDelta(Fraction(1, 2), Fraction(1, 100_000))
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "residuals"])
 def test_a_rho_that_gives_a_stated_epsilon_and_delta_is_charged(mechanism):
-    request = asked(mechanism=mechanism, stated=STATED, rho=Fraction(0))
+    request = request_of(mechanism=mechanism, stated=STATED, rho=Fraction(0))
     largest = zcdp_rho(0.5, delta=1e-5)
     assert request.cost == Rho(request.rho)
     assert 0 < largest - float(request.rho) < 2e-5 * largest
@@ -90,31 +90,31 @@ def test_a_rho_that_gives_a_stated_epsilon_and_delta_is_charged(mechanism):
 )
 def test_an_epsilon_and_delta_that_cannot_be_are_refused(change, said):
     with pytest.raises(InputError, match=said):
-        asked(**({"mechanism": "gaussian", "stated": STATED} | change))
+        request_of(**({"mechanism": "gaussian", "stated": STATED} | change))
 
 
 def test_no_number_of_a_question_is_a_double():
-    told = json.loads(asked(mechanism="map").question, parse_float=lambda token: pytest.fail(token))
-    assert told["epsilon"] == "1/2"
+    content = json.loads(request_of(mechanism="map").question, parse_float=lambda token: pytest.fail(token))
+    assert content["epsilon"] == "1/2"
 
 
 def test_the_prior_is_what_was_typed():
-    request = asked(prior=("0.1",) * (ASIA.cell_count - 1) + ("0.30",))
+    request = request_of(prior=("0.1",) * (ASIA.cell_count - 1) + ("0.30",))
     assert request.prior[-2:] == ("0.1", "0.3")
     assert request.dirichlets.alpha[-2:].tolist() == [0.1, 0.3]
-    assert asked().dirichlets.alpha.tolist() == [1.0] * ASIA.cell_count
+    assert request_of().dirichlets.alpha.tolist() == [1.0] * ASIA.cell_count
 
 
 def test_the_sensitivity_is_a_whole_number_with_its_lemma():
-    assert (asked().sensitivity.value, asked(mechanism="fourier").sensitivity.value) == (16, 28)
-    assert "Lemma 1" in asked().sensitivity.lemma
-    assert isinstance(asked(mechanism="map").sensitivity.value, int)
+    assert (request_of().sensitivity.value, request_of(mechanism="fourier").sensitivity.value) == (16, 28)
+    assert "Lemma 1" in request_of().sensitivity.lemma
+    assert isinstance(request_of(mechanism="map").sensitivity.value, int)
 
 
 @pytest.mark.parametrize("mechanism", ["sampler", "Hellinger", "exact", "", None, 1])
 def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism):
     with pytest.raises(InputError, match=", ".join(RELEASABLE) + r"\.$"):
-        asked(mechanism=mechanism)
+        request_of(mechanism=mechanism)
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
 )
 def test_a_request_that_cannot_be_is_refused(change, said):
     with pytest.raises(InputError, match=said):
-        asked(**change)
+        request_of(**change)
 
 
 def test_a_network_has_a_most_of_nodes(monkeypatch):
     monkeypatch.setattr(module, "MOST_NODES", 2)
     with pytest.raises(InputError, match="3 nodes; the limit for a release is 2"):
-        asked(V_STRUCTURE)
+        request_of(V_STRUCTURE)

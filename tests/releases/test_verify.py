@@ -18,16 +18,16 @@ from dpbayes.model.network import Network
 from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import canonical, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, hashes_of, read_document, written
+from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, document_bytes, hashes_of, read_document
 from dpbayes.releases.document.request import DomainChoice, GraphChoice
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
-from tests.releases.asking import asked, drawn, usual_loss
+from tests.releases.asking import drawn, request_of, usual_loss
 from tests.strategies import V_STRUCTURE, networks
 
 NAMES = ("form", "schema", "hashes", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
 
-REAL = {mechanism: drawn(asked(V_STRUCTURE, mechanism=mechanism)) for mechanism in RELEASABLE}
+REAL = {mechanism: drawn(request_of(V_STRUCTURE, mechanism=mechanism)) for mechanism in RELEASABLE}
 
 LEDGER_ALONE = (
     ("integers",),
@@ -44,12 +44,12 @@ def failed(data: bytes) -> set[str]:
     return {check.name for check in verify(data).checks if not check.holds}
 
 
-def told_of(mechanism: str = "laplace") -> dict:
+def content_of(mechanism: str = "laplace") -> dict:
     return copy.deepcopy(dict(read_document(REAL[mechanism]).content))
 
 
-def hashed(told: dict) -> bytes:
-    return canonical(told | {"hashes": hashes_of(told)})
+def hashed(content: dict) -> bytes:
+    return canonical(content | {"hashes": hashes_of(content)})
 
 
 # What is true
@@ -67,7 +67,7 @@ def test_a_real_document_is_verified(mechanism):
 
 @given(networks(most_nodes=4), st.sampled_from(list(RELEASABLE)), st.integers(10**9, 10**14))
 def test_every_document_is_verified(network, mechanism, digits):
-    request = asked(network, mechanism=mechanism, n=20, **usual_loss(mechanism, Fraction(digits, 10**12)))
+    request = request_of(network, mechanism=mechanism, n=20, **usual_loss(mechanism, Fraction(digits, 10**12)))
     assert not failed(drawn(request))
 
 
@@ -132,11 +132,11 @@ def test_any_bytes_have_one_sentence(data):
 
 def leaves(value, path=()):
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from leaves(each, (*path, key))
+        for key, item in value.items():
+            yield from leaves(item, (*path, key))
     elif isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from leaves(each, (*path, place))
+        for place, item in enumerate(value):
+            yield from leaves(item, (*path, place))
     else:
         yield path
 
@@ -150,8 +150,8 @@ def changed_values(value):
     return ["x", 0, "1/2"]
 
 
-def put(told: dict, path: tuple, value: object) -> dict:
-    changed = copy.deepcopy(told)
+def put(content: dict, path: tuple, value: object) -> dict:
+    changed = copy.deepcopy(content)
     inner = changed
     for key in path[:-1]:
         inner = inner[key]
@@ -161,44 +161,44 @@ def put(told: dict, path: tuple, value: object) -> dict:
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_no_field_can_be_changed(mechanism):
-    told = told_of(mechanism)
-    for path in leaves(told):
-        value = told
+    content = content_of(mechanism)
+    for path in leaves(content):
+        value = content
         for key in path:
             value = value[key]
         for other in changed_values(value):
-            assert other == value or _is_noticed(canonical(put(told, path, other))), (path, other)
+            assert other == value or _is_noticed(canonical(put(content, path, other))), (path, other)
 
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
     """Only what the ledger alone knows can be written otherwise: words, the prior, and what the lot brought."""
-    told = told_of(mechanism)
-    for path in leaves({key: value for key, value in told.items() if key != "hashes"}):
+    content = content_of(mechanism)
+    for path in leaves({key: value for key, value in content.items() if key != "hashes"}):
         if any(path[: len(free)] == free for free in LEDGER_ALONE):
             continue
-        value = told
+        value = content
         for key in path:
             value = value[key]
-        others = [each for each in changed_values(value) if each != value]
+        others = [changed for changed in changed_values(value) if changed != value]
         for other in thorough(others, sample=others[:1]):
-            assert failed(hashed(put(told, path, other))), (path, other)
+            assert failed(hashed(put(content, path, other))), (path, other)
 
 
 @pytest.mark.parametrize("place", ["request", "noise", "certificate", "composed", "drawn", "hashes"])
 def test_no_field_can_be_added_or_taken_away(place):
-    told = told_of()
-    for changed in (told[place] | {"more": 1}, dict(list(told[place].items())[1:])):
-        data = canonical(told | {place: changed}) if place == "hashes" else hashed(told | {place: changed})
+    content = content_of()
+    for changed in (content[place] | {"more": 1}, dict(list(content[place].items())[1:])):
+        data = canonical(content | {place: changed}) if place == "hashes" else hashed(content | {place: changed})
         assert failed(data)
 
 
 # What is caught, by which check
 
 
-def forged(told: dict | None = None, **changes) -> bytes:
+def forged(content: dict | None = None, **changes) -> bytes:
     """A document that somebody wrote with this program: all its texts and hashes agree with its numbers."""
-    document = read_document(hashed(told) if told else REAL["laplace"])
+    document = read_document(hashed(content) if content else REAL["laplace"])
     parts = {
         "request": document.request,
         "calibration": document.calibration,
@@ -206,7 +206,7 @@ def forged(told: dict | None = None, **changes) -> bytes:
         "composed": document.composed,
         "drawn": document.drawn,
     }
-    return written(**(parts | changes))
+    return document_bytes(**(parts | changes))
 
 
 @pytest.mark.parametrize(
@@ -225,35 +225,35 @@ def test_too_little_or_too_much_noise_and_an_answer_that_opendp_did_not_give_are
 
 
 def test_a_promise_that_is_too_small_is_caught():
-    request = asked(V_STRUCTURE, epsilon=Fraction(1, 4))
+    request = request_of(V_STRUCTURE, epsilon=Fraction(1, 4))
     assert failed(forged(request=request)) == {"epsilon", "OpenDP"}
 
 
 def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
-    told = told_of("gaussian")
+    content = content_of("gaussian")
     document = read_document(REAL["gaussian"])
     real, request = document.calibration, document.request
-    assert failed(forged(told, calibration=Calibrated(real.scale / 2, real.answer))) == {"rho", "OpenDP"}
-    assert failed(forged(told, calibration=Calibrated(real.scale * 2, real.answer))) == {"rho", "OpenDP"}
-    assert failed(forged(told, request=dataclasses.replace(request, rho=request.rho / 2))) == {"rho", "OpenDP"}
-    assert failed(forged(told, composed=Composed(3, Rho(Fraction(1, 2))))) == set()
+    assert failed(forged(content, calibration=Calibrated(real.scale / 2, real.answer))) == {"rho", "OpenDP"}
+    assert failed(forged(content, calibration=Calibrated(real.scale * 2, real.answer))) == {"rho", "OpenDP"}
+    assert failed(forged(content, request=dataclasses.replace(request, rho=request.rho / 2))) == {"rho", "OpenDP"}
+    assert failed(forged(content, composed=Composed(3, Rho(Fraction(1, 2))))) == set()
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "residuals"])
-def test_what_was_asked_for_as_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
+def test_a_stated_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mechanism):
     stated = EpsilonDelta(Fraction(1, 2), Fraction(1, 10**5))
-    data = drawn(asked(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
-    told = copy.deepcopy(dict(read_document(data).content))
+    data = drawn(request_of(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
+    content = copy.deepcopy(dict(read_document(data).content))
     assert not failed(data)
-    assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in told["certificate"]["promise"]
-    assert failed(hashed(put(told, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
-    assert failed(hashed(put(told, ("request", "stated", "delta"), "1/1000000"))) == {"form"}
-    assert failed(hashed(put(told, ("request", "stated", "epsilon"), "51/100"))) == {"certificate"}
+    assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in content["certificate"]["promise"]
+    assert failed(hashed(put(content, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
+    assert failed(hashed(put(content, ("request", "stated", "delta"), "1/1000000"))) == {"form"}
+    assert failed(hashed(put(content, ("request", "stated", "epsilon"), "51/100"))) == {"certificate"}
 
 
 def test_a_version_that_is_not_that_of_the_measure_is_caught():
     for mechanism, version in (("gaussian", VERSION), ("laplace", VERSION_OF_RHO)):
-        assert failed(hashed(told_of(mechanism) | {"version": version})) == {"form"}
+        assert failed(hashed(content_of(mechanism) | {"version": version})) == {"form"}
 
 
 @pytest.mark.parametrize(
@@ -268,10 +268,10 @@ def test_a_version_that_is_not_that_of_the_measure_is_caught():
     ],
 )
 def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, more):
-    told = told_of(mechanism) | {"version": VERSION_OF_RHO, "composed": {"releases": 2, "rho": "3/10"}}
-    assert failed(hashed(told | {"request": told["request"] | more})) == {"form"}
-    lacking = {name: value for name, value in told["request"].items() if name not in ("epsilon", "rho")}
-    assert failed(hashed(told | {"request": lacking})) == {"form"}
+    content = content_of(mechanism) | {"version": VERSION_OF_RHO, "composed": {"releases": 2, "rho": "3/10"}}
+    assert failed(hashed(content | {"request": content["request"] | more})) == {"form"}
+    lacking = {name: value for name, value in content["request"].items() if name not in ("epsilon", "rho")}
+    assert failed(hashed(content | {"request": lacking})) == {"form"}
 
 
 def test_a_pure_release_of_a_budget_in_rho_is_verified():
@@ -287,13 +287,13 @@ def test_an_audit_that_finds_more_than_a_rho_gives_is_caught(monkeypatch):
 
 
 def test_another_network_is_caught():
-    assert {"integers", "epsilon"} <= failed(forged(request=asked(Network.from_edges("ab", ["ab"]))))
+    assert {"integers", "epsilon"} <= failed(forged(request=request_of(Network.from_edges("ab", ["ab"]))))
 
 
 def test_a_wrong_sensitivity_is_caught():
-    told = told_of()
-    told["noise"]["sensitivity"] = 4
-    assert failed(hashed(told)) == {"sensitivity", "certificate", "epsilon"}
+    content = content_of()
+    content["noise"]["sensitivity"] = 4
+    assert failed(hashed(content)) == {"sensitivity", "certificate", "epsilon"}
 
 
 @pytest.mark.parametrize("value", [10**6, -(10**6), 2**63 - 1])
@@ -304,7 +304,7 @@ def test_an_integer_that_no_noise_brings_is_caught(value):
 
 def test_a_cell_that_is_none_is_caught():
     integers = (20, *read_document(REAL["map"]).integers[1:])
-    assert failed(forged(told_of("map"), integers=integers)) == {"integers"}
+    assert failed(forged(content_of("map"), integers=integers)) == {"integers"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 11, 13])
@@ -344,11 +344,11 @@ def test_an_audit_that_finds_more_is_caught(monkeypatch):
     ],
 )
 def test_a_certificate_of_something_else_is_caught(place, value):
-    assert failed(hashed(told_of() | {place: value})) == {"certificate"}
+    assert failed(hashed(content_of() | {place: value})) == {"certificate"}
 
 
 def test_a_newer_version_is_refused_in_one_sentence():
-    assert failed(hashed(told_of() | {"version": VERSION_OF_RHO + 1})) == {"form"}
+    assert failed(hashed(content_of() | {"version": VERSION_OF_RHO + 1})) == {"form"}
 
 
 # The schema
@@ -364,22 +364,22 @@ def test_the_schema_is_one_and_names_what_the_code_knows():
 
 
 def test_the_schema_has_no_object_that_may_hold_more():
-    def objects(told):
-        if isinstance(told, dict):
-            if told.get("type") == "object":
-                yield told
-            for each in told.values():
-                yield from objects(each)
+    def objects(part):
+        if isinstance(part, dict):
+            if part.get("type") == "object":
+                yield part
+            for inner in part.values():
+                yield from objects(inner)
 
     every = list(objects(schema()))
     assert len(every) > 5
-    assert all("additionalProperties" in each for each in every)
+    assert all("additionalProperties" in object_schema for object_schema in every)
 
 
 def test_the_schema_alone_catches_what_is_outside_of_it(monkeypatch):
-    told = told_of()
-    told["certificate"]["more"] = fraction_text(Fraction(1))
-    assert failed(hashed(told)) == {"schema", "certificate"}
+    content = content_of()
+    content["certificate"]["more"] = fraction_text(Fraction(1))
+    assert failed(hashed(content)) == {"schema", "certificate"}
 
 
 def test_composed_and_drawn_are_what_was_passed_in():
@@ -398,17 +398,17 @@ def spoiled_arrays(draw: st.DrawFn) -> dict:
     texts = st.one_of(st.from_regex(r"[0-9]{1,3}([.][0-9]{1,3})?\n?", fullmatch=True), st.text(max_size=4))
     integers = st.one_of(st.lists(st.integers()), st.lists(st.one_of(st.integers(), odd, texts)), odd, texts)
     priors = st.one_of(st.lists(texts), st.lists(st.one_of(texts, odd)), odd, st.integers())
-    told = told_of() | {"integers": draw(integers)}
-    told["request"] = draw(st.one_of(st.just(told["request"] | {"prior": draw(priors)}), odd))
+    content = content_of() | {"integers": draw(integers)}
+    content["request"] = draw(st.one_of(st.just(content["request"] | {"prior": draw(priors)}), odd))
     spoil = draw(st.sampled_from(["nothing", "more", "fewer", "format"]))
-    told |= {"more": {"more": 1}, "format": {"format": 7}}.get(spoil, {})
-    return {name: value for name, value in told.items() if spoil != "fewer" or name != "integers"}
+    content |= {"more": {"more": 1}, "format": {"format": 7}}.get(spoil, {})
+    return {name: value for name, value in content.items() if spoil != "fewer" or name != "integers"}
 
 
 @given(spoiled_arrays())
-def test_the_schema_is_kept_to_as_strictly_as_a_walk_over_every_value_does(told):
-    walked = next(Draft202012Validator(schema()).iter_errors(told), None)
-    error = module.schema_error(told)
+def test_the_schema_is_kept_to_as_strictly_as_a_walk_over_every_value_does(content):
+    walked = next(Draft202012Validator(schema()).iter_errors(content), None)
+    error = module.schema_error(content)
     assert (error is None) == (walked is None)
     if error is not None:
         assert (list(error.absolute_path), error.message) == (list(walked.absolute_path), walked.message)
@@ -416,31 +416,31 @@ def test_the_schema_is_kept_to_as_strictly_as_a_walk_over_every_value_does(told)
 
 @pytest.mark.parametrize("odd", [True, 1.0, 1.5, None, "1", [], {}, 2**80])
 def test_an_odd_integer_is_what_it_is_to_the_schema(odd):
-    told = told_of()
-    told["integers"] += [odd]
-    is_fit = next(Draft202012Validator(schema()).iter_errors(told), None) is None
-    assert (module.schema_error(told) is None) == is_fit == (odd in (1.0, 2**80) and odd is not True)
+    content = content_of()
+    content["integers"] += [odd]
+    is_fit = next(Draft202012Validator(schema()).iter_errors(content), None) is None
+    assert (module.schema_error(content) is None) == is_fit == (odd in (1.0, 2**80) and odd is not True)
 
 
 @pytest.mark.parametrize("odd", ["1\n", "1.", " 1", "-1", "1e5", "\u0661", "1.5", 1, None, True, []])
 def test_an_odd_prior_is_what_it_is_to_the_schema(odd):
-    told = told_of()
-    told["request"]["prior"] = ["1", "2", odd]
-    is_fit = next(Draft202012Validator(schema()).iter_errors(told), None) is None
-    assert (module.schema_error(told) is None) == is_fit
+    content = content_of()
+    content["request"]["prior"] = ["1", "2", odd]
+    is_fit = next(Draft202012Validator(schema()).iter_errors(content), None) is None
+    assert (module.schema_error(content) is None) == is_fit
     assert is_fit or odd != "1.5"
 
 
 def test_every_array_with_a_value_for_each_cell_is_walked_by_one_of_its_values(monkeypatch):
     """What the walk is given does not grow with the network; the lists that it is spared were looked at in full."""
-    told, given = told_of(), []
-    told["integers"] *= 100
-    told["request"]["prior"] = ["1", "2"] * 600
+    document, given = content_of(), []
+    document["integers"] *= 100
+    document["request"]["prior"] = ["1", "2"] * 600
     walk = Draft202012Validator.iter_errors
     monkeypatch.setattr(
         Draft202012Validator, "iter_errors", lambda self, content: given.append(content) or walk(self, content)
     )
-    assert module.schema_error(told) is None
-    assert (given[0]["integers"], given[0]["request"]["prior"]) == (told["integers"][:1], ["1"])
-    told["integers"][-1] = 0.5
-    assert list(module.schema_error(told).absolute_path) == ["integers", len(told["integers"]) - 1]
+    assert module.schema_error(document) is None
+    assert (given[0]["integers"], given[0]["request"]["prior"]) == (document["integers"][:1], ["1"])
+    document["integers"][-1] = 0.5
+    assert list(module.schema_error(document).absolute_path) == ["integers", len(document["integers"]) - 1]

@@ -175,9 +175,9 @@ def test_every_way_to_be_wrong_is_one_sentence(text: str | bytes, sentence: str)
         st.sampled_from([*GOOD, "points", "groups", "rule", "state", "values"]), inner, max_size=6),
     max_leaves=12,
 ))  # fmt: skip
-def test_any_json_is_read_or_refused(told: object) -> None:
-    missing, groups = GOOD | {"missing": told}, GROUPS | {"groups": [told]}
-    for text in (json.dumps(told), described(told), described(missing), described(groups)):
+def test_any_json_is_read_or_refused(value: object) -> None:
+    missing, groups = GOOD | {"missing": value}, GROUPS | {"groups": [value]}
+    for text in (json.dumps(value), described(value), described(missing), described(groups)):
         with contextlib.suppress(InputError):
             assert read_domains(text)
 

@@ -64,9 +64,9 @@ def test_a_network_is_written_on_one_line():
 
 
 def test_a_network_on_one_line_has_the_states_given_and_names_in_quotes():
-    asked = network('"a;b" -> c', {"c": ("low", "high", "higher")})
-    assert asked.names == ("a;b", "c")
-    assert asked.states == (("no", "yes"), ("low", "high", "higher"))
+    parsed = network('"a;b" -> c', {"c": ("low", "high", "higher")})
+    assert parsed.names == ("a;b", "c")
+    assert parsed.states == (("no", "yes"), ("low", "high", "higher"))
 
 
 @given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.data())

@@ -17,10 +17,10 @@ def test_all_nodes_of_a_network_have_one_and_nothing_else_has(key: str) -> None:
     network = load_named(key)[0] if key in NAMED else default_network(key)
     names = readable_names(key)
     assert set(names) == set(network.names)
-    assert len({each.name for each in names.values()}) == len(names)
-    for each in names.values():
-        assert each.told.endswith(".")
-        assert len(each.told) < 120
+    assert len({readable.name for readable in names.values()}) == len(names)
+    for readable in names.values():
+        assert readable.meaning.endswith(".")
+        assert len(readable.meaning) < 120
 
 
 @pytest.mark.parametrize("key", SHIPPED)
@@ -46,15 +46,15 @@ def test_the_alarm_network_is_called_as_intensive_care_calls_it(node: str, name:
     assert len(network.states[network.index(node)]) == states
 
 
-def test_what_is_told_of_a_node_of_alarm_lists_its_states() -> None:
+def test_the_meaning_of_a_node_of_alarm_lists_its_states() -> None:
     network, _ = load_named("alarm")
     for name, states in zip(network.names, network.states, strict=True):
-        told = readable_names("alarm")[name].told
+        meaning = readable_names("alarm")[name].meaning
         ordered = [state.casefold() for state in states if state in ("ZERO", "LOW", "NORMAL", "HIGH")]
         if states == ("TRUE", "FALSE"):
-            assert told.startswith("Whether "), name
+            assert meaning.startswith("Whether "), name
         elif len(ordered) == len(states):
-            assert told.endswith(f": {', '.join(ordered[:-1])} or {ordered[-1]}."), name
+            assert meaning.endswith(f": {', '.join(ordered[:-1])} or {ordered[-1]}."), name
 
 
 def test_asia_is_called_as_the_stories_call_it() -> None:

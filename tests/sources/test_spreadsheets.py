@@ -24,9 +24,9 @@ SHEET = "xl/worksheets/sheet1.xml"
 
 def workbook(rows: Rows, *more: Rows, hidden: tuple[int, ...] = ()) -> bytes:
     book = openpyxl.Workbook()
-    for number, each in enumerate((rows, *more)):
+    for number, rows_of_sheet in enumerate((rows, *more)):
         sheet = book.create_sheet(f"S{number}")
-        for row in each:
+        for row in rows_of_sheet:
             sheet.append(row)
         sheet.sheet_state = "hidden" if number in hidden else "visible"
     book.remove(book.worksheets[0])
@@ -152,7 +152,7 @@ def test_sheets_that_are_empty_or_hidden_do_not_matter() -> None:
     assert frame.to_numpy().tolist() == GOOD[1:]
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     shares: list[float] = []
     read_workbook(workbook([["a"], *[[k] for k in range(5000)]]), shares.append)
     assert shares == pytest.approx([2000 / 5001, 4000 / 5001])

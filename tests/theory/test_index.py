@@ -90,7 +90,7 @@ EXHIBITS["LEMMA_100"] = Exhibit(
 AXIS = '    MARBLES = "marbles", "mb, marbles in the jar", (1.0, 50.0, 5)\n'
 KNOB = '    marbles: Annotated[int, Parameter("mb", low=1, high=50, typical=3, whole=True, title="marbles")]\n'
 
-ASKED = """
+QUESTION = """
 import json
 import sys
 
@@ -153,10 +153,10 @@ def with_entry(folder: Path, entry: str) -> Path:
     return folder
 
 
-def asked(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
+def answer_of(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
     """What the index of a copy lists, and what its Claims page shows of a claim."""
     done = subprocess.run(
-        [sys.executable, "-P", "-c", ASKED, title, place, json.dumps(more)],
+        [sys.executable, "-P", "-c", QUESTION, title, place, json.dumps(more)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -170,7 +170,7 @@ def asked(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
 
 
 def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_the_claims_page_shows(tmp_path: Path) -> None:
-    after = asked(with_entry(copied(tmp_path), ENTRY), TITLE, PLACE)
+    after = answer_of(with_entry(copied(tmp_path), ENTRY), TITLE, PLACE)
     for name, value, before in (
         ("claims", PLACE, [str(claim.reference) for claim in CLAIMS]),
         ("exhibits", "LEMMA_99", list(EXHIBITS)),
@@ -205,13 +205,13 @@ def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_a
         head, marked, tail = text.partition(before)
         text = head + line + marked + tail
     setting.write_text(text, encoding="utf-8")
-    after = asked(tmp_path, "Lemma 100: another claim", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
+    after = answer_of(tmp_path, "Lemma 100: another claim", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
     assert "it states that one record moves 45 records" in after["headline"]
     assert "it states that one record moves 27 records" in after["at work"]
     assert after["titles"][0] == "mb, marbles in the jar"
     assert after["points"] == 5
     assert after["rows"]["[Zhang16] Lemma 100"]["statement"] == "Another claim"
-    assert asked(tmp_path, "Lemma 100: another claim", PLACE)["links"] == ["Explore"]
+    assert answer_of(tmp_path, "Lemma 100: another claim", PLACE)["links"] == ["Explore"]
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.session.current import change, current, follow, link_problems, set_parameter
+from dpbayes.ui.session.current import change, current, follow_address, link_problems, set_parameter
 from dpbayes.ui.session.drawings import DrawingHistory, DrawnNetwork, draw, drawings, remember, revisit
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import query_of
@@ -75,17 +75,17 @@ def test_what_no_address_carries_is_kept_and_what_is_wrong_is_said(run: SimpleNa
     long = code_of(Graph(tuple(sha256(bytes([number])).hexdigest() for number in range(200)), ()))
     assert len(long) > MAX_CODE
     change(graph=long, data_seed=3)
-    follow({"epsilon": "2", "seed": "banana"})
+    follow_address({"epsilon": "2", "seed": "banana"})
     assert current() == Settings(graph=long).with_parameter("epsilon", 2.0)
     assert len(link_problems()) == 1
-    follow({"graph": "chain:3"})
+    follow_address({"graph": "chain:3"})
     assert current() == Settings(graph="chain:3")
 
 
 def test_an_address_that_says_what_is_on_the_page_leaves_the_settings_the_same_object(run: SimpleNamespace) -> None:
     change(data_seed=3)
     before = current()
-    follow(query_of(before))
+    follow_address(query_of(before))
     assert current() is before
 
 
@@ -131,7 +131,9 @@ def test_a_page_turned_to_with_other_settings_is_written_in_place_once(
     address.write_in_place("audit")
     address.write_link()
     assert run.query.written == 0
-    assert [(each["data"]["page"], each["data"]["query"]) for each in run.mounted] == [("audit", "epsilon=5")]
+    assert [(component["data"]["page"], component["data"]["query"]) for component in run.mounted] == [
+        ("audit", "epsilon=5")
+    ]
     if end == "written":
         run.mounted[0]["on_written_change"]()
     else:
@@ -154,9 +156,9 @@ def test_a_page_left_before_the_browser_has_written_leaves_the_next_one_its_sett
         run.query.clear()
         address.begin_with_address()
         address.write_in_place(page)
-    assert [each["data"]["page"] for each in run.mounted] == ["there", "elsewhere"]
-    assert {each["data"]["query"] for each in run.mounted} == {"seed=2"}
-    assert len({each["data"]["order"] for each in run.mounted}) == 2
+    assert [component["data"]["page"] for component in run.mounted] == ["there", "elsewhere"]
+    assert {component["data"]["query"] for component in run.mounted} == {"seed=2"}
+    assert len({component["data"]["order"] for component in run.mounted}) == 2
 
 
 def test_a_story_on_its_own_page_is_a_step_like_any_other(

@@ -29,8 +29,8 @@ PAGES = Path(dpbayes.ui.pages.__file__).parent
 @pytest.fixture(autouse=True)
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     state: dict[str, Any] = {}
-    for each in (module, uploads):
-        monkeypatch.setattr(each.st, "session_state", state)
+    for patched in (module, uploads):
+        monkeypatch.setattr(patched.st, "session_state", state)
     return state
 
 
@@ -113,7 +113,7 @@ def test_tables_that_matter_more_weigh_more_in_what_shares_its_noise_out() -> No
 def test_an_audit_is_of_the_weights_that_are_chosen() -> None:
     """Else the report of the tables that matter less would be shown again."""
     own = Settings(mechanism="GaussianResiduals").with_parameter("audit.subject", AuditSubject["RELEASE"])
-    keys = {audited(Chosen(each), each).key for each in (own, dataclasses.replace(own, matters=("dysp",)))}
+    keys = {audited(Chosen(settings), settings).key for settings in (own, dataclasses.replace(own, matters=("dysp",)))}
     assert len(keys) == 2
 
 
@@ -135,7 +135,7 @@ class Tempered:
 def test_a_default_is_found_for_a_mechanism_that_says_it_has_an_increment_and_not_for_the_letter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "stealth_increment", lambda *asked: 0.25)
+    monkeypatch.setattr(module, "stealth_increment", lambda *given: 0.25)
     chosen = Chosen(Settings(source="chain:2", records=20))
     assert chosen.defaults_for(Tempered) == {}
     assert chosen.defaults_for(LaplaceFourier) == {"t": 0.25}

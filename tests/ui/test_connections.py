@@ -12,7 +12,7 @@ from dpbayes.ui.session.connections import (
     Connections,
     connection_names,
     connections,
-    listed,
+    listed_files,
     read_connections,
 )
 from dpbayes.ui.session.link import settings_from
@@ -113,7 +113,7 @@ def test_other_kinds_of_files_are_refused(root: Path) -> None:
 
 
 def test_what_can_be_connected_is_listed_without_links(root: Path) -> None:
-    assert listed(root) == ("2026/june", "2026/june/b.parquet", "a.parquet", "base.duckdb")
+    assert listed_files(root) == ("2026/june", "2026/june/b.parquet", "a.parquet", "base.duckdb")
 
 
 def test_a_connection_is_known_by_a_public_name_alone() -> None:
@@ -127,7 +127,7 @@ def test_a_connection_is_known_by_a_public_name_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("root", "told", "why"),
+    ("root", "lines", "why"),
     [
         ("nowhere at all", [], "not a folder"),
         ("", ["a=duckdb:x", "a=duckdb:y"], "Two connections are called"),
@@ -137,9 +137,9 @@ def test_a_connection_is_known_by_a_public_name_alone() -> None:
         ("", ["clinic=hunter2"], 'The connection "clinic" cannot be used. An address begins with'),
     ],
 )
-def test_what_an_owner_cannot_mean_is_a_sentence_without_the_password(root: str, told: list[str], why: str) -> None:
+def test_what_an_owner_cannot_mean_is_a_sentence_without_the_password(root: str, lines: list[str], why: str) -> None:
     with pytest.raises(InputError, match=why) as refused:
-        read_connections(root, told)
+        read_connections(root, lines)
     assert "hunter2" not in str(refused.value)
 
 

@@ -18,9 +18,9 @@ def settings(**values: float) -> Settings:
     return chosen
 
 
-def affordable(asked: Settings) -> None:
+def affordable(requested: Settings) -> None:
     """Train on less than all, and work no more than a thousand steps."""
-    options = asked.options("accuracy")
+    options = requested.options("accuracy")
     if options.training >= options.records:
         raise InputError("There are too few records.")
     if options.training * options.repeats > 1000:
@@ -28,21 +28,21 @@ def affordable(asked: Settings) -> None:
 
 
 def test_what_can_be_done_is_left_alone() -> None:
-    asked = settings(records=100, training=10, repeats=100)
-    affordable_one = nearest(asked, GIVING, affordable)
-    assert affordable_one.settings == asked
+    requested = settings(records=100, training=10, repeats=100)
+    affordable_one = nearest(requested, GIVING, affordable)
+    assert affordable_one.settings == requested
     assert not affordable_one.why
 
 
 @given(st.integers(2, 10**7), st.integers(1, 10**7), st.integers(2, 10**9))
 def test_no_option_gives_way_by_more_than_it_must(records: int, training: int, repeats: int) -> None:
-    asked = settings(records=records, training=training, repeats=repeats)
-    affordable_one = nearest(asked, GIVING, affordable)
+    requested = settings(records=records, training=training, repeats=repeats)
+    affordable_one = nearest(requested, GIVING, affordable)
     options = affordable_one.settings.options("accuracy")
     assert options.training == min(training, records - 1, 500)
     assert options.repeats == min(repeats, 1000 // options.training)
     assert options.records == records
-    assert bool(affordable_one.why) == (affordable_one.settings.options("accuracy") != asked.options("accuracy"))
+    assert bool(affordable_one.why) == (affordable_one.settings.options("accuracy") != requested.options("accuracy"))
 
 
 def test_the_sentence_says_what_is_too_much_and_what_is_shown() -> None:
@@ -51,8 +51,8 @@ def test_the_sentence_says_what_is_too_much_and_what_is_shown() -> None:
 
 
 def test_an_option_may_give_way_upwards_and_by_stops() -> None:
-    def rising(asked: Settings) -> None:
-        options = asked.options("accuracy")
+    def rising(requested: Settings) -> None:
+        options = requested.options("accuracy")
         if not options.low < options.high:
             raise InputError("The range is empty.")
 
@@ -76,7 +76,7 @@ def test_a_slider_ends_where_it_leaves_nothing_to_what_matters_less() -> None:
     assert max(freer.stops("accuracy.repeats")) == 320
 
 
-def test_where_nothing_helps_the_refusal_is_that_of_what_was_asked() -> None:
+def test_where_nothing_helps_the_refusal_is_that_of_the_requested_settings() -> None:
     def never(_: Settings) -> None:
         raise InputError("There is no table.")
 

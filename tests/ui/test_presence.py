@@ -8,7 +8,7 @@ import pytest
 
 from dpbayes.base.steps import Work
 from dpbayes.ui.session import presence
-from dpbayes.ui.session.presence import end_when_gone, look
+from dpbayes.ui.session.presence import check_browsers, end_when_gone
 from dpbayes.ui.widgets.running import Running
 
 
@@ -48,24 +48,24 @@ def test_a_scan_ends_at_the_second_look_at_a_browser_that_is_gone(
 ) -> None:
     ended: list[str] = []
     mine, other = (of_session(monkeypatch, name, scanning(ended, name)) for name in ("mine", "other"))
-    assert look()
+    assert check_browsers()
     here.remove("mine")
-    assert look()
+    assert check_browsers()
     here.add("mine")  # a connection that came back
-    assert look()
+    assert check_browsers()
     here.remove("mine")
-    assert look()
+    assert check_browsers()
     assert ended == []
-    assert look()
+    assert check_browsers()
     assert ended == ["mine"]
     assert (mine.stopped, other.stopped) == (True, False)
     here.add("mine")
     mine.go_on()
-    assert look()
+    assert check_browsers()
     assert mine.going, "who comes back can begin again"
     del mine, other
     gc.collect()
-    assert not look(), "there is nothing left to look after"
+    assert not check_browsers(), "there is nothing left to look after"
 
 
 def test_a_step_on_its_way_is_ended_at_the_next_look(here: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_a_step_on_its_way_is_ended_at_the_next_look(here: set[str], monkeypatch
         try:
             yield 0.1
             here.clear()
-            assert all([look(), look()]), "while it is taken"
+            assert all([check_browsers(), check_browsers()]), "while it is taken"
             yield 0.2
             return 1
         finally:
@@ -84,7 +84,7 @@ def test_a_step_on_its_way_is_ended_at_the_next_look(here: set[str], monkeypatch
     work = of_session(monkeypatch, "mine", scan)
     next(work.steps)
     assert (ended, work.stopped) == ([], False)
-    look()
+    check_browsers()
     assert (ended, work.stopped) == (["mine"], True)
 
 

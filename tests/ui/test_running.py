@@ -129,7 +129,7 @@ def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
     assert set(order[: len(coarse)]) == coarse
 
 
-def test_the_work_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "KEPT", 2)
     monkeypatch.setattr(running.st, "session_state", {})
     started: list[str] = []
@@ -170,21 +170,21 @@ def test_few_works_that_are_not_done_are_kept_and_all_that_are(monkeypatch: pyte
 
 
 def test_work_of_another_program_ends_when_it_is_stopped_and_begins_anew() -> None:
-    told: list[str] = []
+    events: list[str] = []
 
     def elsewhere() -> Work[int]:
-        told.append("begun")
+        events.append("begun")
         try:
             yield from shares()
         finally:
-            told.append("ended")
+            events.append("ended")
         return 7
 
     work = Running(elsewhere(), anew=elsewhere)
     work.work()
-    assert (told, work.share) == (["begun"], 0.25)
+    assert (events, work.share) == (["begun"], 0.25)
     work.stop()
-    assert told == ["begun", "ended"]
+    assert events == ["begun", "ended"]
     work.work()
     assert not work.going
     assert work.is_long, "the button to go on stays"
@@ -192,7 +192,7 @@ def test_work_of_another_program_ends_when_it_is_stopped_and_begins_anew() -> No
     assert (work.share, work.taken) == (0.0, 0)
     while work.going:
         work.work()
-    assert (told, work.result) == (["begun", "ended"] * 2, 7)
+    assert (events, work.result) == (["begun", "ended"] * 2, 7)
 
 
 def test_work_that_nobody_asks_for_any_more_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,8 @@ from dpbayes.ui.widgets.chart.saving import (
     LONGEST_VALUE,
     file_name,
     offered_name,
-    release_told,
-    settings_told,
+    release_caption,
+    settings_caption,
 )
 
 
@@ -77,17 +77,17 @@ FACTS: dict[str, Facts] = {
 }
 
 
-def told(page: str, *, simulates: bool = False, **fields: Any) -> str:
+def caption(page: str, *, simulates: bool = False, **fields: Any) -> str:
     chosen = Chosen(Settings(seat=Seat.RECIPIENT, **fields))
-    return settings_told(page, chosen, FACTS.get(page, {}), simulates=simulates)
+    return settings_caption(page, chosen, FACTS.get(page, {}), simulates=simulates)
 
 
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
-    assert told("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
-    assert told("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
-    assert told("compare") == "dpbayes, page compare: epsilon = 1. A picture, not a release."
-    assert told("ledger") == "dpbayes, page ledger. A picture, not a release."
+    assert caption("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
+    assert caption("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
+    assert caption("compare") == "dpbayes, page compare: epsilon = 1. A picture, not a release."
+    assert caption("ledger") == "dpbayes, page ledger. A picture, not a release."
 
 
 def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:
@@ -98,7 +98,7 @@ def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() ->
 
 
 def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
-    line = told("explore", simulates=True, records=500, target="dysp", parameters=(("epsilon", 2.5),))
+    line = caption("explore", simulates=True, records=500, target="dysp", parameters=(("epsilon", 2.5),))
     assert "epsilon = 2.5, table = 500 synthetic records from Asia, n = 500, target = dysp. A simulation" in line
     assert line.count("500") == 2
     assert line.count("2.5") == 1
@@ -116,44 +116,44 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
     ],
 )
 def test_the_n_of_a_picture_is_that_of_the_records_it_shows(page: str, n: str, fields: dict[str, Any]) -> None:
-    line = told(page, **fields)
+    line = caption(page, **fields)
     assert f"n = {n}." in line or f"n = {n}," in line
     assert line.count(" n = ") == 1
 
 
 def test_an_audit_of_hypothetical_tables_says_their_number_and_no_table() -> None:
-    subject = next(each for each in AuditSubject if "one die" in str(each.value))
-    line = told("audit", parameters=(("audit.n", 12), ("audit.subject", subject)))
+    subject = next(member for member in AuditSubject if "one die" in str(member.value))
+    line = caption("audit", parameters=(("audit.n", 12), ("audit.subject", subject)))
     assert f"mechanism = {subject.value[: LONGEST_VALUE - 1]}" in line
     assert "n = 12." in line
     assert "table" not in line
 
 
 def test_a_table_that_is_not_here_leaves_out_n() -> None:
-    line = told("explore", data="upload")
+    line = caption("explore", data="upload")
     assert "table = an uploaded table. " in line
     assert " n = " not in line
 
 
 def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
-    curator = settings_told("explore", Chosen(Settings(seat=Seat.CURATOR)), explore.FACTS)
+    curator = settings_caption("explore", Chosen(Settings(seat=Seat.CURATOR)), explore.FACTS)
     assert curator.endswith("Curator view: may contain values that are not private.")
-    assert "curator" not in told("explore")
-    assert len(told("network", row="x" * 5000)) < 250
+    assert "curator" not in caption("explore")
+    assert len(caption("network", row="x" * 5000)) < 250
 
 
 def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_is_the_curators() -> None:
     settings = Settings(seat=Seat.CURATOR, records=321)
-    planned = settings_told("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
+    planned = settings_caption("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
     assert "tables = planned, from public probabilities, n = 321." in planned
     assert planned.endswith(" A simulation, not a release.")
     loaded = Chosen(settings.with_parameter("which_epsilon.tables", SimulatedTables.LOADED))
-    line = settings_told("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
+    line = settings_caption("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
     assert "n = 321" in line
     assert line.endswith("Curator view: may contain values that are not private.")
 
 
 def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:
     facts = {"mechanism": "Fourier", "epsilon": "1/2", "n": "40"}
-    line = release_told("explore", facts)
+    line = release_caption("explore", facts)
     assert line == "dpbayes, page explore: mechanism = Fourier, epsilon = 1/2, n = 40."

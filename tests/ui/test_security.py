@@ -161,7 +161,7 @@ def put(path: str) -> list[int]:
     return status
 
 
-def test_a_file_that_no_session_asked_to_upload_is_refused_unread() -> None:
+def test_a_file_that_no_session_requested_is_refused_unread() -> None:
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
     (address,) = manager.get_upload_urls("mine", ["table.csv"])
     assert put(address.upload_url) == put(f"/base{address.upload_url}") == [200]

@@ -68,7 +68,7 @@ def test_a_move_is_answered_even_where_its_callback_fails(monkeypatch: pytest.Mo
     assert show() == 7, "what counts no move is no move"
 
 
-def test_a_move_that_is_told_again_is_not_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_that_is_sent_again_is_not_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
     session: dict[str, Any] = {"number.x": {"move": {"text": "2", "number": 7}}}
     mounted: dict[str, Any] = {}
     texts: list[str] = []
@@ -82,8 +82,8 @@ def test_a_move_that_is_told_again_is_not_taken_again(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_what_the_browser_is_told_of_a_number_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(slider, "_mount", lambda **given: told.append(json.dumps(given["data"])))
+def test_what_the_browser_gets_of_a_number_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    monkeypatch.setattr(slider, "_mount", lambda **given: messages.append(json.dumps(given["data"])))
     parameter_control(name)
-    assert all(len(text) < 1_500 for text in told)
+    assert all(len(text) < 1_500 for text in messages)

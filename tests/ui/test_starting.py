@@ -8,8 +8,8 @@ from dpbayes.ui.server.starting import OPEN, open_sockets, send_at_once
 TCP = socket.IPPROTO_TCP
 
 
-def waits(each: socket.socket) -> bool:
-    return not each.getsockopt(TCP, socket.TCP_NODELAY)
+def waits(connection: socket.socket) -> bool:
+    return not connection.getsockopt(TCP, socket.TCP_NODELAY)
 
 
 def test_a_listening_socket_that_is_open_and_what_it_accepts_do_not_wait() -> None:

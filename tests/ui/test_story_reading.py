@@ -68,45 +68,45 @@ def test_a_file_is_read_as_it_is_written() -> None:
 
 
 def test_a_node_in_braces_has_its_readable_name_and_its_published_one_where_it_first_stands() -> None:
-    told = STEP.replace("Look.", "Who has {dysp}, a {nothing}, {a b} or {}?").replace("Move it.", "Guess {dysp}.")
+    steps = STEP.replace("Look.", "Who has {dysp}, a {nothing}, {a b} or {}?").replace("Move it.", "Guess {dysp}.")
     guess = '[steps.guess]\nask = "P({dysp} | {smoke})?"\nquantity = "exact probability"\n'
     votes = STEP.replace("What moves.", "{crime}, {dysp}, {mx_missile}") + '[steps.settings]\ndata = "house_votes_84"\n'
-    first, other = read(HEAD.replace("Something.", "{mx_missile}, {dysp}") + told + guess + votes).steps
+    first, other = read(HEAD.replace("Something.", "{mx_missile}, {dysp}") + steps + guess + votes).steps
     assert first.say == "Who has shortness of breath (dysp), a {nothing}, {a b} or {}?"
     assert first.do == "Guess shortness of breath."
     assert first.guess is not None
     assert first.guess.ask == "P(shortness of breath | smoking (smoke))?"
     assert other.watch == "crime, {dysp}, MX missile (mx_missile)", "as far as the step's own table has names"
-    story = read(HEAD.replace("What is known of it?", "Of {dysp}?").replace("Something.", "{dysp}") + told)
+    story = read(HEAD.replace("What is known of it?", "Of {dysp}?").replace("Something.", "{dysp}") + steps)
     assert (story.question, story.learnt) == ("Of shortness of breath (dysp)?", "shortness of breath")
 
 
 def test_shipped_stories_say_a_published_name_once_beside_the_readable_one() -> None:
     for key, story in STORIES.items():
-        known: list[str] = []
+        seen: list[str] = []
         for step in story.steps:
             text = " ".join([step.say, step.do, step.watch, step.guess.ask if step.guess else ""])
             assert "{" not in text, key
             for node, readable in Chosen(step.settings).readable.items():
                 beside = text.count(f"{readable.name} ({node})")
                 assert text.count(f"({node})") == beside
-                known += [node] * beside
+                seen += [node] * beside
                 if not readable.name.lower().endswith(node.lower()) and node not in WORDS:
                     assert len(re.findall(rf"\b{re.escape(node)}\b", text)) == beside, (key, node)
-        assert len(set(known)) == len(known), key
+        assert len(set(seen)) == len(seen), key
 
 
 WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 """Names of nodes that are words of a sentence too."""
 
 
-ASKED = STEP + '[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
+GUESSING = STEP + '[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
 
 
-def test_a_step_takes_the_epsilon_of_the_last_step_that_asked_for_it_and_has_its_own_seat() -> None:
-    asks = ASKED.replace('"rows"', '"least epsilon"')
+def test_a_step_takes_the_epsilon_of_the_last_step_with_that_guess_and_has_its_own_seat() -> None:
+    asks = GUESSING.replace('"rows"', '"least epsilon"')
     takes = STEP + 'seat = "recipient"\n[steps.settings]\nepsilon = "least epsilon"\n'
-    first, second, _, last = read('seat = "curator"\n' + HEAD + asks + ASKED + asks + takes).steps
+    first, second, _, last = read('seat = "curator"\n' + HEAD + asks + GUESSING + asks + takes).steps
     assert last.carried == (Carried("epsilon", "least epsilon", 3),)
     assert not second.carried
     assert last.settings == second.settings, "the value is computed when the step is opened"
@@ -179,7 +179,10 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         "the setting epsilon needs “least epsilon”, but no earlier step asks for it",
     ),
     "an epsilon of all steps": (HEAD + '[settings]\nepsilon = "least epsilon"\n' + STEP, "must be a number"),
-    "a quantity that is no epsilon": (HEAD + ASKED + STEP + '[steps.settings]\nepsilon = "rows"', "must be a number"),
+    "a quantity that is no epsilon": (
+        HEAD + GUESSING + STEP + '[steps.settings]\nepsilon = "rows"',
+        "must be a number",
+    ),
     "a number of records from a step": (
         HEAD + STEP + '[steps.settings]\nrecords = "least epsilon"',
         "the setting records is refused",
@@ -244,8 +247,8 @@ def test_the_description_has_an_example_that_is_a_story_and_lists_every_part_and
     (example,) = blocks(text, "toml")
     assert len(read(example).steps) == 2
     for name, quantity in QUANTITIES.items():
-        told = quantity.unit or ", ".join(quantity.options)
-        assert f"| `{name}` | {told} | {quantity.means} |".replace("target | evi", "target \\| evi") in text
+        unit = quantity.unit or ", ".join(quantity.options)
+        assert f"| `{name}` | {unit} | {quantity.means} |".replace("target | evi", "target \\| evi") in text
     for page, parts in PARTS.items():
         assert f"| `{page}` | {', '.join(f'`{part}`' for part in parts) or 'none'} |" in text
     for number in (MOST_BYTES, MOST_LETTERS, MOST_STEPS):

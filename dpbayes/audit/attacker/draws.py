@@ -111,11 +111,11 @@ def audit_by_draws(
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
     claim = getattr(mechanism, "claimed", None)
     delta = claim.delta if isinstance(claim, Guarantee) and claim.is_private else 0.0
-    each = released_numbers(mechanism.release(first, rng, (1,))).size
-    if draws * each > MOST_NUMBERS:
+    numbers_per_release = released_numbers(mechanism.release(first, rng, (1,))).size
+    if draws * numbers_per_release > MOST_NUMBERS:
         raise InputError(
-            f"{draws:,} releases of {each:,} numbers each are too many to simulate; use at most "
-            f"{MOST_NUMBERS // each:,} draws."
+            f"{draws:,} releases of {numbers_per_release:,} numbers each are too many to simulate; use at most "
+            f"{MOST_NUMBERS // numbers_per_release:,} draws."
         )
     samples = [
         released_numbers(mechanism.release(statistic, rng, (draws,))).reshape(draws, -1)

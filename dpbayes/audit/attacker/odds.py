@@ -19,7 +19,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.base import Mechanism, simulated
 from dpbayes.mechanisms.die.base import DieMechanism
-from dpbayes.mechanisms.known import described
+from dpbayes.mechanisms.exact_class import described
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
@@ -128,11 +128,11 @@ def ratios_of_pair(mechanism: Any, pair: TablePair, rng: np.random.Generator, si
     return attack(mechanism, truth=pair.first, other=pair.second, prior=0.5, rng=rng, size=size).ratios
 
 
-def _require_moderate(size: tuple[int, int], each: int) -> None:
-    if size[0] * size[1] * each > MOST_SIMULATED:
+def _require_moderate(size: tuple[int, int], numbers_per_release: int) -> None:
+    if size[0] * size[1] * numbers_per_release > MOST_SIMULATED:
         raise InputError(
-            f"{size[0]:,} repeats of {size[1]:,} releases with {each:,} numbers each are too many to simulate at once; "
-            "use fewer repeats or fewer releases."
+            f"{size[0]:,} repeats of {size[1]:,} releases with {numbers_per_release:,} numbers each are too many to "
+            "simulate at once; use fewer repeats or fewer releases."
         )
 
 

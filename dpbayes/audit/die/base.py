@@ -24,7 +24,7 @@ def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: s
     """Return the tables of a mechanism for a die, of which a person may set `more` numbers than of every one."""
     return Hypothetical(
         title=f"{label} (one die)",
-        asked=("epsilon", "n", "sides", "prior", *more),
+        parameters=("epsilon", "n", "sides", "prior", *more),
         caption="The audit uses a hypothetical die; the open table is not used.",
         mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
@@ -47,8 +47,8 @@ def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first
     truth = np.concatenate([[first], rest])
     other = truth.copy()
     other[:2] += (-1, 1) if first else (1, -1)
-    told = f"The throws on each side are {counts_text(truth)} (true) against {counts_text(other)}."
-    return TablePair(truth, other, told, "of the true throws", ("throws", first))
+    description = f"The throws on each side are {counts_text(truth)} (true) against {counts_text(other)}."
+    return TablePair(truth, other, description, "of the true throws", ("throws", first))
 
 
 def _drawn(mechanism: DieMechanism, *, n: int) -> TablePair:

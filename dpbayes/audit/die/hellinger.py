@@ -30,8 +30,8 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerLocal,
     HellingerSmooth,
 )
-from dpbayes.mechanisms.known import require_known
-from dpbayes.model.compositions import ranks
+from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.model.compositions import composition_indices
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 
 AT_ONCE = 512
@@ -68,7 +68,7 @@ def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
     with more sides its parts are few. Errors: InputError for a class that need not treat sides of equal prior alike.
     """
-    require_known(mechanism, *EXPONENTIAL)
+    require_exact_class(mechanism, *EXPONENTIAL)
     die = mechanism.die
     if die.sides > 2 or not is_large(die):
         return mechanism.log_weights_table()
@@ -83,15 +83,15 @@ def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
     return table
 
 
-def law_at(mechanism: Hellinger, known: Hellinger, table: FloatArray) -> FloatArray:
+def law_at(mechanism: Hellinger, reference: Hellinger, table: FloatArray) -> FloatArray:
     """Return ln P[r | x] (R, R), up to a constant of x, from the `table` of one that is known at another epsilon.
 
     Both are exponential in the same distances: a row's logarithm, times the ratio of the rates, is right but for a
     constant.
     """
-    require_known(mechanism, type(known))
-    require_known(known, *EXPONENTIAL)
-    ratio = _rates(mechanism) / _rates(known)
+    require_exact_class(mechanism, type(reference))
+    require_exact_class(reference, *EXPONENTIAL)
+    ratio = _rates(mechanism) / _rates(reference)
     return np.asarray(table * ratio[:, None])
 
 
@@ -152,7 +152,7 @@ def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float]
 
 def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
-    require_known(mechanism, *EXPONENTIAL)
+    require_exact_class(mechanism, *EXPONENTIAL)
     table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
     masses = special.logsumexp(table, axis=1)
     if delta == 0:
@@ -190,7 +190,7 @@ def _log_ratios(
     mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray
 ) -> FloatArray:
     drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
-    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[ranks(drawn)]
+    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[composition_indices(drawn)]
 
 
 def _picture(mechanism: FiniteDieMechanism, worst: WorstCase, *, n: int) -> TwoLaws | None:
@@ -206,7 +206,7 @@ def _mechanism_at(kind: type[Hellinger], *more: str) -> Callable[[Numbers], Hell
     return mechanism_at
 
 
-def _audit(kind: type[Hellinger], *asked: str) -> Audit:
+def _audit(kind: type[Hellinger], *more: str) -> Audit:
     return Audit(
         kind=kind,
         report=_report,
@@ -220,11 +220,11 @@ def _audit(kind: type[Hellinger], *asked: str) -> Audit:
         steps=Stepwise(
             are_needed=lambda mechanism: is_large(mechanism.die),
             steps=audit_die_steps,
-            told=lambda mechanism: (
+            message=lambda mechanism: (
                 f"Auditing {mechanism.die.size:,} tables, all their neighbours and all {mechanism.die.size:,} outputs."
             ),
         ),
-        hypothetical=throws(kind.label.removesuffix(" (not private)"), _mechanism_at(kind, *asked), *asked),
+        hypothetical=throws(kind.label.removesuffix(" (not private)"), _mechanism_at(kind, *more), *more),
     )
 
 

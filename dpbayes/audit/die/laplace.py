@@ -21,7 +21,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.die.base import ReleasedDie
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 
 _EVEN = 1e-12
 """Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""
@@ -29,7 +29,7 @@ _EVEN = 1e-12
 
 def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
-    require_known(mechanism, LaplaceOne)
+    require_exact_class(mechanism, LaplaceOne)
     require_size(mechanism.die.n, n)
     grid, die = checked_grid(epsilons), mechanism.die
     if die.n == 0:
@@ -48,7 +48,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
 
     What they lose at least is found in the law of the ratio of two counts, which rescaling keeps; see `rescaled`.
     """
-    require_known(mechanism, LaplaceCells)
+    require_exact_class(mechanism, LaplaceCells)
     require_size(mechanism.die.n, n)
     grid, die = checked_grid(epsilons), mechanism.die
     if die.n == 0:
@@ -75,7 +75,7 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
 
 def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, n: int, delta: float) -> float:
     """Return the epsilon at delta in closed form; for `LaplaceCells` that of the counts before they are rescaled."""
-    require_known(mechanism, LaplaceOne, LaplaceCells)
+    require_exact_class(mechanism, LaplaceOne, LaplaceCells)
     require_size(mechanism.die.n, n)
     needed = laplace_one_epsilon if type(mechanism) is LaplaceOne else laplace_cells_epsilon
     return needed(delta, scale=mechanism.noise_scale) if mechanism.die.n else 0.0

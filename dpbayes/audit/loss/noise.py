@@ -75,7 +75,7 @@ class LaplaceNoise:
         """The number moved times the ratio: the exact pure epsilon, which is attained."""
         return self.moved * self.ratio
 
-    def of_fewer(self, step: int, *, releases: int = 1) -> "list[LaplaceNoise]":
+    def for_fewer_moved_values(self, step: int, *, releases: int = 1) -> "list[LaplaceNoise]":
         """Return what so many releases lose of k moved values, k - step, k - 2 step, ...; the laws work when asked.
 
         Independent releases of one value are so many values that move. Errors: InputError for more than MOST_MOVED.
@@ -206,22 +206,22 @@ class _LatticeLaw:
 
     def below(self, short: FloatArray) -> FloatArray:
         """A lower value of delta at x = `short` (...): (...)."""
-        value, error, known = self._at(short)
-        return np.where(known, np.maximum(value - error, 0.0), 0.0)
+        value, error, is_computed = self._at(short)
+        return np.where(is_computed, np.maximum(value - error, 0.0), 0.0)
 
     def above(self, short: FloatArray) -> FloatArray:
         """An upper value of delta at x = `short` (...): (...)."""
-        value, error, known = self._at(short)
-        return np.where(known, np.minimum(value + error, 1.0), 1.0)
+        value, error, is_computed = self._at(short)
+        return np.where(is_computed, np.minimum(value + error, 1.0), 1.0)
 
     def _at(self, short: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         last = len(self.levels) - 1
         place = np.floor(short / self.step)
-        known = (place <= last) | self.whole
+        is_computed = (place <= last) | self.whole
         i = np.minimum(place, last).astype(np.int64)
         rest = short - i * self.step
         near = np.exp(-rest)
-        return self.levels[i] * -np.expm1(-rest) + self.deltas[i] * near, self.errors[i], known
+        return self.levels[i] * -np.expm1(-rest) + self.deltas[i] * near, self.errors[i], is_computed
 
 
 def _compositions(moved: int, law: FloatArray, step: float) -> list[_LatticeLaw]:

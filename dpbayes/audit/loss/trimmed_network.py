@@ -120,7 +120,7 @@ def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: flo
     best, place = -math.inf, 0
     for start in range(0, len(pairs), _PAIRS):
         x, y = pairs[start : start + _PAIRS].T
-        high, low = _ends(decisions, tables[x] - tables[y], bound)
+        high, low = _log_ratio_ends(decisions, tables[x] - tables[y], bound)
         losses = np.maximum(high, low).sum(axis=-1) - (masses[x] - masses[y])
         if losses.max() > best:
             best, place = float(losses.max()), start + int(np.argmax(losses))
@@ -132,12 +132,12 @@ def _witnessed(
 ) -> NetworkLoss:
     """The loss between two values, with the CPTs at which these tables (K,) lose most."""
     decisions = Decisions(prior.network)
-    high, low = _ends(decisions, first - second, bound)
+    high, low = _log_ratio_ends(decisions, first - second, bound)
     theta = decisions.probabilities(np.where(high > low, bound, -bound))
     return NetworkLoss(*ends, first, second, theta)
 
 
-def _ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
+def _log_ratio_ends(decisions: Decisions, moved: IntArray, bound: float) -> tuple[FloatArray, FloatArray]:
     """What every decision adds to the log-likelihood ratio at either end of its log-odds: two arrays (..., K - m)."""
     toward, away = decisions.parameters(moved.astype(np.float64))
     likely, unlikely = float(special.log_expit(bound)), float(special.log_expit(-bound))
@@ -240,7 +240,7 @@ def _counts_of(network: Network, records: IntArray) -> tuple[IntArray, IntArray]
 def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
     """The sum over the nodes of the most that a record's change within the node's family can lose, at any tables."""
     network = prior.network
-    known: dict[bytes, tuple[float, float]] = {}
+    losses_by_prior: dict[bytes, tuple[float, float]] = {}
     total = 0.0
     for node, depth in enumerate(Decisions(network).depths):
         if network.cards[node] != 2:
@@ -249,9 +249,9 @@ def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
         first, second, _ = distinct_pairs(*network.table(prior.alpha, node).reshape(-1, 2).T)
         alpha = np.unique(np.column_stack([first, second]), axis=0)
         key = alpha.tobytes()
-        if key not in known:
-            known[key] = _binary_most(alpha, n, bound)
-        same, other = known[key]
+        if key not in losses_by_prior:
+            losses_by_prior[key] = _binary_most(alpha, n, bound)
+        same, other = losses_by_prior[key]
         total += same if network.rows_per_node[node] == 1 else max(same, other)
     return total
 

@@ -33,7 +33,7 @@ from dpbayes.audit.report.words import (
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import MapEstimate, MapExponential
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 
 _MOST_MASSES = 2_000_000
 """Most masses of cells computed for one audit."""
@@ -45,7 +45,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     Its decisions are drawn independently, so the loss of an output is a sum, and the worst one is found decision by
     decision. An exponential mechanism's loss has a range of epsilon at most, which bounds the curve.
     """
-    require_known(mechanism, MapExponential)
+    require_exact_class(mechanism, MapExponential)
     grid, prior = checked_grid(epsilons), mechanism.prior
     n = checked_records(n)
     most = mechanism.certified.epsilon
@@ -74,7 +74,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
 
 def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
     """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
-    require_known(mechanism, MapExponential)
+    require_exact_class(mechanism, MapExponential)
     most = mechanism.certified.epsilon if checked_records(n) else 0.0
     listed = _every_table(mechanism, n)
     if listed is not None and most:
@@ -87,7 +87,7 @@ def _every_table(mechanism: MapExponential, n: int) -> tuple[IntArray, IntArray]
     if not tables_are_few(mechanism.prior.network, n=n):
         return None
     tables = all_tables(mechanism.prior.network, n=n)
-    return None if len(tables.counts) * _masses_each(mechanism) > _MOST_MASSES else (tables.counts, tables.pairs)
+    return None if len(tables.counts) * _masses_per_table(mechanism) > _MOST_MASSES else (tables.counts, tables.pairs)
 
 
 def _some_tables(mechanism: MapExponential, n: int) -> Suspects:
@@ -97,7 +97,7 @@ def _some_tables(mechanism: MapExponential, n: int) -> Suspects:
     return Suspects(every.rows, every.counts[every.pairs[kept].ravel()], np.arange(2 * len(kept)).reshape(-1, 2))
 
 
-def _masses_each(mechanism: MapExponential) -> int:
+def _masses_per_table(mechanism: MapExponential) -> int:
     network = mechanism.prior.network
     return max(1, (network.cell_count - network.row_count) * mechanism.cells)
 
@@ -130,8 +130,8 @@ def _log_ratios(mechanism: MapExponential, released: MapEstimate, *, first: IntA
     *batch, decisions = released.places.shape
     drawn = released.places.reshape(math.prod(batch), decisions)  # none where all nodes have one state
     places = drawn[:, decisions_of(network, rows)]
-    each = laws[:, np.arange(places.shape[-1]), places]
-    return (each[0] - each[1]).sum(axis=-1).reshape(batch)
+    log_pmf = laws[:, np.arange(places.shape[-1]), places]
+    return (log_pmf[0] - log_pmf[1]).sum(axis=-1).reshape(batch)
 
 
 AUDIT = Audit(

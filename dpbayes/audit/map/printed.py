@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
-from dpbayes.audit.report.pictures import TwoLaws, columns_of, told_of_laws
+from dpbayes.audit.report.pictures import TwoLaws, columns_of, laws_alt
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
 from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.known import require_known
+from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 
@@ -26,7 +26,7 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
 
     Nothing is certified. Errors: InputError for bad epsilons.
     """
-    require_known(mechanism, PrintedMap)
+    require_exact_class(mechanism, PrintedMap)
     require_size(mechanism.n, n)
     table = mechanism.log_pmf_table()
     # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).
@@ -67,7 +67,7 @@ def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | 
         x="released estimate θ",
         y="density",
         is_logarithmic=True,
-        told=told_of_laws("density", worst),
+        alt=laws_alt("density", worst),
         columns=columns_of(laws),
     )
 
@@ -80,8 +80,8 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
 def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> TablePair:
     if worst is None or worst.laws is None:
         raise InputError("No record changes the release, so there is nothing to attack.")
-    told = f"The worst pair: {worst.first} against {worst.second}."
-    return TablePair(worst.laws.first, worst.laws.second, told, key=("worst", worst.first, worst.second))
+    description = f"The worst pair: {worst.first} against {worst.second}."
+    return TablePair(worst.laws.first, worst.laws.second, description, key=("worst", worst.first, worst.second))
 
 
 def _attack(mechanism: PrintedMap, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
@@ -105,7 +105,7 @@ AUDIT = Audit(
     ),
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",
-        asked=("epsilon", "n", "prior", "omega"),
+        parameters=("epsilon", "n", "prior", "omega"),
         caption="The audit uses a hypothetical node; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",

@@ -26,7 +26,7 @@ _POINTS = 401
 class TwoLaws:
     """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
 
-    `told` is the picture in words and `caption` what else is to be said; `columns` are the numbers to take away.
+    `alt` is the picture in words and `caption` what else is to be said; `columns` are the numbers to take away.
     """
 
     places: FloatArray | list[str]
@@ -34,7 +34,7 @@ class TwoLaws:
     second: FloatArray
     x: str
     y: str
-    told: str
+    alt: str
     caption: str = ""
     is_logarithmic: bool = False
     columns: Mapping[str, Any] | None = None
@@ -50,7 +50,7 @@ class Shares:
     rows: tuple[str, ...]
     losses: FloatArray
     most: int
-    told: str
+    alt: str
     caption: str
 
 
@@ -73,13 +73,13 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
         second=laws.second[shown],
         x=x,
         y="probability",
-        told=told_of_laws("probability", worst),
+        alt=laws_alt("probability", worst),
         caption=f"The chart shows the {len(shown):,} most probable of {len(laws.first):,} outputs." if few else "",
         columns=columns_of(laws),
     )
 
 
-def told_of_laws(what: str, worst: WorstCase) -> str:
+def laws_alt(what: str, worst: WorstCase) -> str:
     """Return the picture of two laws over outputs in words."""
     return (
         f"The {what} of every output under both tables, and the privacy loss, the logarithm of their ratio. "
@@ -122,7 +122,7 @@ def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
         second=second,
         x=f"noisy value minus the value in the second table ({what})",
         y="probability",
-        told=(f"Two integer Laplace distributions of scale {numeral(scale, 4)}, {step} apart, and their privacy loss."),
+        alt=(f"Two integer Laplace distributions of scale {numeral(scale, 4)}, {step} apart, and their privacy loss."),
         caption=(f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.")
         + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
     )
@@ -138,7 +138,7 @@ def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
         second=second,
         x=f"noisy value minus the value in the second table ({what})",
         y="density",
-        told=(f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss."),
+        alt=(f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss."),
         caption=f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.",
     )
 
@@ -153,7 +153,7 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         second=second,
         x="position between the two tables (standard deviations of the noise)",
         y="density",
-        told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
+        alt=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
         caption="The chart combines all released values. Only their position along this line depends on the table.",
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.audit.loss.normal import Loss
-from dpbayes.base.display import html_table, listed
+from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
@@ -89,7 +89,7 @@ class AuditReport:
 
     def __repr__(self) -> str:
         findings = self._findings()
-        return listed("Audit", (f"{name}: {value}" for name, value in findings), len(findings))
+        return titled_lines("Audit", (f"{name}: {value}" for name, value in findings), len(findings))
 
     def _repr_html_(self) -> str:
         return html_table("Audit", ("", ""), self._findings(), len(self._findings()))

@@ -200,8 +200,8 @@ def score_records(
     sums: dict[Name, FloatArray] = {}
     done, patterns = 0, test.weights.shape[-1] * max(1, len(differences))
     for part in test.parts(epsilons=epsilons):
-        for name, each in differences.items():
-            scores = np.stack(_summed(part.log_odds(each), part.weights))
+        for name, difference in differences.items():
+            scores = np.stack(_summed(part.log_odds(difference), part.weights))
             sums[name] = sums[name] + scores if name in sums else scores
             done += part.weights.shape[-1]
             yield done / patterns

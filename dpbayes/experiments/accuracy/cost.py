@@ -14,7 +14,7 @@ from dpbayes.model.network import Network
 MOST_SECONDS = 600.0
 """Longest that an experiment may take by the estimate."""
 
-MOST_HELD = 1 << 23
+MOST_NUMBERS = 1 << 23
 """Most numbers of one kind that are held at once, 64 megabytes: cells of one repeat at all epsilons, and results."""
 
 MOST_DECISIONS = 150_000
@@ -49,10 +49,10 @@ class Cost:
         """About how many repeats, of those that there are to be, can be had in a time."""
         left, done = seconds - self.prepared_seconds, 0
         for end in self._ends:
-            each = self._seconds_after(done)
-            if left < (end - done) * each:
-                return done + max(0, int(left / each))
-            left, done = left - (end - done) * each, end
+            seconds_per_repeat = self._seconds_after(done)
+            if left < (end - done) * seconds_per_repeat:
+                return done + max(0, int(left / seconds_per_repeat))
+            left, done = left - (end - done) * seconds_per_repeat, end
         return done
 
     @property
@@ -81,8 +81,10 @@ class Cost:
         """Time to predict all test records at one epsilon: faster where repeats share their patterns."""
         columns = min(self.size.columns, MOST_COLUMNS)
         is_shared = self.size.split or self.size.patterns < self.size.testing
-        each = 5e-9 + 5e-11 * columns if is_shared else 1e-8 + 3e-10 * columns + (self.size.states > 2) * 2e-8
-        return each * (self.size.states - 1) * self.size.patterns
+        seconds_per_pattern = (
+            5e-9 + 5e-11 * columns if is_shared else 1e-8 + 3e-10 * columns + (self.size.states > 2) * 2e-8
+        )
+        return seconds_per_pattern * (self.size.states - 1) * self.size.patterns
 
     def blocks(self) -> Iterator[int]:
         """Yield the repeats of every block: few at first, so that there soon is a picture, then more."""
@@ -109,7 +111,7 @@ def refuse_large_runs(cost: Cost) -> None:
     """Errors: InputError for what would take too long, or too much memory, saying how much and what to do."""
     size = cost.size
     values = size.epsilons * size.local_cells
-    if values > MOST_HELD or size.decisions > MOST_DECISIONS:
+    if values > MOST_NUMBERS or size.decisions > MOST_DECISIONS:
         raise InputError(
             f"The tables of the target and its children have {size.local_cells:,} cells: with "
             f"{many(size.epsilons, 'epsilon')} too many to hold in memory. Choose another target"
@@ -121,15 +123,15 @@ def refuse_large_runs(cost: Cost) -> None:
             "training and "
             "test records, or a smaller network."
         )
-    if size.states * size.patterns > 4 * MOST_HELD:
+    if size.states * size.patterns > 4 * MOST_NUMBERS:
         raise InputError(
             f"{size.patterns:,} test records with {size.states:,} states of the target are too many to hold in "
             "memory. Test on fewer."
         )
     results = size.repeats * size.epsilons * size.curves
     seconds = cost.total_seconds
-    if seconds > MOST_SECONDS or results > MOST_HELD:
-        most = min(cost.repeats_in(MOST_SECONDS), MOST_HELD // (size.epsilons * size.curves))
+    if seconds > MOST_SECONDS or results > MOST_NUMBERS:
+        most = min(cost.repeats_in(MOST_SECONDS), MOST_NUMBERS // (size.epsilons * size.curves))
         advice = f"use at most {most:,} repeats" if most >= 2 else "use fewer records, epsilons, samples or cells"
         raise InputError(
             f"{size.repeats:,} repeats of {size.curves} methods at {size.epsilons:,} epsilons would take about "

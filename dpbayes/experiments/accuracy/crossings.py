@@ -98,7 +98,7 @@ class Best:
     beside: tuple[Method, ...]
 
 
-def best_known(study: AccuracyStudy) -> tuple[Best, ...]:
+def best_proved(study: AccuracyStudy) -> tuple[Best, ...]:
     """Return the best known at every epsilon of the grid; none where nothing with a proof was measured."""
     rows = (_best(study, k) for k in range(len(study.plan.epsilons)))
     return tuple(row for row in rows if row is not None)
@@ -106,7 +106,7 @@ def best_known(study: AccuracyStudy) -> tuple[Best, ...]:
 
 def best_near(study: AccuracyStudy, epsilon: float) -> Best | None:
     """Return the best known at the epsilon of the grid that is nearest to another, on a logarithmic scale."""
-    rows = best_known(study)
+    rows = best_proved(study)
     return min(rows, key=lambda row: abs(np.log(row.epsilon / epsilon)), default=None)
 
 

@@ -47,7 +47,7 @@ METHODS: Mapping[str, Method] = {
 ALL_METHODS: Mapping[str, Method] = {**METHODS, **{method.name: method for method in aware.AWARE}}
 """All methods by their names in commands, with those that know of the noise, which take longer."""
 
-TOLD: tuple[Curves, ...] = (*CURVES, aware.CURVES)
+ALL_CURVES: tuple[Curves, ...] = (*CURVES, aware.CURVES)
 """What is to be said of all methods."""
 
 

@@ -10,10 +10,10 @@ class Streams:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._known: dict[tuple[str | int, ...], np.random.Generator] = {}
+        self._streams: dict[tuple[str | int, ...], np.random.Generator] = {}
 
     def __call__(self, *labels: str | int) -> np.random.Generator:
         """Return the stream of this name, where its last use left it."""
-        if labels not in self._known:
-            self._known[labels] = stream(self.seed, "accuracy", *labels)
-        return self._known[labels]
+        if labels not in self._streams:
+            self._streams[labels] = stream(self.seed, "accuracy", *labels)
+        return self._streams[labels]

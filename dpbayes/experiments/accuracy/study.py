@@ -25,7 +25,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
-from dpbayes.mechanisms.noise.shares import weights_told
+from dpbayes.mechanisms.noise.shares import weight_texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "stealth": plan.stealth,
         "draws": plan.draws,
         "cells": plan.cells,
-        "weights": "; ".join(weights_told(plan.network, plan.weights)),
+        "weights": "; ".join(weight_texts(plan.network, plan.weights)),
         "seed": plan.seed,
     }
 

@@ -24,7 +24,7 @@ from dpbayes.experiments.commands import files
 from dpbayes.experiments.commands.files import Settings, require_suffix, write
 from dpbayes.experiments.commands.options import add_out, add_settings, settings_given, shell, values_given, words_of
 from dpbayes.experiments.commands.tables import add_network, features_of, network_of, table_of
-from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weights_told
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weight_texts
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import BINARY, Network
@@ -52,7 +52,7 @@ class AccuracyRecipe:
         plan = self.plan
         words = [*self._network_words, *self._source_words]
         words += ["--target", plan.target, *words_of(plan), *self._epsilon_words]
-        words += ["--weights", *stated] if (stated := weights_told(plan.network, plan.weights)) else []
+        words += ["--weights", *weight_words] if (weight_words := weight_texts(plan.network, plan.weights)) else []
         return [*words, "--methods", *(method.name for method in plan.methods)]
 
     @property

@@ -244,14 +244,18 @@ def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[
     if args.mechanism not in NAMES:
         raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
-    own = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
+    parameters = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
     texts = dict(_whole_pair(word) for word in args.set)
     for name in texts:
-        if name not in own:
-            raise InputError(f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(own) or 'none'}.")
+        if name not in parameters:
+            raise InputError(
+                f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(parameters) or 'none'}."
+            )
     # The search sets the epsilon: this one is large because some mechanisms cannot be made at a small one.
     mechanism: Any = typical(kind, prior=prior, epsilon=EPSILON.high)
-    turned: NetworkMechanism[Outcome] = replace(mechanism, **{n: read(own[n], n, text) for n, text in texts.items()})
+    turned: NetworkMechanism[Outcome] = replace(
+        mechanism, **{n: read(parameters[n], n, text) for n, text in texts.items()}
+    )
     return turned
 
 

@@ -55,8 +55,8 @@ def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
 def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
     title = parameter.title or name.replace("_", " ")
     if isinstance(parameter, Choice):
-        names = ", ".join(f'"{choice.value}"' for choice in parameter.options)
-        return f'{title}: one of {names} ("{default.value}")'
+        choices = ", ".join(f'"{choice.value}"' for choice in parameter.options)
+        return f'{title}: one of {choices} ("{default.value}")'
     return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} ({numeral(default, 12)})"
 
 
@@ -89,11 +89,13 @@ def taken(kind: type[ScenarioT], texts: dict[str, str]) -> ScenarioT:
 
 
 def _values(kind: type[Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    fields, values = parameters_of(kind), dict[str, Any]()
+    parameters, values = parameters_of(kind), dict[str, Any]()
     for name, text in texts.items():
-        if name not in fields:
-            raise InputError(f"There is no setting {brief(name)} of this experiment; choose from {', '.join(fields)}.")
-        values[name] = _value(fields[name], option(name), text)
+        if name not in parameters:
+            raise InputError(
+                f"There is no setting {brief(name)} of this experiment; choose from {', '.join(parameters)}."
+            )
+        values[name] = _value(parameters[name], option(name), text)
     return values
 
 

@@ -200,12 +200,12 @@ def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieN
 
 def _accuracy(along: str, places: Sequence[int], laws: Sequence[dict[DieMethod, ErrorLaw]]) -> Accuracy:
     """Return the errors of dice that differ, NaN where one has no such mechanism."""
-    methods = tuple(method for method in DieMethod if any(method in each for each in laws))
+    methods = tuple(method for method in DieMethod if any(method in place_laws for place_laws in laws))
     errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
-    for errors_here, each in zip(errors, laws, strict=True):
+    for errors_here, place_laws in zip(errors, laws, strict=True):
         for k, method in enumerate(methods):
-            if method in each:
-                errors_here[k] = each[method].quantiles()[0]
+            if method in place_laws:
+                errors_here[k] = place_laws[method].quantiles()[0]
     return Accuracy(along, np.array(places, dtype=np.float64), methods, errors)
 
 

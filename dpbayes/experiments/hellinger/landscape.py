@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.errors import DieNoise, noisy_counts, sensitivities
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
-from dpbayes.model.compositions import ranks
+from dpbayes.model.compositions import composition_indices
 from dpbayes.posteriors import hellinger
 
 MOST_POINTS = 1001
@@ -40,7 +40,7 @@ def sensitivity_line(scenario: Scenario) -> SensitivityLine:
     first = np.unique([*np.rint(np.linspace(0, both, min(points, both + 1))).astype(int), int(counts[0])])
     shown = np.tile(counts, (len(first), 1))
     shown[:, 0], shown[:, 1] = first, both - first
-    places = ranks(shown)
+    places = composition_indices(shown)
     if die.sides == 2:
         smooth = hellinger.smooth_sensitivities(die, beta=scenario.beta)[places]
     else:  # the whole table would take longer than these
@@ -66,7 +66,7 @@ def sensitivity_plane(scenario: Scenario) -> SensitivityPlane:
     ticks = np.unique(np.rint(np.linspace(0, die.n, min(PLANE_POINTS, die.n + 1))).astype(int))
     first, second = np.meshgrid(ticks, ticks)
     fits = first + second <= die.n
-    places = ranks(np.stack([first, second, die.n - first - second], axis=-1)[fits])
+    places = composition_indices(np.stack([first, second, die.n - first - second], axis=-1)[fits])
     local, smooth = np.full(fits.shape, np.nan), np.full(fits.shape, np.nan)
     local[fits] = die.local_sensitivities[places]
     smooth[fits] = hellinger.smooth_sensitivities(die, beta=scenario.beta)[places]

@@ -206,8 +206,8 @@ class Scenario:
 
 def _first_and_rest(first: int, n: int, sides: int) -> IntArray:
     """`first` throws on side 1, the rest shared as equally as can be."""
-    each, over = divmod(n - first, sides - 1)
-    return np.array([first, *(each + (k < over) for k in range(sides - 1))], dtype=np.int64)
+    share, over = divmod(n - first, sides - 1)
+    return np.array([first, *(share + (k < over) for k in range(sides - 1))], dtype=np.int64)
 
 
 def proved_run(die: Die, *, epsilon: float, delta: float) -> tuple[float, float]:

@@ -45,8 +45,8 @@ class Question:
         for name, state in ((self.target, self.state), *self.evidence.items()):
             states = self.network.states[self.network.index(name)]
             if state not in states:
-                known = ", ".join(map(brief, states[:8]))
-                raise InputError(f"{brief(name)} has no state {brief(state)}; it has {known}.")
+                offered = ", ".join(map(brief, states[:8]))
+                raise InputError(f"{brief(name)} has no state {brief(state)}; it has {offered}.")
         if self.target in self.evidence:
             raise InputError(
                 f"{brief(self.target)} is both the target and part of the evidence. Remove it from the evidence."
@@ -82,16 +82,18 @@ class Question:
         Only rows and states that agree with the evidence matter, and a node that is given with all its parents is the
         same factor of every state's probability.
         """
-        network, known = self.network, dict(self.evidence)
+        network, evidence = self.network, dict(self.evidence)
         if self.cell is not None:
             return np.array([self.cell])
-        queried = {self.target, *known}
+        queried = {self.target, *evidence}
         matter = queried.union(*(nx.ancestors(network.graph, name) for name in queried))
         cells, every = [], np.arange(network.cell_count)
         for node, name in enumerate(network.names):
             members = [network.names[member] for member in network.families[node]]
-            if name in matter and not set(members) <= set(known):
-                places = tuple(self._place(each, known[each]) if each in known else slice(None) for each in members)
+            if name in matter and not set(members) <= set(evidence):
+                places = tuple(
+                    self._place(member, evidence[member]) if member in evidence else slice(None) for member in members
+                )
                 cells.append(np.ravel(np.asarray(network.table(every, node))[places]))
         return np.sort(np.concatenate(cells)).astype(np.int64)
 

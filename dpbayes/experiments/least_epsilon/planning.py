@@ -9,7 +9,7 @@ import numpy as np
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.search import crossing, ranks, sizes_at
+from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, sizes_at
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms.noise.shares import searched
@@ -104,7 +104,7 @@ def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) 
 def _crossings(shares: Mapping[int, float], wish: Wish) -> LeastRecords:
     tried = np.array(sorted(shares))
     passed = np.array([shares[n] for n in sorted(shares)])
-    wanted = (wish.confidence, *ranks(wish.confidence, draws=wish.draws))
+    wanted = (wish.confidence, *interval_shares(wish.confidence, draws=wish.draws))
     return LeastRecords(*(crossing(tried.astype(np.float64), passed, share) for share in wanted))
 
 

@@ -70,12 +70,12 @@ def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsil
     yield from part_of(searched(wish.mechanism), 0.0, 0.0)  # at every epsilon the same
     trials = _Trials(wish, tuple(_blocks(wish, rng)))
     rough = yield from part_of(_coarse(trials), 0.0, 0.3)
-    ends = yield from part_of(_ends(trials, rough), 0.3, 0.7)
+    ends = yield from part_of(_bracket(trials, rough), 0.3, 0.7)
     yield from part_of(_between(trials, ends), 0.7, 1.0)
     tried = trials.shares | {epsilon: share for epsilon, share in rough.items() if not ends[0] <= epsilon <= ends[1]}
     epsilons = np.array(sorted(tried))
     shares = np.array([tried[epsilon] for epsilon in epsilons])
-    low, high = ranks(wish.confidence, draws=wish.draws)
+    low, high = interval_shares(wish.confidence, draws=wish.draws)
     answer, least, most = (crossing(epsilons, shares, share) for share in (wish.confidence, low, high))
     yield 1.0
     return LeastEpsilon(wish, answer, least, most, epsilons, shares)
@@ -106,7 +106,7 @@ def crossing(epsilons: FloatArray, shares: FloatArray, wanted: float) -> float:
     return float(epsilons[last] * (epsilons[last + 1] / epsilons[last]) ** part)
 
 
-def ranks(confidence: float, *, draws: int) -> tuple[float, float]:
+def interval_shares(confidence: float, *, draws: int) -> tuple[float, float]:
     """Return the shares of draws at whose thresholds a quantile's 95% interval ends.
 
     P[l <= B < u] >= 0.95 for B binomial: the quantile lies from the l-th to the u-th smallest threshold. The upper
@@ -167,12 +167,12 @@ class _Trials:
 
     def share_of_first(self, epsilon: float, number: int) -> float:
         """The share that passes of so many first draws, which are tried unless they have been."""
-        known = self.passed.get(epsilon, np.zeros(0, dtype=np.bool_))
-        if len(known) < number:
+        passes = self.passed.get(epsilon, np.zeros(0, dtype=np.bool_))
+        if len(passes) < number:
             places = np.arange(self.wish.draws)
-            missing = (places >= len(known)) & (places < number)
-            known = self.passed[epsilon] = np.concatenate((known, self.tried(epsilon, missing)[missing]))
-        return float(known[:number].mean())
+            missing = (places >= len(passes)) & (places < number)
+            passes = self.passed[epsilon] = np.concatenate((passes, self.tried(epsilon, missing)[missing]))
+        return float(passes[:number].mean())
 
     def tried(self, epsilon: float, missing: BoolArray) -> BoolArray:
         """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
@@ -233,7 +233,7 @@ def _coarse(trials: _Trials) -> Work[dict[float, float]]:
     return {float(grid[k]): share for k, share in shares.items()}
 
 
-def _ends(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float]]:
+def _bracket(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float]]:
     """Try all draws where few leave the crossing, and farther until its interval is between two epsilons.
 
     Errors: InputError where no epsilon suffices.
@@ -263,7 +263,7 @@ def _ends(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float
 
 def _bounds(wish: Wish, draws: int) -> tuple[float, float]:
     """The shares that enclose the answer's interval; of few draws all pass before so many do."""
-    low, high = ranks(wish.confidence, draws=draws)
+    low, high = interval_shares(wish.confidence, draws=draws)
     return low, min(high, 1.0)
 
 

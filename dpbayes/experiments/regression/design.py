@@ -163,8 +163,10 @@ class RegressionStudy:
         """Return roughly how long all repeats take on n records."""
         train = self.training_records(n)
         products = train * (features + 2) ** 2
-        each = _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + self._seconds_of_draws(train, features)
-        return self.repeats * each
+        seconds_per_repeat = (
+            _SECONDS_PER_REPEAT + products * _SECONDS_PER_PRODUCT + self._seconds_of_draws(train, features)
+        )
+        return self.repeats * seconds_per_repeat
 
     def _seconds_of_draws(self, train: int, features: int) -> float:
         return len(self.precisions) * self.draws_made(train) * features * _SECONDS_PER_COORDINATE

@@ -100,8 +100,8 @@ class RegressionResult:
         drawn = self.study.draws_made(self.train)
         # The correction for the spread of the draws, as an error: a single repeat has no other one.
         taken_off = (self.one.mean - self.cut.mean) / drawn / math.sqrt(self.repeats)
-        known = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
-        return replace(self.cut, mean=np.where(known, self.cut.mean, np.nan))
+        is_clear = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
+        return replace(self.cut, mean=np.where(is_clear, self.cut.mean, np.nan))
 
     @property
     def errors(self) -> dict[str, Errors]:

@@ -44,7 +44,7 @@ def _blocks(
 
     def block(start: int) -> RegressionResult:
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
-        return _evaluated(study, products, table.products - products, rngs[1], held_out=table.n - train)
+        return _evaluated(study, products, table.products - products, rngs[1], test_records=table.n - train)
 
     return (yield from _added_blocks(study, size, block))
 
@@ -69,14 +69,14 @@ def _fits(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) ->
     def block(start: int) -> RegressionResult:
         repeats = min(size, study.repeats - start)
         products = np.broadcast_to(gram.products, (repeats, *gram.products.shape))
-        return _evaluated(study, products, products, rng, held_out=0)
+        return _evaluated(study, products, products, rng, test_records=0)
 
     return (yield from _added_blocks(study, size, block))
 
 
 def _repeats_at_once(study: RegressionStudy, train: int, features: int) -> int:
-    each = len(study.precisions) * study.draws_made(train) * features
-    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // each))
+    entries_per_repeat = len(study.precisions) * study.draws_made(train) * features
+    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // entries_per_repeat))
 
 
 def _added_blocks(
@@ -90,7 +90,7 @@ def _added_blocks(
 
 
 def _evaluated(
-    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator, *, held_out: int
+    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator, *, test_records: int
 ) -> RegressionResult:
     """Return the errors, on records with products `rest`, of training sets with `products`: (R, d + 2, d + 2) each."""
     train, features = round(float(products[0, -1, -1])), products.shape[-1] - 2
@@ -102,16 +102,16 @@ def _evaluated(
     draws, n = study.draws_made(train), study.draws
     drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (draws,))
     exact = mean_squared_error(test, posterior.mean)
-    each = mean_squared_error(test, drawn).mean(axis=0)
+    single = mean_squared_error(test, drawn).mean(axis=0)
     together = mean_squared_error(test, drawn.mean(axis=0))
     # The mean of M draws errs by its own variance besides, a share 1/(M - 1) of what averaging has taken away.
-    cut = together - (each - together) / (draws - 1)
+    cut = together - (single - together) / (draws - 1)
     # The same for the mean of N of them, averaged over every choice of N: each where N = 1, together where N = M.
     share = (draws - n) / (n * (draws - 1))
-    several = share * each + (1 - share) * together
+    several = share * single + (1 - share) * together
     baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)
-    sums = [Errors.of(errors.T) for errors in (exact, cut, each, several, baseline)]
-    return RegressionResult(study, train, held_out, features, *sums)
+    sums = [Errors.of(errors.T) for errors in (exact, cut, single, several, baseline)]
+    return RegressionResult(study, train, test_records, features, *sums)
 
 
 def _moments(products: FloatArray, n: int) -> Moments:

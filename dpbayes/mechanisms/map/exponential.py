@@ -226,7 +226,7 @@ class MapExponential:
         return places
 
 
-def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
+def sampled_cells(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
     """Return for every level in [0, 1) the cell that holds it: (draws, rows), from weights exp(.) of (rows, G).
 
     The inverse distribution function by bisection; cells of weight zero are never returned.
@@ -235,7 +235,7 @@ def choose(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
 
 
 def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
-    """Return `choose` for rows of which each follows one of some laws: `laws` (rows,) are places in weights (L, G)."""
+    """Return `sampled_cells` for rows that follow one of some laws: `laws` (rows,) are places in weights (L, G)."""
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
     starts = np.concatenate((np.zeros((len(cumulative), 1)), cumulative[:, :-1]), axis=-1)

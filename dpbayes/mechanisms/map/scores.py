@@ -91,7 +91,7 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
     left, right = _children(decisions.spans)
     one, other, place = distinct_pairs(a.ravel(), b.ravel())
     to_left, to_right, apart = (
-        each[place] for each in (added_bound(one), added_bound(other), replaced_bound(one, other))
+        bounds[place] for bounds in (added_bound(one), added_bound(other), replaced_bound(one, other))
     )
     way = np.zeros(len(a) + 1)  # the costliest way down from a decision; the last entry stands for single states
     for _ in range(int(decisions.depths.max())):

@@ -31,7 +31,7 @@ def weights_of(network: Network, matters: Container[str], weight: float) -> tupl
     return weights if len(set(weights)) > 1 else ()
 
 
-def weights_told(network: Network, weights: Sequence[float]) -> list[str]:
+def weight_texts(network: Network, weights: Sequence[float]) -> list[str]:
     """Return the nodes whose tables count otherwise than once, each with its weight: "dysp=10"."""
     named = zip(network.names, weights, strict=True) if weights else ()
     return [f"{name}={np.format_float_positional(weight, trim='-')}" for name, weight in named if weight != 1]

@@ -111,7 +111,7 @@ class ChosenStructure:
     @property
     def spent(self) -> Fraction:
         """The epsilons of all rounds, exactly: epsilon, or 0 for a single node."""
-        return sum((each.epsilon for each in self.rounds), Fraction(0))
+        return sum((stage.epsilon for stage in self.rounds), Fraction(0))
 
     @property
     def certified(self) -> Guarantee:
@@ -125,8 +125,8 @@ def simulate_structure(choice: StructureChoice, data: Dataset, rng: np.random.Ge
     Errors: InputError for tables that are too wide, too long, or without the first node.
     """
 
-    def pick(scores: IntArray, each: Round) -> int:
-        return simulate_flip(scores, flip_scale(each.sensitivity, each.epsilon), rng)
+    def pick(scores: IntArray, stage: Round) -> int:
+        return simulate_flip(scores, flip_scale(stage.sensitivity, stage.epsilon), rng)
 
     return _chosen(choice, data, pick)
 
@@ -137,8 +137,8 @@ def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
     Errors: those of `simulate_structure`, before anything is drawn.
     """
 
-    def pick(scores: IntArray, each: Round) -> int:
-        return draw_flip(scores, sensitivity=each.sensitivity, epsilon=each.epsilon)
+    def pick(scores: IntArray, stage: Round) -> int:
+        return draw_flip(scores, sensitivity=stage.sensitivity, epsilon=stage.epsilon)
 
     return _chosen(choice, data, pick)
 

@@ -24,7 +24,7 @@ def parsed_epsilon(text: str) -> Fraction:
 
 def checked_epsilon(value: Fraction) -> Fraction:
     """Return an epsilon in range, with at most twelve places. Errors: InputError."""
-    return _checked("epsilon", value, ends=_ends(EPSILON), places=_MOST_PLACES)
+    return _checked("epsilon", value, ends=_range_of(EPSILON), places=_MOST_PLACES)
 
 
 def parsed_rho(text: str) -> Fraction:
@@ -48,7 +48,7 @@ def _checked(name: str, value: Fraction, *, ends: tuple[Fraction, Fraction], pla
     return value
 
 
-def _ends(parameter: Parameter) -> tuple[Fraction, Fraction]:
+def _range_of(parameter: Parameter) -> tuple[Fraction, Fraction]:
     return Fraction(str(parameter.low)), Fraction(str(parameter.high))
 
 
@@ -60,7 +60,7 @@ def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
 def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
     """Return an (epsilon, delta) in range. Errors: InputError."""
     checked_epsilon(exact("epsilon", stated.epsilon))
-    low, high = _ends(DELTA)
+    low, high = _range_of(DELTA)
     if not low <= exact("delta", stated.delta) <= high or 10**_MOST_DELTA_PLACES % stated.delta.denominator:
         raise InputError(
             f"delta must be a decimal between {amount_text(low)} and {amount_text(high)}, of at most "

@@ -40,7 +40,7 @@ class ReleaseDocument:
 # Writing
 
 
-def written(
+def document_bytes(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""

@@ -8,13 +8,13 @@ before.
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.events import (
-    AskedBeforeError,
     BrokenLedgerError,
     EpsilonLostError,
     Event,
     EventKind,
     LedgerError,
     OverBudgetError,
+    RepeatedRequestError,
 )
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
@@ -25,7 +25,7 @@ from dpbayes.releases.ledger.reading import (
     events,
     find,
     outcome,
-    question,
+    request_bytes,
     spendings,
     spendings_on,
 )
@@ -37,7 +37,6 @@ __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
-    "AskedBeforeError",
     "BrokenLedgerError",
     "CheckedLedger",
     "EpsilonLostError",
@@ -45,6 +44,7 @@ __all__ = [
     "EventKind",
     "LedgerError",
     "OverBudgetError",
+    "RepeatedRequestError",
     "Spending",
     "account_of",
     "accounts",
@@ -56,9 +56,9 @@ __all__ = [
     "ledger_path",
     "open_dataset",
     "outcome",
-    "question",
     "raise_budget",
     "remember_table",
+    "request_bytes",
     "spend",
     "spendings",
     "spendings_on",

@@ -141,7 +141,7 @@ class OverBudgetError(LedgerError):
     """What is asked for is more than what is left of the budget."""
 
 
-class AskedBeforeError(LedgerError):
+class RepeatedRequestError(LedgerError):
     """The same question has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
 
     def __init__(self, sentence: str, row: int) -> None:

@@ -75,7 +75,7 @@ def events(path: Path) -> tuple[Event, ...]:
         return books.events
 
 
-def question(path: Path, row: int) -> bytes:
+def request_bytes(path: Path, row: int) -> bytes:
     """Return the bytes of the request for which `row` reserved. Errors: LedgerError if it did not."""
     with reading(path) as (connection, books):
         return content_of(connection, _spending(books, row).reservation)

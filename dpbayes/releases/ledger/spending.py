@@ -18,13 +18,13 @@ from dpbayes.base.amounts import (
 from dpbayes.base.validation import brief, whole_number
 from dpbayes.releases.ledger.books import Spending
 from dpbayes.releases.ledger.events import (
-    AskedBeforeError,
     Entry,
     EpsilonLostError,
     Event,
     EventKind,
     LedgerError,
     OverBudgetError,
+    RepeatedRequestError,
     checked_bytes,
     checked_cost,
     checked_dataset,
@@ -95,10 +95,10 @@ def spend(
 
     `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
     `after` is the row of the question's newest reservation, which the person has seen, 0 for a new question: two who
-    repeat a question at once, or a second click, do not pay twice. Errors: OverBudgetError and AskedBeforeError (the
-    same question has a reservation, or a newer one) before anything is drawn; EpsilonLostError when the drawing or the
-    writing failed: the cost stays spent. What is no `Exception`, such as an interruption, passes through, and costs as
-    much.
+    repeat a question at once, or a second click, do not pay twice. Errors: OverBudgetError and RepeatedRequestError
+    (the same question has a reservation, or a newer one) before anything is drawn; EpsilonLostError when the drawing or
+    the writing failed: the cost stays spent. What is no `Exception`, such as an interruption, passes through, and costs
+    as much.
     """
     reservation = _reserve(path, _reservation(dataset, cost, question), after=after)
     outcome = _drawn(path, reservation, draw)
@@ -159,7 +159,7 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     if newest is None or newest.row == after:
         return
     became = "Its release can be shown again at no cost." if newest.release else "It has no release yet."
-    raise AskedBeforeError(
+    raise RepeatedRequestError(
         f"This request was made before, in row {newest.row}. {became} A new release has the full cost.", newest.row
     )
 

@@ -7,8 +7,8 @@ from html import escape
 from itertools import islice
 
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import ends, in_hundred, numeral, numeral_above
-from dpbayes.releases.views.paper import bar, items, paper
+from dpbayes.base.text import in_hundred, interval_texts, numeral, numeral_above
+from dpbayes.releases.views.paper import items, paper, probability_bar
 
 MOST_STATES = 24
 """States of the question that have room on the sheet."""
@@ -35,7 +35,7 @@ class Handout:
 def html_handout(handout: Handout) -> str:
     """Return the sheet, which says of itself that it is of a simulation. A real release has a report instead."""
     shown = dict(islice(handout.answer.items(), MOST_STATES))
-    bars = "".join(bar(state, share, handout.intervals.get(state)) for state, share in shown.items())
+    bars = "".join(probability_bar(state, share, handout.intervals.get(state)) for state, share in shown.items())
     more = len(handout.answer) - len(shown)
     rest = f"<p>There are {more:,} more states.</p>" if more else ""
     return paper(
@@ -81,7 +81,7 @@ def _estimate(handout: Handout, state: str) -> str:
     estimate = numeral(handout.answer[state], 2)
     if state not in handout.intervals:
         return estimate
-    return f"{estimate}, with a 95% interval from {' to '.join(ends(*handout.intervals[state]))}"
+    return f"{estimate}, with a 95% interval from {' to '.join(interval_texts(*handout.intervals[state]))}"
 
 
 def _not_protected(handout: Handout) -> list[str]:

@@ -44,7 +44,7 @@ def items(sentences: Iterable[str]) -> str:
     return "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
 
 
-def bar(label: str, share: float, ends: tuple[float, float] | None = None) -> str:
+def probability_bar(label: str, share: float, ends: tuple[float, float] | None = None) -> str:
     """Return one probability as a bar with its number, and with its interval where it has one."""
     mark, small = "", ""
     if ends is not None:

@@ -21,7 +21,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.document.certificate import likely_loss
-from dpbayes.releases.views.paper import bar, items, nested, paper
+from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import INTERVALS, posterior_of, probabilities_and_warning, reading_of, roughness_of
 
 MOST_BARS = 24
@@ -189,4 +189,4 @@ def _bars_of(estimate: _ReleasedNetwork) -> Iterator[str]:
             continue
         ends = estimate.interval(node)
         label = f"P({assignment(name, network.states[node][network.telling_state(node)])})"
-        yield bar(label, share, None if ends is None else (float(ends[0]), float(ends[1])))
+        yield probability_bar(label, share, None if ends is None else (float(ends[0]), float(ends[1])))

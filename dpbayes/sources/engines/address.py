@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, is_writable
 from dpbayes.sources.engines.engine import Engine
-from dpbayes.sources.engines.session import Database, listed
+from dpbayes.sources.engines.session import Database, table_names
 from dpbayes.sources.engines.sql import SqlTable
 
 KINDS = ("parquet", "duckdb", "postgresql", "spark")
@@ -52,7 +52,7 @@ class Address:
     def __str__(self) -> str:
         query = [f"{key}={quote(value, safe='/')}" for key, value in self.options]
         if self.table:
-            name = written(self.table)
+            name = written_name(self.table)
             query.append("table=" + (quote(name, safe='/"') if self.kind == "postgresql" else name))
         return f"{self.kind}:{self.place}" + ("?" + "&".join(query) if query else "")
 
@@ -113,7 +113,7 @@ def tables_of(text: str, within: Path | None = None) -> Work[tuple[str, ...]]:
     address = parsed(text)
     if address.kind == "parquet":
         return (str(address),)
-    names = yield from listed(database_of(address, within))
+    names = yield from table_names(database_of(address, within))
     return tuple(str(replace(address, table=name)) for name in names)
 
 
@@ -135,7 +135,7 @@ def database_of(address: Address, within: Path | None = None) -> Database:
 # Names
 
 
-def name_of(text: str) -> Name:
+def name_parts(text: str) -> Name:
     """Return the parts of a name: they are divided by dots, and a part in double quotes may hold any letters.
 
     Errors: InputError for an empty part and for a quote that does not end.
@@ -154,8 +154,8 @@ def name_of(text: str) -> Name:
         rest = rest[1:]
 
 
-def written(name: Sequence[str]) -> str:
-    """Write a name as `name_of` reads it."""
+def written_name(name: Sequence[str]) -> str:
+    """Write a name as `name_parts` reads it."""
     return ".".join('"' + part.replace('"', '""') + '"' if re.search(r'[."?]|^\s|\s$', part) else part for part in name)
 
 
@@ -198,7 +198,7 @@ def _divided(rest: str) -> tuple[str, Name]:
     place, mark, query = rest.partition("?")
     if mark and not query.startswith("table="):
         raise InputError("In this address only table=NAME may follow the question mark.")
-    return place, name_of(query.removeprefix("table=")) if mark else ()
+    return place, name_parts(query.removeprefix("table=")) if mark else ()
 
 
 def _postgresql(rest: str) -> Address:
@@ -221,7 +221,7 @@ def _postgresql(rest: str) -> Address:
     user = f"{quote(unquote(url.username))}@" if url.username else ""
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
     place = f"//{user}{host}{f':{port}' if port else ''}/{quote(unquote(url.path[1:]))}"
-    return Address("postgresql", place, name_of(table) if table else (), tuple(options.items()))
+    return Address("postgresql", place, name_parts(table) if table else (), tuple(options.items()))
 
 
 def _connection(address: Address) -> dict[str, str]:

@@ -99,8 +99,8 @@ class DuckDbSession:
 
     def _compared_plainly(self, name: tuple[str, ...], columns: list[str]) -> list[bool]:
         """Return for each column of text whether letters are equal only to themselves: a collation may differ."""
-        each = [f"(select {quoted((column,))}::varchar from {quoted(name)} where false)" for column in columns]
-        plain = [f"coalesce({text}, 'Z') < 'a' and coalesce({text}, 'á') <> 'a'" for text in each]
+        queries = [f"(select {quoted((column,))}::varchar from {quoted(name)} where false)" for column in columns]
+        plain = [f"coalesce({text}, 'Z') < 'a' and coalesce({text}, 'á') <> 'a'" for text in queries]
         return [column[0].as_py() for column in self.ask("select " + ", ".join(plain))] if plain else []
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -139,7 +139,9 @@ def _fenced(duckdb: Any, path: str, within: Path, room: str) -> Any:
 
     `room` is where DuckDB puts what does not fit memory: beside the file, somebody might have put a link for it.
     """
-    stem = next((each for each in (Path(path).stem, Path(path).name.split(".")[0]) if each in OWN_CATALOGS), "")
+    stem = next(
+        (candidate for candidate in (Path(path).stem, Path(path).name.split(".")[0]) if candidate in OWN_CATALOGS), ""
+    )
     alias = f" as {quoted((f'{stem}_file',))}" if stem else ""
     connection = duckdb.connect(config=NO_VARIABLES | NO_EXTENSIONS | {"temp_directory": room})
     try:

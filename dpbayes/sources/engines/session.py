@@ -58,7 +58,7 @@ class Database(Protocol):
         """Open a connection that can only read. Errors: InputError in one sentence for whatever stands in the way."""
 
 
-def listed(database: Database) -> Waiting[tuple[tuple[str, ...], ...]]:
+def table_names(database: Database) -> Waiting[tuple[tuple[str, ...], ...]]:
     """Look up the names of the tables of a database, in parts. Errors: InputError, as of `Database.session`."""
     return in_session(database, lambda session: waited(session, session.tables, 0.0, 1.0))
 
@@ -78,7 +78,7 @@ def in_session(database: Database, act: Callable[[Session], Waiting[Result]]) ->
             opening.add_done_callback(lambda _: connection.close())
 
 
-def table_of(session: Session) -> Waiting["ir.Table"]:
+def located_table(session: Session) -> Waiting["ir.Table"]:
     """Look the session's table up, in steps. Errors: InputError, as of `Session.table`."""
     return (yield from waited(session, session.table, 0.0, 0.0))
 

@@ -255,7 +255,7 @@ def _condition(error: Exception) -> str:
 
 def _is_gone(error: Exception) -> bool:
     """Whether the driver or the server does not answer any more."""
-    names, text = {each.__name__ for each in type(error).__mro__}, str(error)
+    names, text = {kind.__name__ for kind in type(error).__mro__}, str(error)
     # Of a call that was on its way, py4j says only that it failed; whatever Java says of one has its trace.
     is_silent = type(error).__name__ == "Py4JError" and "Trace:" not in text
     return is_silent or bool(names & {"Py4JNetworkError", "ConnectionError"}) or "UNAVAILABLE" in text

@@ -22,7 +22,7 @@ from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals,
 from dpbayes.sources.engines.engine import Field, Tally
 from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
 from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
-from dpbayes.sources.engines.session import Database, Session, Waiting, answered, in_session, table_of, waited
+from dpbayes.sources.engines.session import Database, Session, Waiting, answered, in_session, located_table, waited
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
     TO_LEAVE_OUT,
@@ -98,7 +98,7 @@ class SqlTable:
 def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
     import ibis
 
-    table = yield from table_of(session)
+    table = yield from located_table(session)
     _require_column(table, name)
     grouped = _counted(table.select(value=comparable(table[name])).group_by("value"))
     frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
@@ -107,17 +107,17 @@ def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
 
 
 def _head(session: Session, most: int) -> Waiting[pd.DataFrame]:
-    first = _shown((yield from table_of(session))).limit(most)
+    first = _shown((yield from located_table(session))).limit(most)
     return _frame((yield from answered(session, first, 0.0, 1.0)))
 
 
 def _sample(session: Session, most: int, rng: np.random.Generator) -> Waiting[pd.DataFrame]:
-    rows = _shown((yield from table_of(session)))
+    rows = _shown((yield from located_table(session)))
     return _frame((yield from waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
 
 
 def _tally(session: Session, network: Network, columns: Sequence[Column], most_codes: int) -> Waiting[Tally]:
-    table, by_name = (yield from table_of(session)), {column.name: column for column in columns}
+    table, by_name = (yield from located_table(session)), {column.name: column for column in columns}
     for name in by_name:
         _require_column(table, name)
     nodes, others = [by_name[name] for name in network.names], [c for c in columns if c.name not in network.position]
@@ -137,7 +137,7 @@ def _sums(kept: "ir.Table", scan: "_ScanColumns") -> Waiting["_Sums"]:
     import ibis
 
     packed = clusters(scan.network, scan.most_codes)
-    arms = [_grouped(kept, joint_code(scan.terms(kept, each))) for each in packed]
+    arms = [_grouped(kept, joint_code(scan.terms(kept, cluster))) for cluster in packed]
     for part in slices(len(scan.others), MOST_CHECKED):  # no step: these are only looked at
         arms.append(_grouped(kept, joint_code([term(kept, column, 0) for column in scan.others[part]])))
     if kept is not scan.table:  # in the same statement, for all records of the same state of the table
@@ -163,7 +163,7 @@ def _undeclared(kept: "ir.Table", scan: "_ScanColumns") -> Waiting[dict[str, int
 
 
 def _products(session: Session, mappings: Sequence[UnitMapping]) -> Waiting[Products]:
-    table = yield from table_of(session)
+    table = yield from located_table(session)
     for mapping in mappings:
         _require_column(table, mapping.column.name)
     queries = list(statements(mapped_columns(table, mappings), len(mappings)))
@@ -202,7 +202,7 @@ def _grouped(kept: "ir.Table", code: "ir.IntegerValue") -> "ir.Table":
 
 
 def _counted(table: Any) -> "ir.Table":
-    counted: ir.Table = table.aggregate(records=lambda each: each.count())
+    counted: ir.Table = table.aggregate(records=lambda rows: rows.count())
     return counted
 
 
@@ -266,7 +266,9 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
 def _agree(marginals: Sequence[dict[int, IntArray]]) -> bool:
     """Whether nodes that are in several clusters have the same counts in each."""
     first: dict[int, IntArray] = {}
-    return all(np.array_equal(first.setdefault(node, one), one) for each in marginals for node, one in each.items())
+    return all(
+        np.array_equal(first.setdefault(node, one), one) for marginal in marginals for node, one in marginal.items()
+    )
 
 
 def _shown(table: "ir.Table") -> "ir.Table":

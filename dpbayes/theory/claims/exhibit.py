@@ -42,7 +42,7 @@ class Measured:
         return np.sqrt(share * (1 - share) / max(self.releases, 1))
 
 
-def nothing_known(size: int, note: str = "") -> Measured:
+def not_measured(size: int, note: str = "") -> Measured:
     """Return what is known where neither an exact value nor a simulation is at hand, for `size` settings."""
     none = np.full(size, np.nan)
     return Measured(none, none, none, none, none, np.zeros(size, dtype=bool), note=note)
@@ -50,7 +50,7 @@ def nothing_known(size: int, note: str = "") -> Measured:
 
 def mean_alone(mean: FloatArray, note: str) -> Measured:
     """Return what is known of a quantile where only the exact `mean` (E,) is: nothing that could violate a bound."""
-    return replace(nothing_known(len(mean), note), exact=mean, exact_name="exact mean")
+    return replace(not_measured(len(mean), note), exact=mean, exact_name="exact mean")
 
 
 def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
@@ -59,14 +59,14 @@ def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
     return Measured(exact, none, none, none, none, above(exact, printed), exact_name=name)
 
 
-def known_as(name: str) -> Callable[[Subject, EvaluationPoint, Bound], Measured]:
+def certified_as_exact(name: str) -> Callable[[Subject, EvaluationPoint, Bound], Measured]:
     """Take what is certified for the truth, which it is, under this name."""
     return lambda subject, at, bound: exactly(bound.certified, printed=bound.printed, name=name)
 
 
 def unmeasured(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Return what is known beside a bound that nothing is measured for."""
-    return nothing_known(bound.printed.size)
+    return not_measured(bound.printed.size)
 
 
 def above(value: FloatArray, printed: FloatArray) -> BoolArray:

@@ -62,7 +62,7 @@ def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
         return Judgement(_why_exceeded(bound))
     if says is BoundKind.ENOUGH:
         return Judgement(Decision.HOLDS)
-    true = _known(says, measured)
+    true = _reference(says, measured)
     if math.isfinite(true):
         return _compared(printed, true, ComparedWith.TRUE)
     return (
@@ -72,7 +72,7 @@ def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
     )
 
 
-def _known(says: BoundKind, measured: Measured) -> float:
+def _reference(says: BoundKind, measured: Measured) -> float:
     """Return the value that the printed bound is compared with; NaN where none is known well enough."""
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
     if says is BoundKind.QUANTILE:

@@ -156,9 +156,9 @@ class ClaimParameters:
     def usual(cls, **others: Any) -> "ClaimParameters":
         """Return the typical value of each, but for `others`."""
         typical: dict[str, Any] = {
-            name: known.typical
-            for name, known in parameters_of(ClaimParameters).items()
-            if isinstance(known, Parameter)
+            name: parameter.typical
+            for name, parameter in parameters_of(ClaimParameters).items()
+            if isinstance(parameter, Parameter)
         }
         return ClaimParameters(**(typical | others))
 

@@ -112,8 +112,8 @@ def beside_scaled(
     # Without noise, where all columns are constant, nothing exceeds anything.
     units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
     exceeded = study.exceedance(units[:, None])
-    one_each = Estimates(exceeded.value[:, 0], exceeded.error[:, 0])
-    return _by_quantile(quantile, one_each, delta=delta, exact=mean, releases=len(unit))
+    exceedance = Estimates(exceeded.value[:, 0], exceeded.error[:, 0])
+    return _by_quantile(quantile, exceedance, delta=delta, exact=mean, releases=len(unit))
 
 
 def _by_quantile(

@@ -17,7 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 LOG_RATIO = Claim(
@@ -140,7 +140,7 @@ def lemma_7(network: Network, *, least: float) -> Bound:
     )
 
 
-def largest_move(network: Network, *, least: float) -> float:
+def largest_log_move(network: Network, *, least: float) -> float:
     """Return how far one changed value can move ln p where every CPT entry is at least `least`, in nats; attained.
 
     The largest over the nodes of L_i + the sum of its children's L_j, L = ln((1 - (r - 1) w)/w) for r states: the
@@ -160,7 +160,7 @@ def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the largest move exactly."""
-    exact = np.array([largest_move(subject.network, least=at.knobs.omega)])
+    exact = np.array([largest_log_move(subject.network, least=at.knobs.omega)])
     return exactly(exact, printed=bound.printed, name="exact largest move")
 
 
@@ -184,7 +184,7 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     weights = hamming_weights(network)
     busy = int(np.argmax(weights))
     constant = number(max(discrete_log_ratio_bound(least, int(card)) for card in network.cards))
-    exact = number(largest_move(network, least=least))
+    exact = number(largest_log_move(network, least=least))
     return f"""
 - No CPT entry is below $\\epsilon = \\omega = {least:g}$.
 - **As stated**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
@@ -204,7 +204,7 @@ EXHIBITS: dict[str, Exhibit] = {
         LEMMA_1,
         BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
-        known_as("exact constant"),
+        certified_as_exact("exact constant"),
         lemma_1_text,
         (Axis.SIZE, Axis.LEVEL),
         "a constant of {} nats per unit of distance",

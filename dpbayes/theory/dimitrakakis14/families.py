@@ -17,7 +17,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration, laplace_concentration, normal_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, certified_as_exact
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject
 
 MASS = "prior mass"
@@ -292,7 +292,7 @@ def _mass_exhibit(
         claim,
         BoundKind.CHANCE,
         lambda subject, at: flat(bound(at.knobs)),
-        known_as("exact mass"),
+        certified_as_exact("exact mass"),
         formula,
         (Axis.LEVEL, Axis.RATE),
         "a prior mass of at most {} without constant L",

@@ -221,7 +221,7 @@ def gamma_variation(pair: GammaPair) -> FloatArray:
     """
     rate, other = np.asarray(pair.rate), pair.rate + pair.apart
     crossing = pair.shape * np.log1p(pair.apart / rate) / pair.apart
-    below, below_other = (special.gammainc(pair.shape, each * crossing) for each in (rate, other))
+    below, below_other = (special.gammainc(pair.shape, gamma_rate * crossing) for gamma_rate in (rate, other))
     return np.abs(below_other - below)
 
 
@@ -236,7 +236,7 @@ def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
 # Bounds
 
 
-def ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
+def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
     """Return 1/(1 + exp(-j epsilon)): the most an adversary's even prior odds can become after j answers.
 
     From epsilon-privacy of every answer by itself; [Dimitrakakis14] Algorithm 1 keeps no account of the answers.

@@ -72,7 +72,7 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
     pair = _normal_pair(at)
     exact = normal_variation(pair, answers=answers)
-    worst = [number(float(le_cam(1 - each, distance=apart)[0])) for each in (bound.printed, bound.certified, exact)]
+    worst = [number(float(le_cam(1 - value, distance=apart)[0])) for value in (bound.printed, bound.certified, exact)]
     return f"""
 - Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
   variance 1. One sample from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$

@@ -21,7 +21,7 @@ from dpbayes.posteriors.smoothness import (
     normal_concentration,
 )
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
@@ -209,7 +209,7 @@ EXHIBITS: dict[str, Exhibit] = {
         THEOREM_1_I,
         BoundKind.CERTAIN,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
-        known_as("largest divergence"),
+        certified_as_exact("largest divergence"),
         theorem_1_i_text,
         (Axis.LOG_RATIO,),
         *KL_TEXT,

@@ -45,7 +45,7 @@ def even_counts(die: Die) -> IntArray:
     return die.n // die.sides + (np.arange(die.sides) < die.n % die.sides).astype(np.int64)
 
 
-def thrown(die: Die) -> str:
+def die_description(die: Die) -> str:
     """Return what is thrown, for a formula."""
     prior = f", prior ${number(die.prior[0])}$ for each,"
     return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
@@ -55,7 +55,7 @@ FEW_CANDIDATES: dict[str, Any] = {"limit": small_die, "gives": ("bounds.size",)}
 """Where all tables' laws are compared, throws give way to sides."""
 
 
-def each_epsilon(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:
+def evaluate_over_epsilons(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:
     """Return a bound at every epsilon."""
     return joined([flat(bound(epsilon)) for epsilon in at.epsilon])
 

@@ -11,17 +11,17 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.hellinger import Die, all_distances, distances, log_pmf, smooth_sensitivities, smoothing_rate
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
     FEW_CANDIDATES,
     checked_delta,
     checked_epsilon,
+    die_description,
     die_of,
-    each_epsilon,
+    evaluate_over_epsilons,
     small_die,
-    thrown,
 )
 
 MOST_EXPONENT = 700.0
@@ -61,7 +61,7 @@ def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
         raise InputError("The weights differ by more than can be written as a number; choose a smaller epsilon.")
-    return each_epsilon(at, lambda epsilon: sliding(epsilon, shift=np.array([shift])))
+    return evaluate_over_epsilons(at, lambda epsilon: sliding(epsilon, shift=np.array([shift])))
 
 
 def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
@@ -116,7 +116,7 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
 def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.2, its exceptional event. Errors: InputError for more than MOST_LAWS candidates."""
     die = small_die(subject, at)
-    return each_epsilon(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
+    return evaluate_over_epsilons(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
 
 
 def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
@@ -144,7 +144,7 @@ def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
-- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score may be
+- {die_description(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score may be
   smaller by a factor of more than $e^{{\\epsilon/2}}$.
 - **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
@@ -193,7 +193,7 @@ EXHIBITS: dict[str, Exhibit] = {
         SLIDING,
         BoundKind.CERTAIN,
         _sliding_here,
-        known_as("exact ratio of weights"),
+        certified_as_exact("exact ratio of weights"),
         sliding_text,
         (Axis.SHIFT,),
         "that weights of one table differ by at most a factor of {}",

@@ -22,7 +22,7 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
@@ -30,10 +30,10 @@ from dpbayes.theory.notes.dice import (
     NATS,
     checked_delta,
     checked_epsilon,
+    die_description,
     die_of,
-    each_epsilon,
+    evaluate_over_epsilons,
     small_die,
-    thrown,
 )
 
 LOSS_UNIT = "privacy loss of one record, nats"
@@ -43,7 +43,7 @@ MOST_EXACT = 1000
 """Most candidates for which exact losses are computed."""
 
 
-def exact_loss(die: Die, law: FloatArray) -> float:
+def largest_log_ratio(die: Die, law: FloatArray) -> float:
     """Return the largest |ln P_x[r] - ln P_y[r]| over neighbours and candidates, from ln P (R, R).
 
     Errors: InputError for more than MOST_EXACT candidates.
@@ -78,7 +78,7 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     die.require_listable(MOST_EXACT)
     e = checked_epsilon(epsilon)
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=np.full(die.size, global_sensitivity(die)))
-    return _loss_bound(GLOBAL, e, exact_loss(die, law))
+    return _loss_bound(GLOBAL, e, largest_log_ratio(die, law))
 
 
 def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -86,7 +86,7 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
 - **As stated**: $\\epsilon = {printed}$ nats.
 - **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
   all candidates. This loss holds for this $n$ and prior only.
@@ -116,7 +116,7 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=die.local_sensitivities)
     local = die.local_sensitivities
     one = Assumption("The sensitivity is the same for all tables", bool(np.ptp(local) <= 1e-12 * local.max()))
-    return _loss_bound(LOCAL, e, exact_loss(die, law), one)
+    return _loss_bound(LOCAL, e, largest_log_ratio(die, law), one)
 
 
 def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
@@ -138,7 +138,7 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
 - **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
   $\\Delta_l$ were the same for all tables.
 - **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. This loss may be below $\\epsilon$, but no
@@ -179,7 +179,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     smooth = smooth_sensitivities(
         die, beta=smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
     )
-    return exact_loss(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
+    return largest_log_ratio(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
 def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
@@ -209,7 +209,7 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     smooth = smooth_sensitivities(die, beta=beta)
     pure = number(smooth_loss(die, epsilon=epsilon, delta=delta))
     return f"""
-- {thrown(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
+- {die_description(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
 - **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
 - **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
@@ -223,7 +223,7 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
 
     def evaluate(subject: Subject, at: EvaluationPoint) -> Bound:
         die = small_die(subject, at)
-        return each_epsilon(at, lambda epsilon: bound(die, at, epsilon))
+        return evaluate_over_epsilons(at, lambda epsilon: bound(die, at, epsilon))
 
     return evaluate
 
@@ -241,7 +241,7 @@ def _loss_exhibit(
         claim,
         BoundKind.CERTAIN,
         _at_every_epsilon(bound),
-        known_as("exact loss"),
+        certified_as_exact("exact loss"),
         formula,
         (Axis.EPSILON, Axis.PRIOR),
         amount,

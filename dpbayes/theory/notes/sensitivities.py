@@ -22,17 +22,17 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly, known_as
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
     checked_delta,
     checked_epsilon,
+    die_description,
     die_of,
-    each_epsilon,
+    evaluate_over_epsilons,
     even_counts,
     plain_die,
-    thrown,
 )
 
 MOST_ENUMERATED = 6_000
@@ -71,7 +71,7 @@ def candidates(die: Die) -> Bound:
     )
 
 
-def candidates_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+def candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
     printed, certified = bound_texts(bound)
     n, m = at.knobs.size, at.knobs.sides
@@ -145,7 +145,7 @@ def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     even = ", ".join(number(count) for count in even_counts(die))
     one_side = np.array([die.n] + [0] * (die.sides - 1))
     return f"""
-- {thrown(die)}; the most even table is $x = ({even})$.
+- {die_description(die)}; the most even table is $x = ({even})$.
 - **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
 - **Proved**: ${certified}$. If there are few enough candidates $r$, all are enumerated. Otherwise the value is the
   largest distance to a neighbour, which no $r$ can exceed by the triangle inequality.
@@ -224,8 +224,8 @@ EXHIBITS: dict[str, Exhibit] = {
         CANDIDATES,
         BoundKind.CERTAIN,
         lambda subject, at: flat(candidates(plain_die(at))),
-        known_as("exact number"),
-        candidates_text,
+        certified_as_exact("exact number"),
+        candidate_count_text,
         (Axis.SIZE,),
         "{} candidates",
         "candidates, distinct posteriors",
@@ -247,7 +247,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "Notes, Section 2.3.1: smoothing parameter",
         BETA,
         BoundKind.CERTAIN,
-        lambda subject, at: each_epsilon(
+        lambda subject, at: evaluate_over_epsilons(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
         ),
         largest_rate,

@@ -67,7 +67,7 @@ def lemma_1(network: Network) -> Bound:
     )
 
 
-def moved_counts(network: Network) -> IntArray:
+def count_difference(network: Network) -> IntArray:
     """Return how two records that differ in every column differ in their counts: (K,). [Zhang16] Lemma 1."""
     first = np.zeros((1, len(network.names)), dtype=np.uint8)
     last = np.array([[len(states) - 1 for states in network.states]], dtype=np.uint8)
@@ -77,7 +77,7 @@ def moved_counts(network: Network) -> IntArray:
 
 def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Count two records that differ in every column; without records there is none to replace."""
-    moved = float(np.abs(moved_counts(subject.network)).sum()) if subject.records else 0.0
+    moved = float(np.abs(count_difference(subject.network)).sum()) if subject.records else 0.0
     return exactly(np.full(bound.printed.shape, moved), printed=bound.printed, name="largest exact change")
 
 
@@ -111,7 +111,7 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
 
 def laplace_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the exact loss of the printed noise on what two records that differ in every column move."""
-    moved = int(np.count_nonzero(moved_counts(subject.network)))
+    moved = int(np.count_nonzero(count_difference(subject.network)))
     steps = at.epsilons / (2 * len(subject.network.names))
     loss = np.array([LaplaceNoise(moved, step).pure_epsilon for step in steps])
     return exactly(loss, printed=bound.printed, name="exact loss of one pair")

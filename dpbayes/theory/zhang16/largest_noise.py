@@ -10,7 +10,7 @@ from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, mean_alone, nothing_known
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, mean_alone, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_delta, noise_scale, scale_in_words
@@ -113,7 +113,7 @@ def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta
     )
 
 
-def largest_change(
+def largest_count_error(
     counts: Counts, rng: np.random.Generator, *, epsilon: FloatArray, printed: FloatArray, delta: float, releases: int
 ) -> Measured:
     """Simulate how far the worst released count is off after clipping to [0, n], at every epsilon (E,).
@@ -135,8 +135,8 @@ def largest_change(
 def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the largest change of a released count, where the counts may be seen."""
     if subject.counts is None or subject.too_large:
-        return nothing_known(len(at.epsilon), "" if subject.counts is None else subject.too_large)
-    return largest_change(
+        return not_measured(len(at.epsilon), "" if subject.counts is None else subject.too_large)
+    return largest_count_error(
         subject.required_counts,
         stream(subject.seed, "bounds", "largest change"),
         epsilon=at.epsilons,

@@ -14,7 +14,7 @@ from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, nothing_known
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import beside_scaled
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
@@ -145,7 +145,7 @@ def simulated_table_error(
 def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the error of the largest table."""
     if subject.too_large:
-        return nothing_known(len(at.epsilon), subject.too_large)
+        return not_measured(len(at.epsilon), subject.too_large)
     network = subject.network
     return simulated_table_error(
         stream(subject.seed, "bounds", "table error"),

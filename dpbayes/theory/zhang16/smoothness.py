@@ -105,12 +105,12 @@ def counterexample_uniform_exponential(constant: float = 10.0) -> Counterexample
 # Assumption 2
 
 
-def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: float | None = None) -> Bound:
+def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, valid_from: float | None = None) -> Bound:
     """Return the prior mass without constant L, at every L of `at` (...), for nodes' concentrations (|I|,).
 
     Printed exp(-c' L), c' = min c - ln|I| / L0, NaN below L0 = `start` and where L0 is too small for the network.
     Certified is the union bound sum_i exp(-c_i L) behind it, which needs no more than that every node be concentrated
-    at L: NaN below `known_from`, which is L0 unless more is known of the nodes, such as 0 for exponential ones under
+    at L: NaN below `valid_from`, which is L0 unless more is known of the nodes, such as 0 for exponential ones under
     Exp(c_i). [Zhang16] Lemma 3.
     """
     rates, levels = np.asarray(constants, dtype=np.float64), np.asarray(at, dtype=np.float64)
@@ -120,7 +120,7 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, known_from: fl
     enough = rates.size < math.exp(min(threshold * float(rates.min()), 700.0))
     combined = network_concentration(rates, threshold) if enough else math.nan
     reached = levels >= threshold
-    certain = levels >= (threshold if known_from is None else known_from)
+    certain = levels >= (threshold if valid_from is None else valid_from)
     union = np.exp(-levels[..., None] * rates).sum(axis=-1)
     return Bound(
         claim=LEMMA_3,
@@ -257,7 +257,7 @@ EXHIBITS: dict[str, Exhibit] = {
             np.full(len(subject.network.names), at.knobs.concentration),
             start=at.knobs.start,
             at=np.array([at.knobs.level]),
-            known_from=0.0,
+            valid_from=0.0,
         ),
         mass_without,
         lemma_3_formula,

@@ -25,7 +25,7 @@ from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, nothing_known
+from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
@@ -126,7 +126,7 @@ def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: Arr
     return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
 
 
-def needed_increments(subject: Subject) -> Needed:
+def printed_noise_increments(subject: Subject) -> Needed:
     """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
     return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
 
@@ -149,8 +149,8 @@ def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Mea
 def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
-        return nothing_known(1, subject.too_large)
-    needed = needed_increments(subject)
+        return not_measured(1, subject.too_large)
+    needed = printed_noise_increments(subject)
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 

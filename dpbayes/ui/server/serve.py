@@ -33,24 +33,24 @@ NEAR = 100
 """How many ports above a taken one are tried to name a free one."""
 
 
-def main(asked: argparse.Namespace) -> int:
+def main(args: argparse.Namespace) -> int:
     """Serve until stopped; what stands in the way is one sentence on the error stream and exit code 2."""
-    host = CLASS if asked.for_class else HOST
+    host = CLASS if args.for_class else HOST
     try:
-        _name_connections(asked)
-        port = checked_port(asked.port, host)
+        _name_connections(args)
+        port = checked_port(args.port, host)
         if not APP.is_file():
             raise InputError(f"There is no {APP}: install dpbayes again or restore the file.")
-        address = checked_address() if asked.for_class else ""
+        address = checked_address() if args.for_class else ""
     except InputError as error:
         print(error, file=sys.stderr)
         return REFUSED
     if not address:
-        serve(port, ["--server.address", HOST, *_allowed(asked.names)])
+        serve(port, ["--server.address", HOST, *_allowed(args.names)])
         return HOLDS
     print(who_can_look(f"http://{address}:{port}"), flush=True)
     with class_ledger():
-        serve(port, ["--server.address", CLASS, "--browser.serverAddress", address, *_allowed([address, *asked.names])])
+        serve(port, ["--server.address", CLASS, "--browser.serverAddress", address, *_allowed([address, *args.names])])
     return HOLDS
 
 
@@ -58,12 +58,12 @@ def _allowed(names: Iterable[str]) -> list[str]:
     return [word for name in (*NAMES, *names) for word in ("--server.allowedHosts", name)]
 
 
-def _name_connections(asked: argparse.Namespace) -> None:
+def _name_connections(args: argparse.Namespace) -> None:
     """Put what visitors may connect where every session reads it. Errors: InputError."""
-    if asked.data_root is not None:
-        os.environ[DATA_ROOT] = asked.data_root
-    if asked.connect:
-        os.environ[CONNECT] = "\n".join(asked.connect)
+    if args.data_root is not None:
+        os.environ[DATA_ROOT] = args.data_root
+    if args.connect:
+        os.environ[CONNECT] = "\n".join(args.connect)
     connections()
 
 

@@ -49,9 +49,9 @@ def send_at_once(sockets: Iterable[socket.socket]) -> None:
     Streamlit makes its listening socket without naming a protocol, and asyncio turns the wait off only where TCP is
     named: a file of the page, which leaves in two parts, then takes 44 ms instead of 1.
     """
-    for each in sockets:
-        if each.family in (socket.AF_INET, socket.AF_INET6) and each.type == socket.SOCK_STREAM:
-            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for open_socket in sockets:
+        if open_socket.family in (socket.AF_INET, socket.AF_INET6) and open_socket.type == socket.SOCK_STREAM:
+            open_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def open_sockets() -> Iterator[socket.socket]:

@@ -35,7 +35,7 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.scans import counts_of, records_of
+from dpbayes.ui.session.scans import counts_of, scanned_records
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
 
@@ -143,7 +143,7 @@ class Chosen:
         """The public number of records. Errors: InputError where there is no table, or none that has been counted."""
         if not self.is_connected:
             return self.dataset.n
-        records = records_of(self.connected)
+        records = scanned_records(self.connected)
         return self.counts.n if records is None else records
 
     @cached_property
@@ -334,7 +334,7 @@ class Chosen:
 
     def _mechanism(self, kind: type[NetworkMechanism[Outcome]], prior: Dirichlets) -> Mechanism[Outcome]:
         defaults = self._defaults(kind, prior)
-        values = {each: self.parameter(each, defaults.get(each)) for each in parameters_of(kind)}
+        values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
         shared = {"weights": self.weights_on(prior.network)} if takes_weights(kind) else {}
         return kind(prior=prior, **values, **shared)
 

@@ -18,7 +18,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.address import name_of, open_table, parsed, tables_of, written
+from dpbayes.sources.engines.address import name_parts, open_table, parsed, tables_of, written_name
 from dpbayes.sources.engines.engine import Engine, Field
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
@@ -146,7 +146,7 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
         offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
     if not offered:
         raise InputError("There is no table that can be read there.")
-    return tuple(written(parsed(each).table) for each in offered)
+    return tuple(written_name(parsed(address).table) for address in offered)
 
 
 def connecting(connection: str, path: str, table: str) -> Work[Connected]:
@@ -178,7 +178,7 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
 def _engine(connection: str, path: str, table: str) -> Engine:
     server = connections()
     address = parsed(server.address(connection, path))
-    return open_table(str(replace(address, table=name_of(table)) if table else address), server.within(connection))
+    return open_table(str(replace(address, table=name_parts(table)) if table else address), server.within(connection))
 
 
 def engine_of(mine: Connected) -> Engine:

@@ -67,8 +67,8 @@ class Connections:
 
 def connections() -> Connections:
     """Return what the owner named in the environment. Errors: InputError for what cannot be meant."""
-    told = os.environ.get(CONNECT, "").splitlines()
-    return read_connections(os.environ.get(DATA_ROOT, ""), told)
+    lines = os.environ.get(CONNECT, "").splitlines()
+    return read_connections(os.environ.get(DATA_ROOT, ""), lines)
 
 
 def connection_names() -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def connection_names() -> tuple[str, ...]:
         return ()
 
 
-def read_connections(root: str, told: Iterable[str]) -> Connections:
+def read_connections(root: str, lines: Iterable[str]) -> Connections:
     """Return what an owner named in words.
 
     Errors: InputError for a folder that is none, a name twice, and for what is no address or holds a password.
@@ -88,7 +88,7 @@ def read_connections(root: str, told: Iterable[str]) -> Connections:
     if folder is not None and not folder.is_dir():
         raise InputError(f"The data root {brief(root)} is not a folder.")
     addresses: dict[str, str] = {}
-    for number, text in enumerate((line.strip() for line in told if line.strip()), start=1):
+    for number, text in enumerate((line.strip() for line in lines if line.strip()), start=1):
         named = _NAMED.fullmatch(text)
         name, address = named.groups() if named else (str(number), text)
         if name in addresses or name == FILES:
@@ -149,7 +149,7 @@ def _lies_below(root: Path, place: Path) -> bool:
         return False
 
 
-def listed(root: Path) -> tuple[str, ...]:
+def listed_files(root: Path) -> tuple[str, ...]:
     """Return the first files and folders that can be connected, by their paths below the folder, in order."""
     offered: dict[str, None] = {}
     for place in _walked(root):

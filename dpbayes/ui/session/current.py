@@ -44,11 +44,11 @@ def move_settings(place: str) -> None:
     st.session_state["link.problems"] = current(), problems
 
 
-def follow(query: Mapping[str, str]) -> None:
+def follow_address(query: Mapping[str, str]) -> None:
     """Make the settings those of an address that Back or Forward has led to, but for what no address carries."""
-    now, (asked, problems) = current(), settings_from(query)
+    now, (linked, problems) = current(), settings_from(query)
     kept = {name: getattr(now, name) for name in too_long(now) if name not in query}
-    asked = dataclasses.replace(asked, **kept)
-    if asked != now:
-        st.session_state["settings"] = asked
-        st.session_state["link.problems"] = asked, problems
+    linked = dataclasses.replace(linked, **kept)
+    if linked != now:
+        st.session_state["settings"] = linked
+        st.session_state["link.problems"] = linked, problems

@@ -13,7 +13,7 @@ def kept(name: str, made_from: object, make: Callable[[], Result]) -> Result:
 
     What `make` raises leaves the former value where it was.
     """
-    known = st.session_state.get(name)
-    if known is None or known[0] != made_from:
-        known = st.session_state[name] = made_from, make()
-    return cast("Result", known[1])
+    entry = st.session_state.get(name)
+    if entry is None or entry[0] != made_from:
+        entry = st.session_state[name] = made_from, make()
+    return cast("Result", entry[1])

@@ -14,7 +14,16 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
-from dpbayes.ui.session.settings import CONNECTED, MECHANISM_NAMES, PARAMETERS, Cpts, Present, Seat, Settings, opening
+from dpbayes.ui.session.settings import (
+    CONNECTED,
+    MECHANISM_NAMES,
+    PARAMETERS,
+    Cpts,
+    Present,
+    Seat,
+    Settings,
+    title_at_sentence_start,
+)
 
 MOST_PLACES = 99
 """Steps of a story that a link can count to: more than any has."""
@@ -23,8 +32,8 @@ MOST_KEY = 40
 """Letters of what a story is called in a link."""
 
 
-def _one_of(name: str, known: Iterable[str]) -> Callable[[str], str]:
-    options = tuple(known)
+def _one_of(name: str, names: Iterable[str]) -> Callable[[str], str]:
+    options = tuple(names)
 
     def read(text: str) -> str:
         if text not in options:
@@ -102,7 +111,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "matters": lambda text: _names(_short(text)),
     "story": _story,
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
-    "present": lambda text: Present(_one_of("way to present", (each.value for each in Present))(text)),
+    "present": lambda text: Present(_one_of("way to present", (way.value for way in Present))(text)),
 }
 """How each field is read from text, whether it comes from a link or was typed."""
 
@@ -113,11 +122,11 @@ def read_parameter(name: str, text: str) -> Any:
     if isinstance(parameter, Choice):
         options = [str(option.value) for option in parameter.options]
         if text not in options:
-            known = ", ".join(options)
-            offered = f"; there are {known}" if len(known) < 200 else ""
-            raise InputError(f"{opening(name)} cannot be {brief(text)}{offered}.")
+            names = ", ".join(options)
+            offered = f"; there are {names}" if len(names) < 200 else ""
+            raise InputError(f"{title_at_sentence_start(name)} cannot be {brief(text)}{offered}.")
         return parameter.options(text)
-    return parameter.checked(opening(name), text)
+    return parameter.checked(title_at_sentence_start(name), text)
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:

@@ -46,8 +46,8 @@ def end_when_gone(work: Endable) -> None:
         return
     with _lock:
         is_first = not _watched
-        known = _watched.get(id(work))
-        if known is None or known.work() is not work:  # a number is given again when its object is gone
+        watched = _watched.get(id(work))
+        if watched is None or watched.work() is not work:  # a number is given again when its object is gone
             _watched[id(work)] = _Watched(run.session_id, weakref.ref(work))
     if is_first:
         threading.Thread(target=_watch, name="presence", daemon=True).start()
@@ -58,20 +58,20 @@ def _watch() -> None:
     left = True
     while left:
         time.sleep(LOOK)
-        left = look()
+        left = check_browsers()
 
 
-def look() -> bool:
+def check_browsers() -> bool:
     """Look once at whose browser is gone; return whether there is still work to look after."""
     gone: list[Endable] = []
     with _lock:
-        for key, each in list(_watched.items()):
-            work = each.work()
+        for key, watched in list(_watched.items()):
+            work = watched.work()
             if work is None or not work.going:
                 del _watched[key]
                 continue
-            each.missed = 0 if _is_here(each.session) else each.missed + 1
-            if each.missed >= 2:
+            watched.missed = 0 if _is_here(watched.session) else watched.missed + 1
+            if watched.missed >= 2:
                 gone.append(work)
         is_left = bool(_watched)
     for work in gone:  # an engine may take a moment, for which no page waits

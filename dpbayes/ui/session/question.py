@@ -8,7 +8,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import kept
 
 
-def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
+def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
     """Return the target, a telling one where none is chosen, and what is given: states by node."""
     net, settings = chosen.network, chosen.settings
     target = settings.target if settings.target in net.names else telling_target(chosen)
@@ -20,7 +20,7 @@ def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
 def has_question(chosen: Chosen) -> bool:
     """Return whether the question is the person's: she chose a target or what is given."""
     settings = chosen.settings
-    return settings.target in chosen.network.names or bool(settings.evidence and question(chosen)[1])
+    return settings.target in chosen.network.names or bool(settings.evidence and target_and_evidence(chosen)[1])
 
 
 def telling_target(chosen: Chosen) -> str:

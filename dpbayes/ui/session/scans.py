@@ -80,11 +80,11 @@ def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan[Counts]]]:
     return [(key[1], scan) for key, scan in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
 
 
-def records_of(mine: Connected) -> int | None:
+def scanned_records(mine: Connected) -> int | None:
     """Return how many records the last scan of these columns counted, whatever the network; None before the first."""
     columns = mine.in_use
-    known = [scan.result.n for used, scan in _of_table(mine) if scan.result is not None and used == columns]
-    return known[-1] if known else None
+    sizes = [scan.result.n for used, scan in _of_table(mine) if scan.result is not None and used == columns]
+    return sizes[-1] if sizes else None
 
 
 def counts_of(mine: Connected, network: Network) -> Counts:

@@ -92,8 +92,8 @@ class Settings:
         chosen = dict(self.parameters)
         if name in chosen or default is not None:
             return chosen.get(name, default)
-        known = PARAMETERS[name]
-        return known.typical if isinstance(known, Parameter) else next(iter(known.options))
+        parameter = PARAMETERS[name]
+        return parameter.typical if isinstance(parameter, Parameter) else next(iter(parameter.options))
 
     def options(self, page: str) -> Any:
         """Return all options of a page as the instance of its class that `OPTIONS` names."""
@@ -102,18 +102,18 @@ class Settings:
 
     def with_parameter(self, name: str, value: object) -> "Settings":
         """Return the settings with one parameter or option set. Errors: InputError out of range."""
-        checked = PARAMETERS[name].checked(opening(name), value)
+        checked = PARAMETERS[name].checked(title_at_sentence_start(name), value)
         chosen = {**dict(self.parameters), name: checked}
         return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
 
 
-def called(name: str) -> str:
+def parameter_title(name: str) -> str:
     """Return what a person calls a parameter or an option."""
     return PARAMETERS[name].title or name.rpartition(".")[2]
 
 
-def opening(name: str) -> str:
-    """Return `called` as a sentence begins with it: with a capital letter, but for a symbol such as epsilon or t."""
-    word, known = called(name), PARAMETERS[name]
-    symbol = known.symbol.removeprefix("\\") if isinstance(known, Parameter) else ""
+def title_at_sentence_start(name: str) -> str:
+    """Return `parameter_title` with a capital letter, but for a symbol such as epsilon or t."""
+    word, parameter = parameter_title(name), PARAMETERS[name]
+    symbol = parameter.symbol.removeprefix("\\") if isinstance(parameter, Parameter) else ""
     return word if word == symbol else word[:1].upper() + word[1:]

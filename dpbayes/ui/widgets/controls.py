@@ -11,7 +11,7 @@ from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
-from dpbayes.ui.session.settings import PARAMETERS, called
+from dpbayes.ui.session.settings import PARAMETERS, parameter_title
 from dpbayes.ui.widgets.address import hold_link, release_link
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT
@@ -161,7 +161,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
 
 
 def _title(name: str) -> str:
-    title = called(name)
+    title = parameter_title(name)
     return title[0].upper() + title[1:]
 
 

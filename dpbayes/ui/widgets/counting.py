@@ -6,7 +6,7 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.scans import NOT_COUNTED, forget_scans, keep_scan, scan_key, scanned, scanning
-from dpbayes.ui.widgets.scanning import forget_asking, scan_once_asked
+from dpbayes.ui.widgets.scanning import forget_asking, scan_on_request
 
 KIND = "connected"
 
@@ -27,13 +27,13 @@ def count_connected(chosen: Chosen) -> bool:
         return False
     refused = _refused(chosen)
     if refused == NOT_COUNTED:
-        return scan_once_asked(
+        return scan_on_request(
             KIND,
             key,
             lambda: scanning(chosen.connected, chosen.network),
             lambda scan: keep_scan(key, scan),
             label="Count the table",
-            told=f"One scan of {escaped(chosen.connected.title)} counts the {chosen.network.cell_count:,} cells of "
+            purpose=f"One scan of {escaped(chosen.connected.title)} counts the {chosen.network.cell_count:,} cells of "
             "this network.",
         )
     if refused and scanned(key) is not None:

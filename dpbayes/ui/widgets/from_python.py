@@ -194,7 +194,7 @@ def _expression(value: object, imports: dict[str, None]) -> str:
     if isinstance(value, enum.Enum):
         return f"{_class(type(value), imports)}.{value.name}"
     if isinstance(value, tuple):
-        return "(" + "".join(f"{_expression(each, imports)}, " for each in value).removesuffix(" ") + ")"
+        return "(" + "".join(f"{_expression(item, imports)}, " for item in value).removesuffix(" ") + ")"
     if isinstance(value, np.generic):
         return repr(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -43,7 +43,7 @@ _LOG = logging.getLogger(__name__)
 def watch() -> None:
     """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
     take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
-    AppSession.request_rerun = _whole_where_asked(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
+    AppSession.request_rerun = _whole_page_if_needed(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
     SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
 
@@ -72,8 +72,8 @@ def _deliver() -> None:
     waiting, run = st.session_state.get(_WAITING), get_script_run_ctx()
     if waiting is None or run is None:
         return
-    known = run.session_state._state._new_widget_state.widget_metadata
-    later = [state for state in waiting.widgets if state.id not in known]
+    metadata = run.session_state._state._new_widget_state.widget_metadata
+    later = [state for state in waiting.widgets if state.id not in metadata]
     st.session_state[_WAITING] = None
     if len(later) == len(waiting.widgets):
         return
@@ -92,40 +92,40 @@ def _deliver() -> None:
     )
 
 
-def _whole_where_asked(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
+def _whole_page_if_needed(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
     @functools.wraps(request)
     def requested(session: AppSession, client: ClientState | None) -> None:
         if client is not None and client.fragment_id:
-            known = session.session_state._new_widget_state.widget_metadata
+            metadata = session.session_state._new_widget_state.widget_metadata
             # The server has started anew under an open page: this session knows no part of it that could rerun alone.
-            if not known or _presses_elsewhere(client, known):
+            if not metadata or _presses_elsewhere(client, metadata):
                 client.fragment_id = ""
         request(session, client)
 
     return requested
 
 
-def _presses_elsewhere(client: ClientState, known: Mapping[str, WidgetMetadata[Any]]) -> bool:
+def _presses_elsewhere(client: ClientState, metadata: Mapping[str, WidgetMetadata[Any]]) -> bool:
     """Whether something is pressed in one message with a part of the page that it does not stand in.
 
     The browser puts what happens at once into one message and asks for the part of the first alone to run: a key that
     turns a story's step as the hand leaves the slider would be heard, and nothing would turn.
     """
     pressed = [state.id for state in client.widget_states.widgets if state.WhichOneof("value") in _PRESSES]
-    return any(known[each].fragment_id != client.fragment_id for each in pressed if each in known)
+    return any(metadata[widget].fragment_id != client.fragment_id for widget in pressed if widget in metadata)
 
 
 def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[SessionState, WidgetStates], None]:
     @functools.wraps(take)
     def checked(session: SessionState, sent: WidgetStates) -> None:
-        known = session._new_widget_state.widget_metadata
-        if sent.widgets and not known and _WAITING not in session:
+        metadata = session._new_widget_state.widget_metadata
+        if sent.widgets and not metadata and _WAITING not in session:
             # The server has started anew under an open page. What moved there cannot be told from what did not before
             # the page has been drawn as its link says.
             session[_WAITING] = sent
             st.rerun()
-        on_page = [state for state in sent.widgets if state.id in known]
-        fit = [state for state in on_page if _fits(state, known[state.id])]
+        on_page = [state for state in sent.widgets if state.id in metadata]
+        fit = [state for state in on_page if _fits(state, metadata[state.id])]
         session[_NOTES] = [LEFT_OUT] if len(fit) < len(on_page) else []
         try:
             take(session, WidgetStates(widgets=fit))
@@ -186,8 +186,8 @@ def _same(shown: object, value: object) -> bool:
 def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
     """Whether a control can have sent this: it reads it, and would write the same."""
     field = state.WhichOneof("value")
-    known: str | None = metadata.value_type
-    expected = known or "string_value"  # Streamlit forgets the type of a list that was emptied
+    value_type: str | None = metadata.value_type
+    expected = value_type or "string_value"  # Streamlit forgets the type of a list that was emptied
     if field not in (expected, None) or state.ByteSize() > MOST_BYTES:
         return False
     chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]

@@ -8,7 +8,7 @@ from typing import Any
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.settings import PARAMETERS, Settings, called
+from dpbayes.ui.session.settings import PARAMETERS, Settings, parameter_title
 
 Attempt = Callable[[Settings], object]
 """Tries settings out, at little cost, and raises an InputError for what cannot be done."""
@@ -54,25 +54,25 @@ def highest(name: str) -> float:
     return parameter.high
 
 
-def nearest(asked: Settings, giving: Mapping[str, float], attempt: Attempt) -> Possible:
+def nearest(requested: Settings, giving: Mapping[str, float], attempt: Attempt) -> Possible:
     """Return the settings asked for or, where `attempt` refuses these, the nearest that it takes.
 
     `giving` are the options that may give way, what matters most first, each with the value at which it has given way
     in full. Errors: InputError of what was asked for, where none of them helps.
     """
     try:
-        attempt(asked)
+        attempt(requested)
     except InputError as error:
         refused = error
     else:
-        return Possible(asked, giving, attempt)
-    settings = _given_way(asked, giving)
+        return Possible(requested, giving, attempt)
+    settings = _given_way(requested, giving)
     if not _takes(attempt, settings):
         raise refused
     for name, end in giving.items():
-        settings = settings.with_parameter(name, _kept(asked, settings, name, end, attempt))
-    changed = [name for name in giving if settings.parameter(name) != asked.parameter(name)]
-    shown = ", ".join(f"{called(name)} = {_number(settings.parameter(name))}" for name in changed)
+        settings = settings.with_parameter(name, _kept(requested, settings, name, end, attempt))
+    changed = [name for name in giving if settings.parameter(name) != requested.parameter(name)]
+    shown = ", ".join(f"{parameter_title(name)} = {_number(settings.parameter(name))}" for name in changed)
     return Possible(settings, giving, attempt, f"{refused} The page shows the nearest possible setting: {shown}.")
 
 
@@ -82,9 +82,9 @@ def _given_way(settings: Settings, giving: Mapping[str, float]) -> Settings:
     return settings
 
 
-def _kept(asked: Settings, settings: Settings, name: str, end: float, attempt: Attempt) -> float:
+def _kept(requested: Settings, settings: Settings, name: str, end: float, attempt: Attempt) -> float:
     """Return the value nearest to the one asked for that `attempt` takes, on the way from `end` to it."""
-    wanted: float = asked.parameter(name)
+    wanted: float = requested.parameter(name)
     if wanted == end or _takes(attempt, settings.with_parameter(name, wanted)):
         return wanted
     way = _way(name, end, wanted)

@@ -69,8 +69,8 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     _views(document, release, reading, data, key=key, suspicion=suspicion)
     with st.expander("Certificate"):
         for name, text in document.content["certificate"].items():
-            told = "\n".join(f"- {escaped(each)}" for each in text) if isinstance(text, list) else escaped(str(text))
-            st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{told}")
+            lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(str(text))
+            st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
 
 
 def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None:
@@ -141,26 +141,26 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
         private = mean, *release.posterior.interval(LEVEL, cells=cells)
         said.append(INTERVALS[reading])
     if reading is Reading.NOISE_AWARE:
-        known = release.noise_aware_cells(cells)
-        private, as_real = (known.mean, *known.interval(LEVEL)), private
-        said += filter(None, [roughness(known)])
+        aware = release.noise_aware_cells(cells)
+        private, as_real = (aware.mean, *aware.interval(LEVEL)), private
+        said += filter(None, [roughness(aware)])
     labels = [network.cell_label(int(cell)) for cell in cells]
     chart(
         rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),
         key=f"{key}.rows",
         alt="The released probability of one state in each row, with its 95% interval if there is a posterior.",
-        release=_told_of(document.request, mechanism.label),
+        release=_release_facts(document.request, mechanism.label),
     )
     if network.row_count > len(rows):
         said.insert(0, f"The chart shows the first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
     st.caption(" ".join(said))
 
 
-def _told_of(request: ReleaseRequest, label: str) -> dict[str, str]:
+def _release_facts(request: ReleaseRequest, label: str) -> dict[str, str]:
     """Return what a picture of a release says of it: what it was made by, of what."""
     spent = {"epsilon": request.epsilon} if request.epsilon else {"rho": request.rho}
-    told = {name: amount_text(amount) for name, amount in spent.items()}
-    return {"mechanism": label, **told, "table": request.dataset, "n": f"{request.n:,}"}
+    amounts = {name: amount_text(amount) for name, amount in spent.items()}
+    return {"mechanism": label, **amounts, "table": request.dataset, "n": f"{request.n:,}"}
 
 
 def _of_files(network: Network, reading: Reading) -> Reading:
@@ -175,10 +175,10 @@ def _of_files(network: Network, reading: Reading) -> Reading:
 
 
 def _views(
-    document: ReleaseDocument, release: Release[Outcome], asked: Reading, data: bytes, *, key: str, suspicion: float
+    document: ReleaseDocument, release: Release[Outcome], requested: Reading, data: bytes, *, key: str, suspicion: float
 ) -> None:
     """Offer everything that can be made of the release; all of it is computed from the released numbers alone."""
-    reading = _of_files(document.request.network, asked)
+    reading = _of_files(document.request.network, requested)
 
     def offer(label: str, file: str, content: object, mime: str) -> None:
         st.download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}", on_click="ignore")  # type: ignore[arg-type]

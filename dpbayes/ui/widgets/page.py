@@ -32,14 +32,14 @@ MOVING = '<span class="moving"></span>'
 """What is on the page from a move of its main control until all of it is new: `style.css` fades what is of a former
 one."""
 
-_OPEN, _ASKED, _MARK, _CONTINUES = "page.open", "page.asked", "page.mark", "page.continues"
+_OPEN, _RERUN, _MARK, _CONTINUES = "page.open", "page.asked", "page.mark", "page.continues"
 _FRAMES = "page.frames"
 
 
 def within_app() -> None:
     """Run again, once in a session, if this page began without `app.py`: see dpbayes/ui/__init__.py."""
-    if not st.session_state.setdefault(_ASKED, is_guarded()):
-        st.session_state[_ASKED] = True
+    if not st.session_state.setdefault(_RERUN, is_guarded()):
+        st.session_state[_RERUN] = True
         st.rerun()
 
 

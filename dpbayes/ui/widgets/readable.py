@@ -8,7 +8,7 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.session.chosen import Chosen
 
 
-def called(chosen: Chosen, names: Iterable[str]) -> None:
+def readable_names_note(chosen: Chosen, names: Iterable[str]) -> None:
     """Say below a question what its nodes are called in a sentence, where that is another name than their own."""
     said = [
         f"{escaped(name)}: {escaped(chosen.readable[name].name)}"

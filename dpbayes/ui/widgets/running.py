@@ -149,9 +149,9 @@ def forget(kind: str, key: Hashable) -> None:
 
 def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
-    known = kept.pop(key, None)
-    kept[key] = work = start() if known is None or known.lost else known
-    unfinished = [old for old, each in kept.items() if not each.done]
+    existing = kept.pop(key, None)
+    kept[key] = work = start() if existing is None or existing.lost else existing
+    unfinished = [old for old, other in kept.items() if not other.done]
     for old in {*list(kept)[:-KEPT], *unfinished[:-UNFINISHED]}:
         del kept[old]
     return work
@@ -159,16 +159,16 @@ def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Run
 
 def so_far(kind: str, key: Hashable) -> Any | None:
     """Return what is in of this session's work with this key, without starting or going on with it; None if nothing."""
-    known = st.session_state.get(f"{kind}.running", {}).get(key)
-    return None if known is None else known.result
+    work = st.session_state.get(f"{kind}.running", {}).get(key)
+    return None if work is None else work.result
 
 
 def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
     """Show how far the work is, `said` in words, and the button that stops it or goes on: it, and what runs `along`."""
 
     def turn(*, stopped: bool) -> None:
-        for each in (work, *along):
-            each.stop() if stopped else each.go_on()
+        for task in (work, *along):
+            task.stop() if stopped else task.go_on()
 
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")

@@ -11,28 +11,28 @@ from dpbayes.base.text import done, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
-from dpbayes.ui.widgets.show import refusal
+from dpbayes.ui.widgets.show import show_refusal
 
 Result = TypeVar("Result")
 
 
-def scan_once_asked(
+def scan_on_request(
     kind: str,
     key: Hashable,
     start: Callable[[], Work[Result]],
     keep: Callable[[Scan[Result]], None],
     *,
     label: str,
-    told: str,
+    purpose: str,
 ) -> bool:
     """Offer a scan by a button; once it is asked for, go on with it and `keep` what it brings; whether it goes on.
 
-    `told` is what it is for; a sentence after it says that the table stays unchanged.
+    `purpose` is what it is for; a sentence after it says that the table stays unchanged.
     """
-    if st.session_state.get(_asked(kind)) != key:
+    if st.session_state.get(_request_key(kind)) != key:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, type="primary", key=f"{kind}.scan", on_click=_ask, args=(kind, key))
-            st.caption(f"{told} Nothing is written to the source, and no record leaves it.")
+            st.caption(f"{purpose} Nothing is written to the source, and no record leaves it.")
         return False
     work = running_elsewhere(kind, key, start)
     scan = _after_a_moment(work)
@@ -55,7 +55,7 @@ def _after_a_moment(work: Running[Result]) -> Scan[Result] | None:
     return Scan(work.result, work.seconds) if work.done else None
 
 
-def done_as_asked(
+def done_on_request(
     kind: str, key: Hashable, start: Callable[[], Work[Result]], keep: Callable[[Result], None], *, of: str
 ) -> bool:
     """Do in steps what a button asked for, with a bar and a way to stop, and keep what comes; whether it goes on.
@@ -69,7 +69,7 @@ def done_as_asked(
             return _under_way(kind, work, of=of)
         keep(work.result)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
     forget(kind, key)
     del st.session_state[kind]
     if work.done:
@@ -86,12 +86,12 @@ def _under_way(kind: str, work: Running[Any], *, of: str) -> bool:
 
 def forget_asking(kind: str) -> None:
     """Forget that a scan was asked for: the next one is offered again."""
-    st.session_state.pop(_asked(kind), None)
+    st.session_state.pop(_request_key(kind), None)
 
 
 def _ask(kind: str, key: Hashable) -> None:
-    st.session_state[_asked(kind)] = key
+    st.session_state[_request_key(kind)] = key
 
 
-def _asked(kind: str) -> str:
+def _request_key(kind: str) -> str:
     return f"{kind}.asked"

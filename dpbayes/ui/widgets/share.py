@@ -18,13 +18,13 @@ class Served:
     """What the server listens on, and the address by which other computers find it, empty where none is known."""
 
     listens: str
-    known_as: str
+    public_name: str
 
     @classmethod
     def now(cls) -> "Served":
         """Return how this server was started."""
-        known = str(st.get_option("browser.serverAddress") or "")
-        return cls(str(st.get_option("server.address") or ""), "" if is_own(known) else known)
+        address = str(st.get_option("browser.serverAddress") or "")
+        return cls(str(st.get_option("server.address") or ""), "" if is_own(address) else address)
 
 
 def is_own(host: str) -> bool:
@@ -42,7 +42,7 @@ def shareable(opened: str, served: Served) -> tuple[str, str]:
     parts = urlsplit(opened)
     if not is_own(parts.hostname or "localhost"):  # who opened it came from elsewhere, or by a name that others know
         return opened, ""
-    if is_own(served.listens) or not served.known_as:
+    if is_own(served.listens) or not served.public_name:
         return opened, ONLY_HERE
     port = f":{parts.port}" if parts.port else ""
-    return urlunsplit(parts._replace(netloc=f"{served.known_as}{port}")), ""
+    return urlunsplit(parts._replace(netloc=f"{served.public_name}{port}")), ""

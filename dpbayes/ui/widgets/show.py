@@ -46,7 +46,7 @@ def sentence_instead() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
 
 
 _TO_UNFOLD = "page.to_unfold"
@@ -67,7 +67,7 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
         yield bool(part.open)
 
 
-def refusal(error: InputError) -> None:
+def show_refusal(error: InputError) -> None:
     """Show a refusal's sentence."""
     st.warning(escaped(str(error)))
 
@@ -75,7 +75,7 @@ def refusal(error: InputError) -> None:
 def remark(sentence: str) -> None:
     """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
     if sentence:
-        refusal(InputError(sentence))
+        show_refusal(InputError(sentence))
 
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
@@ -100,7 +100,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
     except Exception as error:
         log_failure(error)
         st.error(WENT_WRONG)
@@ -129,11 +129,11 @@ def numbers(frame: pd.DataFrame, *, help: Mapping[str, str] | None = None, unkno
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
     columns = {name: st.column_config.NumberColumn(help=text) for name, text in (help or {}).items()}
-    told = frame.head(MOST_ROWS).style.format(_told)  # the cells stay numbers
-    st.dataframe(told, hide_index=True, column_config=columns, placeholder=unknown, **more)
+    styled = frame.head(MOST_ROWS).style.format(_cell_text)  # the cells stay numbers
+    st.dataframe(styled, hide_index=True, column_config=columns, placeholder=unknown, **more)
 
 
-def _told(value: object) -> str:
+def _cell_text(value: object) -> str:
     return near_one(value) if isinstance(value, float) else str(value)
 
 

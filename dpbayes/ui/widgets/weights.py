@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
-from dpbayes.mechanisms.noise.shares import weights_told
+from dpbayes.mechanisms.noise.shares import weight_texts
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change
@@ -29,7 +29,7 @@ def weights_control(chosen: Chosen, network: Network) -> None:
 
 def weights_said(network: Network, weights: tuple[float, ...]) -> str:
     """Return the weights as the start of a sentence: "The squared error in the table of dysp counts 10 times"."""
-    named = [text.rpartition("=")[0] for text in weights_told(network, weights)]
+    named = [text.rpartition("=")[0] for text in weight_texts(network, weights)]
     tables = f"the table of {escaped(named[0])}" if len(named) == 1 else f"the tables of {escaped(', '.join(named))}"
     times = sorted({weight for weight in weights if weight != 1})
     often = " to ".join(numeral(weight) for weight in (times if len(times) < 3 else (times[0], times[-1])))

@@ -108,7 +108,7 @@ def test_a_mechanism_that_nobody_knows_is_bounded_from_its_releases(tables):
     assert broken.epsilon <= 2
 
 
-def test_the_exact_posterior_is_told_apart_and_promises_nothing():
+def test_the_exact_posterior_is_distinguishable_and_promises_nothing():
     mechanism = Exact(prior=Dirichlets.symmetric(empty(1)))
     first, second = (mechanism.statistic(table_of(empty(1), [(0,)] * 4 + [(k,)])) for k in (0, 1))
     report = by_draws(mechanism, first, second)

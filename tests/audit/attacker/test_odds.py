@@ -43,8 +43,8 @@ DICE = {
     "one": (LaplaceOne, {}),
     "cells": (LaplaceCells, {}),
 }
-each_kind = pytest.mark.parametrize(("kind", "options"), KINDS.values(), ids=KINDS)
-each_die = pytest.mark.parametrize(("kind", "options"), DICE.values(), ids=DICE)
+with_every_kind = pytest.mark.parametrize(("kind", "options"), KINDS.values(), ids=KINDS)
+with_every_die = pytest.mark.parametrize(("kind", "options"), DICE.values(), ids=DICE)
 
 
 def rng(seed: int = 4) -> np.random.Generator:
@@ -69,7 +69,7 @@ def attack(mechanism, tables, size=(400, 30), prior=0.5):
 # Every release
 
 
-@each_kind
+@with_every_kind
 @pytest.mark.parametrize("order", [1, -1])
 def test_no_release_says_more_than_is_certified(kind, options, order):
     mechanism = build(kind, options)
@@ -79,7 +79,7 @@ def test_no_release_says_more_than_is_certified(kind, options, order):
     assert np.abs(attackers.ratios).max() > 0.05 * mechanism.certified.epsilon
 
 
-@each_kind
+@with_every_kind
 def test_the_likelihoods_are_those_of_the_law_the_releases_come_from(kind, options):
     # E_x[e^(-L)] = 1 for any law whose support is that of y: it fails when noise and ratio do not belong together.
     mechanism, tables = build(kind, options), neighbours(V_STRUCTURE)
@@ -107,7 +107,7 @@ def test_where_every_column_is_constant_no_release_tells_anything(name, size):
     assert ratios.tolist() == np.zeros(size).tolist()
 
 
-@each_kind
+@with_every_kind
 def test_exchanging_the_tables_turns_the_sign(kind, options):
     mechanism, (first, second) = build(kind, options), neighbours(V_STRUCTURE)
     released = mechanism.release(first, rng(), (50,)).outcome
@@ -161,7 +161,7 @@ def test_atoms_of_clipped_counts_are_weighed_right():
 # Dice
 
 
-@each_die
+@with_every_die
 def test_no_release_of_a_die_says_more_than_the_worst_case(kind, options):
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     first, second = np.array([30, 0]), np.array([29, 1])

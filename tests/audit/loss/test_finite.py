@@ -77,7 +77,7 @@ def test_a_law_may_be_given_before_it_is_normalised(log_pmf, masses, delta):
         exact_curve(weights, pairs=BOTH, epsilons=epsilons, log_masses=masses + 1e-6)
 
 
-def test_a_loss_that_differs_from_epsilon_by_less_than_rounding_is_told_from_it():
+def test_a_loss_that_differs_from_epsilon_by_less_than_rounding_is_distinct_from_it():
     # One output's weights differ by exactly 500, the normalisers' logarithms by e^-280 - e^-290.
     weights = np.array([[0.0, -500.0, -290.0], [-500.0, 0.0, -280.0]])
     curve = exact_curve(weights, pairs=BOTH, epsilons=[500.0], log_masses=special.logsumexp(weights, axis=1))

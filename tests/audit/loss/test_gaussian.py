@@ -63,7 +63,7 @@ def two_feature_attack(n: int) -> tuple[Moments, Moments]:
 # The largest value of a quadratic over a ball
 
 
-@pytest.mark.parametrize(("seed", "radius"), crossed(range(6), [0.3, 1.0, 4.0], each=1))
+@pytest.mark.parametrize(("seed", "radius"), crossed(range(6), [0.3, 1.0, 4.0], times=1))
 def test_the_largest_value_in_a_disc_is_what_a_grid_finds(seed, radius):
     draw = np.random.default_rng(seed)
     curvature = draw.standard_normal((2, 2))
@@ -96,10 +96,10 @@ def test_known_largest_values(curvature, slope, radius, largest):
 @pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
 def test_next_to_no_slope_along_the_steepest_axis_changes_next_to_nothing(turn, slope):
     axes = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
-    for steep, known in ((2.0, 1.125), (0.0, 0.0)):
+    for steep, expected in ((2.0, 1.125), (0.0, 0.0)):
         curvature = axes @ np.diag([steep, steep / 2]) @ axes.T
         largest = largest_in_ball(curvature, axes @ [slope, steep / 4], 1.0)
-        assert largest == pytest.approx(known, abs=2e-9)
+        assert largest == pytest.approx(expected, abs=2e-9)
 
 
 def test_largest_values_come_in_batches():
@@ -153,7 +153,7 @@ def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves(
 
 
 @pytest.mark.parametrize(
-    ("bound", "n", "known"),
+    ("bound", "n", "expected"),
     [
         (0.25, 1, 0.5),
         (0.25, 1_000, 0.998),
@@ -162,18 +162,18 @@ def test_two_features_of_which_one_is_never_used_lose_what_the_cut_prior_leaves(
         (1.0, 10**6, 4.0),
     ],
 )
-def test_the_attack_on_one_feature_has_its_known_loss(bound, n, known):
+def test_the_attack_on_one_feature_has_its_known_loss(bound, n, expected):
     mechanism = sampler(bound)
     value = float(loss(mechanism, *one_feature_attack(n)))
-    assert value == pytest.approx(known, abs=2e-3)
+    assert value == pytest.approx(expected, abs=2e-3)
     assert value <= mechanism.certified.epsilon
 
 
-@pytest.mark.parametrize(("n", "known"), [(1, 4.5), (100, 8.393), (10**6, 8.995)])
-def test_the_attack_on_two_features_has_its_known_loss(n, known):
+@pytest.mark.parametrize(("n", "expected"), [(1, 4.5), (100, 8.393), (10**6, 8.995)])
+def test_the_attack_on_two_features_has_its_known_loss(n, expected):
     mechanism = sampler(2.0)
     value = float(loss(mechanism, *two_feature_attack(n)))
-    assert value == pytest.approx(known, abs=1e-3)
+    assert value == pytest.approx(expected, abs=1e-3)
     assert value <= mechanism.certified.epsilon == 9
 
 
@@ -211,7 +211,7 @@ def test_half_the_noise_is_found_out_in_two_dimensions():
 
 
 @pytest.mark.parametrize(
-    ("bound", "setting"), crossed([0.25, 1.0, 3.0], [(1, FLAT), (30, 5.0), (30, FLAT), (1, 5.0)], each=1)
+    ("bound", "setting"), crossed([0.25, 1.0, 3.0], [(1, FLAT), (30, 5.0), (30, FLAT), (1, 5.0)], times=1)
 )
 def test_no_neighbours_on_a_grid_of_single_feature_records_beat_the_promise(bound, setting):
     n, b = setting

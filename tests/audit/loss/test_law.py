@@ -75,7 +75,7 @@ def test_simulated_losses_pass_a_level_as_often_and_those_of_noise_ten_percent_o
 def test_no_pair_below_a_curve_passes_a_level_more_often_than_the_curve_allows(level):
     worst = LaplaceNoise(8, 1 / 8)
     bound = chance_above_at_most(worst, level)
-    for pair in worst.of_fewer(1):
+    for pair in worst.for_fewer_moved_values(1):
         assert chance_above(pair, level)[0] <= bound
 
 
@@ -94,9 +94,9 @@ def test_the_bound_of_a_curve_is_reached_by_some_pair():
 
 @pytest.mark.parametrize("level", [0, -1, math.nan])
 def test_a_level_that_is_not_positive_is_refused(level):
-    for asked in (chance_above, chance_above_at_most):
+    for bound in (chance_above, chance_above_at_most):
         with pytest.raises(InputError):
-            asked(LaplaceNoise(2, 1), level)
+            bound(LaplaceNoise(2, 1), level)
 
 
 # What a promise allows
@@ -104,8 +104,8 @@ def test_a_level_that_is_not_positive_is_refused(level):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.01), (3.0, 1e-6), (1.0, 1.0)])
 def test_one_release_separates_by_the_known_total_variation(epsilon, delta):
-    known = (math.expm1(epsilon) + 2 * delta) / (math.exp(epsilon) + 1)
-    assert PromisedLoss(epsilon, delta).deltas(0.0)[1] == pytest.approx(known, rel=1e-12)
+    expected = (math.expm1(epsilon) + 2 * delta) / (math.exp(epsilon) + 1)
+    assert PromisedLoss(epsilon, delta).deltas(0.0)[1] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_several_releases_lose_what_all_outputs_of_the_worst_ones_show(epsilon, 
         assert PromisedLoss(epsilon, delta, releases).deltas(level)[1] == pytest.approx(exact, abs=1e-14)
 
 
-def test_extreme_promises_are_told_without_overflow():
+def test_extreme_promises_are_stated_without_overflow():
     assert PromisedLoss(math.inf).deltas(0.0)[1] == 1
     assert PromisedLoss(1000.0, 0.0, 1000).deltas(0.0)[1] == pytest.approx(1)
     assert PromisedLoss(0.0, 0.0, 1000).deltas(0.0)[1] == 0
@@ -137,7 +137,7 @@ def test_a_bracket_has_the_lower_value_of_one_law_and_the_upper_of_another():
 
 
 def test_several_releases_are_so_many_values_that_move():
-    four, two = LaplaceNoise(4, 0.3).of_fewer(2, releases=3)
+    four, two = LaplaceNoise(4, 0.3).for_fewer_moved_values(2, releases=3)
     assert (four.moved, two.moved) == (12, 6)
-    assert LaplaceNoise(0, 0.3).of_fewer(2) == []
+    assert LaplaceNoise(0, 0.3).for_fewer_moved_values(2) == []
     assert Losses.of([]).curve.deltas(0.0)[1] == 0

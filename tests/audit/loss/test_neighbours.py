@@ -19,10 +19,10 @@ TINY = {
     "two nodes": chain(2),
     "v-structure": V_STRUCTURE,
 }
-each_network = pytest.mark.parametrize("network", TINY.values(), ids=TINY)
+with_every_network = pytest.mark.parametrize("network", TINY.values(), ids=TINY)
 
 
-@each_network
+@with_every_network
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_every_table_is_there_once_with_its_counts(network, n):
     tables = all_tables(network, n=n)
@@ -32,7 +32,7 @@ def test_every_table_is_there_once_with_its_counts(network, n):
         assert np.array_equal(tables.counts[k], count(network, tables.table(k)).values)
 
 
-@each_network
+@with_every_network
 def test_neighbours_are_the_tables_that_differ_in_one_record(network):
     tables = all_tables(network, n=2)
     bags = [Counter(map(tuple, tables.table(k).codes.tolist())) for k in range(len(tables.copies))]
@@ -40,7 +40,7 @@ def test_neighbours_are_the_tables_that_differ_in_one_record(network):
     assert set(map(tuple, tables.pairs.tolist())) == apart
 
 
-@each_network
+@with_every_network
 def test_the_counts_of_neighbours_differ_by_the_known_sensitivity_at_most(network):
     tables = all_tables(network, n=2)
     moved = np.abs(tables.counts[tables.pairs[:, 0]] - tables.counts[tables.pairs[:, 1]]).sum(axis=1)

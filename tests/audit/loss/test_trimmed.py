@@ -234,7 +234,7 @@ def wide(parents: int) -> Network:
     return Network.from_edges([*names, "c"], [(name, "c") for name in names])
 
 
-def test_the_tables_of_a_wide_network_are_held_in_the_rows_that_records_are_in():
+def test_the_tables_of_a_wide_network_are_kept_in_the_rows_that_records_are_in():
     network = wide(16)
     pairs = trimmed_network.suspicious_tables(network, n=1000)
     assert pairs.counts.nbytes < 2**20 < 8 * network.cell_count * len(pairs.counts)
@@ -252,7 +252,8 @@ def test_tables_of_some_rows_lose_what_whole_tables_lose(network):
     few = trimmed_network.rows_alone(prior, pairs.rows)
     whole = np.array([pairs.whole(network, counts) for counts in pairs.counts])
     of_rows, of_all = (
-        trimmed_network.log_masses(each, counts, bound=bound) for each, counts in ((few, pairs.counts), (prior, whole))
+        trimmed_network.log_masses(dirichlets, counts, bound=bound)
+        for dirichlets, counts in ((few, pairs.counts), (prior, whole))
     )
     assert of_rows - of_rows[0] == pytest.approx(of_all - of_all[0], abs=1e-9)
     best = MapExponential(prior=prior, epsilon=1.0)

@@ -8,7 +8,7 @@ import pytest
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.cost import Cost
-from dpbayes.experiments.accuracy.crossings import best_known, best_near, overtakes
+from dpbayes.experiments.accuracy.crossings import best_near, best_proved, overtakes
 from dpbayes.experiments.accuracy.curves.aware import AWARE, POINTS
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
@@ -135,12 +135,12 @@ def test_a_family_of_too_many_nodes_is_left_out_or_refused_in_a_sentence():
 def test_the_best_noise_is_not_searched_for_where_that_is_one_long_step():
     """A node with eleven and with twelve parents; the searches themselves are not begun."""
     few, many = (Network.from_edges([*p, "y"], [(name, "y") for name in p]) for p in (NAMES[:11], NAMES[:12]))
-    asked = [METHODS[name] for name in ("consistent", "weighted", "gaussian", "residuals")] + [RESIDUALS_AWARE]
+    methods = [METHODS[name] for name in ("consistent", "weighted", "gaussian", "residuals")] + [RESIDUALS_AWARE]
     for network, kept in (
         (few, ["consistent", "gaussian", "residuals", "residuals_aware"]),
         (many, ["consistent", "gaussian"]),
     ):
-        assert [m.name for m in methods_for(network, tuple(Calibration), among=asked)] == kept
+        assert [m.name for m in methods_for(network, tuple(Calibration), among=methods)] == kept
         assert not network.designs.results
     with pytest.raises(
         InputError, match="8,192 sets of nodes within its families, but the optimal noise is computed for at most 4,096"
@@ -159,12 +159,12 @@ def test_the_command_has_them_too_unless_methods_are_named():
 # The best known
 
 
-def test_the_best_known_is_the_most_accurate_whose_epsilon_is_proved():
+def test_the_best_proved_is_the_most_accurate():
     """Printed sampling is ahead everywhere, and not proved; the certified sampler leads Laplace at the second point."""
     study = crafted([0.15, 0.15], [-0.1, 0.1])
     grid = study.plan.grid
     proved = {LAPLACE: grid, METHODS["sampler"]: grid, METHODS["sampler_many"]: 100 * grid}
-    rows = best_known(AccuracyStudy(study.plan, study.measures, proved))
+    rows = best_proved(AccuracyStudy(study.plan, study.measures, proved))
     assert [(row.epsilon, row.method, row.beside) for row in rows] == [
         (1.0, LAPLACE, ()),
         (10.0, METHODS["sampler"], ()),
@@ -181,15 +181,15 @@ def test_the_best_of_fewer_repeats_is_compared_in_those():
     """Their records were easy ones; that does not make a curve the best."""
     study = crafted([0.0], [0.0])
     easy = np.repeat([[0.3], [0.0]], [10, 30], axis=0)
-    measures = {m: Measures(each.accuracy + easy, each.log_loss) for m, each in study.measures.items()}
+    measures = {m: Measures(curve.accuracy + easy, curve.log_loss) for m, curve in study.measures.items()}
     measures[METHODS["sampler"]] = Measures(measures[LAPLACE].accuracy[:10] - 0.05, np.ones((10, 1)))
     proved = dict.fromkeys((LAPLACE, METHODS["sampler"]), study.plan.grid) | {METHODS["sampler_many"]: study.plan.grid}
-    (row,) = best_known(AccuracyStudy(study.plan, measures, proved))
+    (row,) = best_proved(AccuracyStudy(study.plan, measures, proved))
     assert row.method is LAPLACE
     assert row.behind == pytest.approx(0.2)
 
 
-def test_nothing_is_known_where_nothing_is_proved():
+def test_there_is_no_best_where_nothing_is_proved():
     study = accuracy_study(plan_of(methods=(METHODS["sampler_many"],), epsilons=(0.1, 50.0)))
-    assert best_known(study) == ()
+    assert best_proved(study) == ()
     assert best_near(study, 1.0) is None

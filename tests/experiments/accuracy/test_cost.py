@@ -42,7 +42,7 @@ def test_whatever_takes_longer_is_said_to(more, times):
     assert said(plan_of(**more)) > times * said(plan_of())
 
 
-def test_memory_stays_small_whatever_is_asked():
+def test_memory_stays_small_for_every_plan():
     """200 features, 1,000 of 2,000 records, 200 epsilons."""
     plan = plan_of(
         network=naive_bayes(200),

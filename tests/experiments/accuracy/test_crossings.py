@@ -84,7 +84,7 @@ def test_a_coin_is_never_said_to_be_ahead():
     assert max(first) > 0, "by luck it is ahead from the start"
 
 
-def test_figure_1_is_told_without_noise():
+def test_figure_1_is_stated_without_noise():
     """[Zhang16] section 5.1: past a threshold the sampler wins; only because its draws were not all paid for."""
     study = racing(naive_bayes(16))
     crossing = overtakes(study, METHODS["sampler_many"], METHODS["laplace"])

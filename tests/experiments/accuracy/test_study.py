@@ -347,11 +347,11 @@ def test_whole_gaussian_noise_has_its_distribution_function_to_a_millionth(scale
     """Evenly spread luck: a number's share is its probability."""
     k = np.arange(-700, 701)
     weights = np.exp(-((k / scale) ** 2) / 2) if scale else (k == 0).astype(float)
-    known = np.cumsum(weights) / weights.sum()
+    expected = np.cumsum(weights) / weights.sum()
     lucks = special.ndtri((np.arange(2_000_000) + 0.5) / 2_000_000)
     drawn = whole_gaussian(lucks, scale)
     share = np.searchsorted(drawn, k, side="right") / len(drawn)
-    assert np.abs(share - known).max() < 2e-6
+    assert np.abs(share - expected).max() < 2e-6
     assert np.array_equal(whole_gaussian(lucks[:9], np.full(9, scale)), drawn[:9]), "whatever the shape of scales"
 
 

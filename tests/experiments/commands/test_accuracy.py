@@ -63,9 +63,9 @@ def test_the_command_in_a_file_makes_the_same_file(name, tmp_path):
     assert main([*command_of(frame), "--out", str(file)]) == 0
     again = arrow_parquet.read_table(file)
     pd.testing.assert_frame_equal(again.to_pandas(), frame)
-    told = json.loads(again.schema.metadata[b"dpbayes"])
-    assert told["command"] == recipe.command
-    assert all(told[key] == value for key, value in recipe.settings.items())
+    settings = json.loads(again.schema.metadata[b"dpbayes"])
+    assert settings["command"] == recipe.command
+    assert all(settings[key] == value for key, value in recipe.settings.items())
     assert main([*command_of(frame), "--out", str(tmp_path / "again.csv")]) == 0
     pd.testing.assert_frame_equal(
         pd.read_csv(tmp_path / "again.csv", keep_default_na=False, na_values=["nan"])[["method", "command"]],
@@ -73,7 +73,7 @@ def test_the_command_in_a_file_makes_the_same_file(name, tmp_path):
     )
 
 
-def test_tables_are_told_apart():
+def test_tables_are_distinguished():
     votes, adult = (RECIPES[f"that of {key}"].settings for key in ("house_votes_84", "adult"))
     assert (votes["source"], adult["source"]) == ("house_votes_84", "adult")
     assert votes["columns digest"] != adult["columns digest"]

@@ -57,10 +57,10 @@ def test_the_picture_of_the_release_page_is_drawn_with_the_numbers_of_the_table(
     ]
     (study, figure), table = drawn[0], pd.read_csv(tmp_path / "out.csv").iloc[2:]
     for look in study.looks:
-        (line,) = (each for each in figure.data if each["name"] == look.name)
-        told = table[table["reading"] == look.name]
-        assert list(line["x"]) == told["epsilon"].tolist() == [pytest.approx(each) for each in EPSILONS[:2]]
-        assert list(line["y"]) == pytest.approx(told["coverage of 95%"].tolist())
+        (line,) = (trace for trace in figure.data if trace["name"] == look.name)
+        rows = table[table["reading"] == look.name]
+        assert list(line["x"]) == rows["epsilon"].tolist() == [pytest.approx(epsilon) for epsilon in EPSILONS[:2]]
+        assert list(line["y"]) == pytest.approx(rows["coverage of 95%"].tolist())
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "intervals that contain the true value" in page
     assert len(page) > 1_000_000, "Plotly is in the file"

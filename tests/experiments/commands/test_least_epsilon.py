@@ -14,7 +14,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_answer_says_what_was_asked_and_what_it_means(capsys):
+def test_the_answer_states_the_question_and_what_it_means(capsys):
     text = said(capsys, *ASIA, "--draws", "100")
     lines = text.splitlines()
     assert lines[0].startswith("Least epsilon: ")
@@ -111,9 +111,9 @@ def test_every_mechanism_has_a_name_of_its_own():
 )
 def test_bad_input_is_one_sentence(capsys, words, message):
     assert main([*ASIA, *words]) == 2
-    told = capsys.readouterr().err.strip()
-    assert message in told
-    assert "\n" not in told
+    sentence = capsys.readouterr().err.strip()
+    assert message in sentence
+    assert "\n" not in sentence
 
 
 def test_arrows_that_are_no_text_are_one_sentence(capsys, tmp_path):

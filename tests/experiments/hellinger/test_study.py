@@ -103,7 +103,7 @@ def test_medians_along_sides_are_the_mechanisms_own():
         exact = distance[order][np.searchsorted(np.cumsum(law[order]), 0.5)]
         assert row[result.methods.index(DieMethod.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
         released = LaplaceCells(die=die, epsilon=3.0).release(counts, stream(2, "cells"), (20_000,)).alpha
-        seen = np.median([hellinger_by_hand(alpha, each) for each in released])
+        seen = np.median([hellinger_by_hand(alpha, posterior) for posterior in released])
         assert row[result.methods.index(DieMethod.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
 
 

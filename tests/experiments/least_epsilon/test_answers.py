@@ -88,8 +88,8 @@ def test_a_cells_interval_is_that_of_its_beta_law():
     release = released(5)
     question = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
     a, b = release.posterior.alpha[:, 0], release.posterior.alpha[:, 1]
-    known = stats.beta.ppf(0.975, a, b) - stats.beta.ppf(0.025, a, b)
-    assert AS_REAL.widths(release, question, np.random.default_rng(1)) == pytest.approx(known)
+    expected = stats.beta.ppf(0.975, a, b) - stats.beta.ppf(0.025, a, b)
+    assert AS_REAL.widths(release, question, np.random.default_rng(1)) == pytest.approx(expected)
     assert AS_REAL.answers(release, question) == pytest.approx(a / (a + b))
 
 
@@ -97,9 +97,9 @@ def test_an_interval_read_off_draws_is_as_wide_as_the_formula():
     # The two roots are independent, so that P(first | second) is a cell's probability that is not asked as a cell.
     release, state = released(200), V_STRUCTURE.states[0][0]
     formula = AS_REAL.widths(release, Question(V_STRUCTURE, FIRST, state), np.random.default_rng(1))
-    asked = Question(V_STRUCTURE, FIRST, state, {SECOND: V_STRUCTURE.states[1][0]})
-    drawn = AS_REAL.widths(release, asked, np.random.default_rng(1))
-    assert asked.cell is None
+    other = Question(V_STRUCTURE, FIRST, state, {SECOND: V_STRUCTURE.states[1][0]})
+    drawn = AS_REAL.widths(release, other, np.random.default_rng(1))
+    assert other.cell is None
     # 200 draws tell a width to some 8%, and 200 releases their mean to some 0.6%; quantiles of few draws are narrow.
     assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
     assert (drawn / (0.9 * formula)).mean() != pytest.approx(1, abs=0.04)
@@ -125,8 +125,8 @@ THIRD = Question(V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {S
 def test_answers_with_the_noise_in_mind_are_the_means_of_that_posterior_in_parts(question, monkeypatch):
     release = released(7)
     monkeypatch.setattr(answers, "_MOST_VALUES", 3 * POINTS * V_STRUCTURE.cell_count)
-    known = question.answers(release.noise_aware(points=POINTS).mean)
-    assert NOISE_AWARE.answers(release, question) == pytest.approx(known)
+    expected = question.answers(release.noise_aware(points=POINTS).mean)
+    assert NOISE_AWARE.answers(release, question) == pytest.approx(expected)
     assert NOISE_AWARE.answers(release, question) != pytest.approx(AS_REAL.answers(release, question))
 
 

@@ -17,9 +17,9 @@ FAIR = np.array([0.5, 0.5])
 
 
 def test_the_error_that_the_wanted_share_keeps_to_meets_the_tolerance_at_the_least_epsilon():
-    asked = wish(draws=2000)
-    least = least_epsilon(asked, rng())
-    errors = finished(error_steps(asked, np.array([least.low / 1.1, least.epsilon, least.high * 1.1, 1e3]), rng(7)))
+    wished = wish(draws=2000)
+    least = least_epsilon(wished, rng())
+    errors = finished(error_steps(wished, np.array([least.low / 1.1, least.epsilon, least.high * 1.1, 1e3]), rng(7)))
     assert errors.wanted[0] > 0.05 > errors.wanted[2]
     assert errors.wanted[1] == pytest.approx(0.05, rel=0.1)
     assert (np.diff(errors.wanted) < 0).all()
@@ -35,40 +35,40 @@ def test_errors_are_nothing_where_the_mechanism_allows_no_such_epsilon(monkeypat
 
 
 def refuse_below_one(real):
-    def sizes(asked, epsilon, luck):
+    def sizes(wished, epsilon, luck):
         if epsilon < 1:
             raise planning.InputError("too small")
-        return real(asked, epsilon, luck)
+        return real(wished, epsilon, luck)
 
     return sizes
 
 
 def test_the_records_that_an_epsilon_needs_need_that_epsilon():
     tables = planned_tables(COIN.network, FAIR, 1000, 500, rng(3))
-    asked = wish(LaplaceUpdates(prior=COIN, epsilon=0.3), tables=tables, draws=500)
-    needed = least_records(asked, FAIR, rng(4))
+    wished = wish(LaplaceUpdates(prior=COIN, epsilon=0.3), tables=tables, draws=500)
+    needed = least_records(wished, FAIR, rng(4))
     assert needed.low < needed.records < needed.high
     again = planned_tables(COIN.network, FAIR, round(needed.records), 500, rng(5))
-    least = least_epsilon(replace(asked, tables=again), rng(6))
+    least = least_epsilon(replace(wished, tables=again), rng(6))
     assert least.low / 1.1 < 0.3 < least.high * 1.1
     # The noise does not know of the records: half of them need twice the epsilon.
-    fewer = least_records(replace(asked, mechanism=LaplaceUpdates(prior=COIN, epsilon=0.6)), FAIR, rng(4))
+    fewer = least_records(replace(wished, mechanism=LaplaceUpdates(prior=COIN, epsilon=0.6)), FAIR, rng(4))
     assert fewer.records == pytest.approx(needed.records / 2, rel=0.2)
 
 
 def test_no_number_of_records_that_is_tried_may_suffice():
     tables = planned_tables(COIN.network, FAIR, 10, 100, rng(3))
-    asked = wish(LaplaceUpdates(prior=COIN, epsilon=0.001), tables=tables, tolerance=1e-5, draws=100)
-    assert least_records(asked, FAIR, rng(4)).records == np.inf
+    wished = wish(LaplaceUpdates(prior=COIN, epsilon=0.001), tables=tables, tolerance=1e-5, draws=100)
+    assert least_records(wished, FAIR, rng(4)).records == np.inf
 
 
 def test_any_number_of_records_may_suffice():
-    asked = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), tables=EVEN, tolerance=1.0, draws=100)
-    assert least_records(asked, FAIR, rng(4)) == LeastRecords(1.0, 1.0, 1.0)
+    wished = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), tables=EVEN, tolerance=1.0, draws=100)
+    assert least_records(wished, FAIR, rng(4)) == LeastRecords(1.0, 1.0, 1.0)
 
 
 def test_fewer_records_are_tried_where_they_are_drawn_one_by_one(monkeypatch):
-    asked = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), draws=100)
-    assert planning.most_records(asked.question.network, asked.draws) == planning.MOST_RECORDS
+    wished = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), draws=100)
+    assert planning.most_records(wished.question.network, wished.draws) == planning.MOST_RECORDS
     monkeypatch.setattr(planning, "are_drawn_together", lambda network: False)
-    assert planning.most_records(asked.question.network, asked.draws) == 20_000
+    assert planning.most_records(wished.question.network, wished.draws) == 20_000

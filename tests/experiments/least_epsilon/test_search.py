@@ -11,7 +11,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import search
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
-from dpbayes.experiments.least_epsilon.search import crossing, least_epsilon, least_epsilon_steps, ranks
+from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, least_epsilon, least_epsilon_steps
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Measure, Wish
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
@@ -89,7 +89,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says_and_half_of_it_does_no
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
 @pytest.mark.parametrize("draws", [100, 2000])
 def test_ranks_hold_the_quantile_and_no_narrower_ones_do(confidence, draws):
-    low, high = (round(draws * share) for share in ranks(confidence, draws=draws))
+    low, high = (round(draws * share) for share in interval_shares(confidence, draws=draws))
     law = stats.binom(draws, confidence)
     assert law.cdf(high - 1) - law.cdf(low - 1) >= 0.95
     assert law.cdf(low) > 0.025  # a higher first rank would leave out more than its half
@@ -98,13 +98,13 @@ def test_ranks_hold_the_quantile_and_no_narrower_ones_do(confidence, draws):
 
 def test_too_few_draws_leave_the_interval_open_above():
     least = least_epsilon(wish(draws=20), rng())
-    assert ranks(0.95, draws=20)[1] > 1
+    assert interval_shares(0.95, draws=20)[1] > 1
     assert least.high == math.inf
     assert least.low <= least.epsilon < math.inf
 
 
 @pytest.mark.parametrize(
-    ("shares", "known"),
+    ("shares", "expected"),
     [
         ([0.2, 0.6, 0.9, 1.0], 100 * 10**0.5),  # halfway, on a logarithmic scale, from .9 to 1
         ([0.2, 0.96, 0.9, 1.0], 100 * 10**0.5),  # an epsilon that passes below one that does not is no answer
@@ -112,8 +112,8 @@ def test_too_few_draws_leave_the_interval_open_above():
         ([0.0, 0.1, 0.2, 0.94], math.inf),
     ],
 )
-def test_every_epsilon_from_the_crossing_on_passes(shares, known):
-    assert crossing(np.array([1.0, 10.0, 100.0, 1000.0]), np.array(shares), 0.95) == pytest.approx(known)
+def test_every_epsilon_from_the_crossing_on_passes(shares, expected):
+    assert crossing(np.array([1.0, 10.0, 100.0, 1000.0]), np.array(shares), 0.95) == pytest.approx(expected)
 
 
 # Every mechanism
@@ -130,13 +130,13 @@ def test_fresh_releases_keep_to_the_wish_at_the_least_epsilon_and_not_far_below(
     question = Question(V_STRUCTURE, names[2], states[2][0], {names[0]: states[0][1]})
     planned, others = (planned_tables(V_STRUCTURE, V_CPTS, 200, releases, rng(releases)) for releases in (draws, fresh))
     tables = planned if is_planned else only(V_TABLE)
-    asked = wish(mechanism, question=question, tables=tables, tolerance=tolerance, confidence=confidence, draws=draws)
-    least = least_epsilon(asked, rng())
+    wished = wish(mechanism, question=question, tables=tables, tolerance=tolerance, confidence=confidence, draws=draws)
+    least = least_epsilon(wished, rng())
     again, size = (others, ()) if is_planned else (tables, (fresh,))
     exact = question.answers(V_PRIOR.updated(again).mean)
 
     def share(epsilon: float) -> float:
-        outcome = asked.at(epsilon).release(again, rng(31), size).outcome
+        outcome = wished.at(epsilon).release(again, rng(31), size).outcome
         return float((np.abs(question.answers(outcome.probabilities) - exact) <= tolerance).mean())
 
     assert least.low < least.epsilon < least.high < math.inf
@@ -173,14 +173,14 @@ def test_whole_noise_of_the_same_scale_needs_about_the_same():
 
 
 def test_another_way_of_answering_plugs_in():
-    told = Answer(
+    answer = Answer(
         label="what it always says",
         answers=lambda release, question: np.full(len(release.numbers), 0.5),
         widths=lambda release, question, rng: 1 / (1 + release.public["epsilon"] + 0 * release.numbers[:, 0]),
     )
-    always = least_epsilon(wish(answer=told), rng())
+    always = least_epsilon(wish(answer=answer), rng())
     assert always.epsilon == 1e-3  # the exact answer is one half, and needs no epsilon
-    width = least_epsilon(wish(answer=told, measure=Measure.WIDTH, tolerance=0.25), rng())
+    width = least_epsilon(wish(answer=answer, measure=Measure.WIDTH, tolerance=0.25), rng())
     assert width.epsilon == pytest.approx(3, rel=0.12)  # no coarser than the grid
     assert width.low == pytest.approx(width.high, rel=0.01)
 
@@ -238,16 +238,16 @@ def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all
     question = Question(
         V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {V_STRUCTURE.names[0]: V_STRUCTURE.states[0][1]}
     )
-    asked = wish(
+    wished = wish(
         LaplaceUpdates(prior=V_PRIOR, epsilon=1.0),
         question=question,
         tables=tables,
         answer=replace(AS_REAL, answers=watched),
     )
-    least = least_epsilon(asked, rng())
+    least = least_epsilon(wished, rng())
     # Both ends by all draws, a few draws on the way, and between the ends three or four halvings by those in doubt.
     assert sum(sizes) < 3.7 * 2000
-    every = search._Trials(asked, tuple(search._blocks(asked, rng())))
+    every = search._Trials(wished, tuple(search._blocks(wished, rng())))
     near = (least.epsilons > least.low / 1.2) & (least.epsilons < least.high * 1.2)
     assert near.sum() >= 3
     assert least.shares[near] == pytest.approx(
@@ -255,10 +255,10 @@ def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all
     )
 
 
-def tried_everywhere(asked: Wish) -> tuple[float, float, float]:
+def tried_everywhere(wished: Wish) -> tuple[float, float, float]:
     """The answer and its interval with all draws in doubt tried at every epsilon between the ends."""
-    trials = search._Trials(asked, tuple(search._blocks(asked, rng())))
-    low, high = finished(search._ends(trials, finished(search._coarse(trials))))
+    trials = search._Trials(wished, tuple(search._blocks(wished, rng())))
+    low, high = finished(search._bracket(trials, finished(search._coarse(trials))))
     epsilons = np.geomspace(low, high, max(2, 1 + math.ceil(math.log(high / low) / search._STEP)))
     doubtful = trials.passed[low] != trials.passed[high]
     shares = []
@@ -266,8 +266,8 @@ def tried_everywhere(asked: Wish) -> tuple[float, float, float]:
         passed = trials.tried(float(epsilon), doubtful)
         shares.append(float(np.where(doubtful, passed, trials.passed[high]).mean()))
     every = np.array([trials.share(low), *shares, trials.share(high)])
-    first, last = ranks(asked.confidence, draws=asked.draws)
-    answer, least, most = (crossing(epsilons, every, share) for share in (asked.confidence, first, last))
+    first, last = interval_shares(wished.confidence, draws=wished.draws)
+    answer, least, most = (crossing(epsilons, every, share) for share in (wished.confidence, first, last))
     return answer, least, most
 
 
@@ -277,9 +277,9 @@ def test_epsilons_that_are_passed_over_would_change_nothing(kind, confidence):
     prior = Dirichlets.symmetric(chain(3))
     tables = planned_tables(prior.network, random_cpts(prior.network, rng()), 300, 1000, rng())
     question = Question(prior.network, prior.network.names[2], prior.network.states[2][0])
-    asked = wish(kind(prior=prior, epsilon=1.0), question=question, tables=tables, draws=1000, confidence=confidence)
-    least = least_epsilon(asked, rng())
-    assert (least.epsilon, least.low, least.high) == pytest.approx(tried_everywhere(asked), rel=1e-9)
+    wished = wish(kind(prior=prior, epsilon=1.0), question=question, tables=tables, draws=1000, confidence=confidence)
+    least = least_epsilon(wished, rng())
+    assert (least.epsilon, least.low, least.high) == pytest.approx(tried_everywhere(wished), rel=1e-9)
 
 
 @pytest.mark.parametrize(("share", "seed"), [(0.5, 1), (0.5, 2), (0.15, 3), (0.15, 4)])
@@ -291,8 +291,8 @@ def test_a_share_that_falls_again_at_a_large_epsilon_is_seen(share, seed):
         luck = release.numbers[:, 0] * 997 % 1
         return np.where((luck < share) & (30 < release.public["epsilon"] < 300), answers + 0.2, answers)
 
-    asked = wish(answer=replace(AS_REAL, answers=wrong))
-    assert least_epsilon(asked, rng(seed)).epsilon > 290
+    wished = wish(answer=replace(AS_REAL, answers=wrong))
+    assert least_epsilon(wished, rng(seed)).epsilon > 290
     assert least_epsilon(wish(), rng(seed)).epsilon < 3
 
 

@@ -88,8 +88,10 @@ def test_the_same_records_are_counted_whatever_arrows_are_fitted(way):
         table, own = np.asarray(WIDER.table(wider.values, node)), np.asarray(ASIA.table(drawn(30), ASIA.index(name)))
         if node == bronc:
             table = table.sum(axis=1)  # over asia, its first parent in this order
-        family = [each for each in WIDER.families[node] if not (node == bronc and WIDER.names[each] == "asia")]
-        order = [[WIDER.names[each] for each in family].index(ASIA.names[k]) for k in ASIA.families[ASIA.index(name)]]
+        family = [member for member in WIDER.families[node] if not (node == bronc and WIDER.names[member] == "asia")]
+        order = [
+            [WIDER.names[member] for member in family].index(ASIA.names[k]) for k in ASIA.families[ASIA.index(name)]
+        ]
         assert np.array_equal(table.transpose(0, *(1 + k for k in order)), own)
 
 

@@ -68,8 +68,8 @@ def study(**fields: object) -> RegressionStudy:
     return RegressionStudy(**({"precisions": (0.1, 1.0, 30.0), "repeats": 4} | fields))  # type: ignore[arg-type]
 
 
-def curves(records: SplitTable, asked: RegressionStudy, seed: int = 1) -> RegressionResult:
-    return finished(regression_curves(records, asked, stream(seed, "run")))
+def curves(records: SplitTable, design: RegressionStudy, seed: int = 1) -> RegressionResult:
+    return finished(regression_curves(records, design, stream(seed, "run")))
 
 
 def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list[np.ndarray]:
@@ -83,13 +83,13 @@ def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list
 
 def test_exact_errors_are_those_of_ridge_regression_on_the_same_splits() -> None:
     """[Zhang16] Lemma D.1: mu_n = (X'X + sigma^2 b I)^-1 X'y; here by least squares on an augmented table."""
-    records, asked = table(), study(noise_variance=0.3, train_share=0.2, repeats=30)
-    measured, expected, means = curves(records, asked), [], []
+    records, design = table(), study(noise_variance=0.3, train_share=0.2, repeats=30)
+    measured, expected, means = curves(records, design), [], []
     for rows in splits(records, 60, 30):
         inside = np.isin(np.arange(records.n), rows)
         x, y = records.joint[:, :-2], records.joint[:, -2]
         errors = []
-        for b in asked.precisions:
+        for b in design.precisions:
             tall = np.vstack([x[inside], math.sqrt(0.3 * b) * np.eye(3)])
             w = np.linalg.lstsq(tall, np.append(y[inside], np.zeros(3)), rcond=None)[0]
             errors.append(np.mean((y[~inside] - x[~inside] @ w) ** 2))
@@ -129,7 +129,7 @@ def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() ->
     assert first.repeats == 25
     assert np.array_equal(first.exact.mean, base.exact.mean)
     steps = regression_curves(records, study(repeats=60), stream(1, "run"))
-    assert [(each.share, each.result.repeats) for each in steps] == [(25 / 60, 25), (50 / 60, 50)]
+    assert [(step.share, step.result.repeats) for step in steps] == [(25 / 60, 25), (50 / 60, 50)]
     assert finished(regression_curves(records, study(repeats=60), stream(1, "run"))).repeats == 60
 
 
@@ -155,7 +155,7 @@ def test_one_repeat_has_no_standard_error() -> None:
 def drawn_excess(noise_variance: float, *, claimed_variance: float) -> float:
     """Return by how many standard errors one draw's excess error is off its closed form, in a ball of no effect."""
     records = table(n=60)
-    asked = study(precisions=(1.0,), repeats=1, draws=1000, train_share=0.5, noise_variance=noise_variance)
+    design = study(precisions=(1.0,), repeats=1, draws=1000, train_share=0.5, noise_variance=noise_variance)
     rows = splits(records, 30, 1)[0]
     x, y = records.joint[:, :-2], records.joint[:, -2]
     inside = np.isin(np.arange(60), rows)
@@ -167,7 +167,7 @@ def drawn_excess(noise_variance: float, *, claimed_variance: float) -> float:
     expected = np.mean((y[~inside] - x[~inside] @ mean) ** 2) + np.trace(spread)
     # The variance of a quadratic form in a Gaussian: 2 tr (A S)^2 + 4 s'S s.
     variance = 2 * np.trace(spread @ spread) + 4 * slope @ np.linalg.solve(precision, slope)
-    return float((curves(records, asked).one.mean[0] - expected) / math.sqrt(variance / 1000))
+    return float((curves(records, design).one.mean[0] - expected) / math.sqrt(variance / 1000))
 
 
 def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail() -> None:
@@ -178,11 +178,11 @@ def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail()
 def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None:
     """[Zhang16] Lemma D.1: the cut posterior; its mean from scipy's truncated normal."""
     records = table(d=1)
-    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1.0), repeats=1, draws=5000, noise_variance=2.0)
-    bound = asked.norm_bounds[0]
+    design = study(precisions=(1.0,), rule=BoundForEpsilon(1.0), repeats=1, draws=5000, noise_variance=2.0)
+    bound = design.norm_bounds[0]
     assert bound == pytest.approx(0.5 / 5000)
-    asked = study(precisions=(1.0,), rule=BoundForEpsilon(1000.0), repeats=1, draws=2000, noise_variance=2.0)
-    bound = asked.norm_bounds[0]
+    design = study(precisions=(1.0,), rule=BoundForEpsilon(1000.0), repeats=1, draws=2000, noise_variance=2.0)
+    bound = design.norm_bounds[0]
     assert bound == pytest.approx(0.25)
     rows = splits(records, 30, 1)[0]
     inside = np.isin(np.arange(records.n), rows)
@@ -190,7 +190,7 @@ def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None
     precision = x[inside] @ x[inside] / 2 + 1
     mean, sd = x[inside] @ y[inside] / 2 / precision, 1 / math.sqrt(precision)
     cut = truncnorm((-bound - mean) / sd, (bound - mean) / sd, loc=mean, scale=sd)
-    result = curves(records, asked)
+    result = curves(records, design)
     test = 1 - inside.mean()
 
     def error(weight: float) -> float:
@@ -220,8 +220,8 @@ def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pyt
 
     monkeypatch.setattr(RegressionStudy, "draws_made", lambda self, train: 4)
     monkeypatch.setattr(regression, "sample_in_ball", watched)
-    records, asked = table(n=60), study(precisions=(0.5,), repeats=1, draws=2, train_share=0.5)
-    result = curves(records, asked)
+    records, design = table(n=60), study(precisions=(0.5,), repeats=1, draws=2, train_share=0.5)
+    result = curves(records, design)
     inside = np.isin(np.arange(60), splits(records, 30, 1)[0])
     x, y = records.joint[~inside, :-2], records.joint[~inside, -2]
     drawn = kept[0].reshape(4, 3)
@@ -233,8 +233,8 @@ def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pyt
 
 def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
     """Where B = 10 and more cuts next to nothing off, the cut posterior's mean errs as the exact one does."""
-    asked = study()
-    assert [asked.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
+    design = study()
+    assert [design.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
     assert study(draws=70).draws_made(30) == 70
     scenario = RegressionScenario(n=300, lowest=1e-3, highest=1e6, points=25)
     result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
@@ -247,8 +247,8 @@ def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
 @pytest.mark.parametrize("repeats", [1, 2, 20])
 def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
     """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
-    asked = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
-    studies = [curves(table(), asked, seed=seed) for seed in range(1, 30)]
+    design = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
+    studies = [curves(table(), design, seed=seed) for seed in range(1, 30)]
     assert any((one.cut.mean < 0).any() for one in studies), "the test can fail"
     for one in studies:
         cut = one.errors["exact, truncated"].mean
@@ -269,9 +269,9 @@ def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: 
 )
 def test_both_epsilons_of_figure_2(b: float, certified: float, printed: float) -> None:
     """[Zhang16] Figure 2 and Appendix D: 37,000 training records, 14 features, sigma^2 = 1, B = 10/sqrt(b)."""
-    asked = RegressionStudy(precisions=(b,))
-    assert asked.certified[0] == pytest.approx(certified, rel=2e-3)
-    assert asked.claimed(37_000, features=14)[0] == pytest.approx(printed, rel=3e-2)
+    design = RegressionStudy(precisions=(b,))
+    assert design.certified[0] == pytest.approx(certified, rel=2e-3)
+    assert design.claimed(37_000, features=14)[0] == pytest.approx(printed, rel=3e-2)
 
 
 def test_the_shape_of_figure_2() -> None:
@@ -287,17 +287,17 @@ def test_the_shape_of_figure_2() -> None:
 
 
 def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
-    asked = study(rule=BoundForEpsilon(2.5), draws=3, noise_variance=0.7)
-    assert asked.certified == pytest.approx(np.full(3, 2.5))
-    assert len(set(asked.norm_bounds)) == 1
-    sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=asked.norm_bounds[0], draws=3)
+    design = study(rule=BoundForEpsilon(2.5), draws=3, noise_variance=0.7)
+    assert design.certified == pytest.approx(np.full(3, 2.5))
+    assert len(set(design.norm_bounds)) == 1
+    sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=design.norm_bounds[0], draws=3)
     assert sampler.certified.epsilon == pytest.approx(2.5)
 
 
 # Frames, settings, command line
 
 
-def test_the_frame_is_tidy_and_holds_what_was_held() -> None:
+def test_the_frame_is_tidy_and_has_all_constants() -> None:
     result = curves(table(), study(draws=4))
     frame = result.frame()
     assert len(frame) == 5 * 3
@@ -341,9 +341,9 @@ def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
-    asked = RegressionScenario(n=500, features=2, points=2, repeats=60)
-    recipe = RegressionRecipe(scenario=asked)
-    half = recipe.frame(next(experiment(asked, records_of(asked, seed=1), seed=1)).result)
+    scenario = RegressionScenario(n=500, features=2, points=2, repeats=60)
+    recipe = RegressionRecipe(scenario=scenario)
+    half = recipe.frame(next(experiment(scenario, records_of(scenario, seed=1), seed=1)).result)
     again = recipe_of(("--settings", half["settings"][0]))
     assert again.scenario.repeats == 25
     pd.testing.assert_frame_equal(again.frame(again.result()), half)
@@ -369,7 +369,7 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     rng = stream(1, "own")
     frame = pd.DataFrame({"=pay": rng.uniform(0, 9, 80), "a,b": rng.uniform(-2, 4, 80), "é": rng.uniform(0, 1e6, 80)})
     frame.loc[3, "é"] = np.nan
-    asked = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
+    scenario = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
     frames = {}
     writers = {
         "-my table.csv": lambda path: frame.to_csv(path, index=False),
@@ -379,17 +379,17 @@ def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     for name, write in writers.items():
         path = tmp_path / name
         write(path)
-        recipe = RegressionRecipe(scenario=asked, table=str(path), columns=OWN)
+        recipe = RegressionRecipe(scenario=scenario, table=str(path), columns=OWN)
         assert recipe_of(recipe.arguments) == recipe
-        assert recipe_of(RegressionRecipe(scenario=asked, table=name, columns=OWN).arguments).table == name
+        assert recipe_of(RegressionRecipe(scenario=scenario, table=name, columns=OWN).arguments).table == name
         frames[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
         assert OwnColumns.from_text(frames[name]["columns"][0]) == OWN
         short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
         assert short == recipe
     direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
-    expected = finished(experiment(asked, direct, seed=1)).frame()
-    for each in frames.values():
-        pd.testing.assert_frame_equal(each[expected.columns], expected)
+    expected = finished(experiment(scenario, direct, seed=1)).frame()
+    for written in frames.values():
+        pd.testing.assert_frame_equal(written[expected.columns], expected)
 
 
 def test_a_table_that_stays_where_it_is_is_fitted_by_its_sufficient_statistics(tmp_path: Path) -> None:
@@ -397,8 +397,8 @@ def test_a_table_that_stays_where_it_is_is_fitted_by_its_sufficient_statistics(t
     features = rng.uniform(-2, 4, (500, 2)) * [1, 2e5]
     frame = pd.DataFrame({"a,b": features[:, 0], "é": features[:, 1], "=pay": features[:, 0] + rng.uniform(0, 4, 500)})
     frame.to_parquet(tmp_path / "t.parquet")
-    asked = RegressionScenario(records=Records.CONNECTED, points=3, repeats=30, draws=3)
-    recipe = RegressionRecipe(scenario=asked, source=f"parquet:{tmp_path}/t.parquet", columns=OWN)
+    scenario = RegressionScenario(records=Records.CONNECTED, points=3, repeats=30, draws=3)
+    recipe = RegressionRecipe(scenario=scenario, source=f"parquet:{tmp_path}/t.parquet", columns=OWN)
     assert recipe_of(recipe.arguments) == recipe
     result = recipe.result()
     assert (result.train, result.test, result.features, result.repeats) == (500, 0, 2, 30)
@@ -412,9 +412,9 @@ def test_a_table_that_stays_where_it_is_is_fitted_by_its_sufficient_statistics(t
         errors = ((y - drawn[:, 0] @ x.T) ** 2).mean(axis=1)
         spread = np.hypot(result.one.standard_error[k], errors.std() / np.sqrt(len(errors)))
         assert abs(result.one.mean[k] - errors.mean()) < FAR * spread
-    told = recipe.frame(result)
-    assert set(told["source"]) == {recipe.source}
-    assert (set(told["training_records"]), set(told["test_records"])) == ({500}, {0})
+    columns = recipe.frame(result)
+    assert set(columns["source"]) == {recipe.source}
+    assert (set(columns["training_records"]), set(columns["test_records"])) == ({500}, {0})
 
 
 def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
@@ -456,7 +456,7 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         (("--settings", "seed=x"), "--seed must be a number"),
     ],
 )
-def test_unknown_settings_and_half_told_tables_are_refused(words: tuple[str, ...], said: str) -> None:
+def test_unknown_settings_and_incomplete_tables_are_refused(words: tuple[str, ...], said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         recipe_of(words)
 

@@ -142,10 +142,10 @@ def test_the_least_delta_is_that_of_the_auditor() -> None:
     pairs = np.array([(x, y) for x in range(6) for y in range(6) if x != y])
     law = special.log_softmax(weights, axis=1)
     for epsilon in (0.0, 0.5, 2.0, 50.0):
-        known = exact_curve(law, pairs=pairs, epsilons=[epsilon])
+        curve = exact_curve(law, pairs=pairs, epsilons=[epsilon])
         delta, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
-        assert delta == pytest.approx(known.deltas[0], rel=1e-12)
-        assert epsilon == 50.0 or pairs[place].tolist() == known.worst[0].tolist()
+        assert delta == pytest.approx(curve.deltas[0], rel=1e-12)
+        assert epsilon == 50.0 or pairs[place].tolist() == curve.worst[0].tolist()
 
 
 @pytest.mark.parametrize("die", [Die((1.0, 1.0), 0), Die((1.0, 1.0), 7), Die((1.0, 2.0, 3.0), 4), Die((1.0,) * 5, 3)])

@@ -19,8 +19,8 @@ COIN = Die((1.0, 1.0), 40)
 LISTED = {"global": (HellingerGlobal, {}), "local": (HellingerLocal, {}), "smooth": (HellingerSmooth, {"delta": 1e-5})}
 FINITE = {**LISTED, "enumerated": (HellingerEnumerated, {"delta": 1e-5})}
 EVERY = {**FINITE, "Laplace cells": (LaplaceCells, {}), "Laplace one": (LaplaceOne, {})}
-each_finite = pytest.mark.parametrize(("kind", "options"), FINITE.values(), ids=FINITE)
-each = pytest.mark.parametrize(("kind", "options"), EVERY.values(), ids=EVERY)
+with_every_finite_die = pytest.mark.parametrize(("kind", "options"), FINITE.values(), ids=FINITE)
+with_every_die = pytest.mark.parametrize(("kind", "options"), EVERY.values(), ids=EVERY)
 
 
 def rng(seed: int = 19) -> np.random.Generator:
@@ -34,7 +34,7 @@ def exact_loss(mechanism):
 # The common shape
 
 
-@each
+@with_every_die
 def test_a_mechanism_is_a_frozen_value_and_a_release_carries_its_promise(kind, options):
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     with pytest.raises(FrozenInstanceError):
@@ -50,9 +50,9 @@ def test_labels_are_distinct():
     assert len({kind.label for kind, _ in EVERY.values()}) == len(EVERY)
 
 
-@each
+@with_every_die
 @pytest.mark.parametrize("size", [(), (5,), (2, 3)])
-def test_releases_are_posteriors_of_the_size_asked_for(kind, options, size):
+def test_releases_are_posteriors_of_the_given_size(kind, options, size):
     release = kind(die=COIN, epsilon=1.0, **options).release([10, 30], rng(), size)
     assert release.alpha.shape == (*size, 2)
     assert np.all(release.alpha >= 1)
@@ -60,7 +60,7 @@ def test_releases_are_posteriors_of_the_size_asked_for(kind, options, size):
     assert release.probabilities.sum(axis=-1) == pytest.approx(np.ones(size))
 
 
-@each
+@with_every_die
 def test_the_statistic_counts_the_throws_and_the_same_generator_gives_the_same_release(kind, options):
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     counts = mechanism.statistic(np.repeat([1, 0], [30, 10]))
@@ -70,13 +70,13 @@ def test_the_statistic_counts_the_throws_and_the_same_generator_gives_the_same_r
     assert not np.array_equal(one, other)
 
 
-@each
+@with_every_die
 def test_no_throws_release_the_prior(kind, options):
     release = kind(die=Die((1.0, 3.0), 0), epsilon=1.0, **options).release([0, 0], rng(), (4,))
     assert np.array_equal(release.alpha, [[1.0, 3.0]] * 4)
 
 
-@each
+@with_every_die
 def test_at_the_largest_epsilon_the_posterior_is_nearly_exact(kind, options):
     alpha = kind(die=COIN, epsilon=1000.0, **options).release([10, 30], rng(), (200,)).alpha
     assert np.abs(alpha - [11, 31]).max() < 0.1
@@ -85,7 +85,7 @@ def test_at_the_largest_epsilon_the_posterior_is_nearly_exact(kind, options):
 # The law of the exponential mechanisms
 
 
-@each_finite
+@with_every_finite_die
 @pytest.mark.parametrize("die", [COIN, Die((0.5, 1.0, 2.0), 6)])
 def test_draws_follow_the_stated_law(kind, options, die):
     mechanism = kind(die=die, epsilon=2.0, **options)
@@ -102,7 +102,7 @@ def test_draws_follow_the_stated_law(kind, options, die):
     assert stats.chi2.sf(statistic, kept.sum()) > ALARM
 
 
-@each_finite
+@with_every_finite_die
 @pytest.mark.parametrize("die", [Die((0.3, 2.0), 12), Die((1.0, 0.1, 2.0), 5), Die((1.0,) * 4, 4)])
 def test_the_law_of_one_data_set_is_a_row_of_the_table(kind, options, die):
     mechanism = kind(die=die, epsilon=1.0, **options)
@@ -263,7 +263,7 @@ def test_samples_prove_half_the_noise_and_nothing_against_the_honest(kind, caugh
 # Refusals
 
 
-@each
+@with_every_die
 @pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan, 1e-4, 1e4, "much", None, True])
 def test_a_bad_epsilon_is_refused_in_one_sentence(kind, options, epsilon):
     with pytest.raises(InputError, match="epsilon must be"):
@@ -287,14 +287,14 @@ def test_one_count_needs_two_sides():
         LaplaceOne(die=Die((1.0,) * 3, 5), epsilon=1.0)
 
 
-@each
+@with_every_die
 @pytest.mark.parametrize("counts", [[1, 2], [41, -1], [20, 20, 0], [20.0, 20.0]])
 def test_counts_of_another_die_are_refused(kind, options, counts):
     with pytest.raises(InputError, match="counts must"):
         kind(die=COIN, epsilon=1.0, **options).release(counts, rng())
 
 
-@each
+@with_every_die
 @pytest.mark.parametrize("throws", [[0, 1], [2] * 40, [-1] * 40, [0.5] * 40, [[0] * 40]])
 def test_throws_of_another_die_are_refused(kind, options, throws):
     with pytest.raises(InputError, match=r"thrown 40 times|from 0 to 1"):

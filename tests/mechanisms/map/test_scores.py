@@ -27,8 +27,8 @@ def test_masses_are_those_of_mpmath_however_small(a, b, cells):
         def below(k: int) -> mpmath.mpf:
             return mpmath.betainc(a, b, 0, mpmath.mpf(k) / cells, regularized=True)
 
-        known = [float(below(k + 1) - below(k)) for k in places]
-    assert masses[places] == pytest.approx(known, rel=1e-10, abs=1e-300)
+        expected = [float(below(k + 1) - below(k)) for k in places]
+    assert masses[places] == pytest.approx(expected, rel=1e-10, abs=1e-300)
 
 
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9), st.integers(2, 200))
@@ -53,8 +53,8 @@ def test_masses_broadcast():
 @pytest.mark.parametrize("a", [1e-3, 0.3, 1.0, 2.0, 9.99, 10.0, 10.01, 137.0, 1e5, 1e9])
 def test_what_one_more_count_moves_has_its_closed_form(a):
     with mpmath.workdps(40):
-        known = mpmath.exp(a * mpmath.log(a) - a - mpmath.loggamma(mpmath.mpf(a) + 1))
-    assert float(added_bound(a)) == pytest.approx(float(known), rel=1e-13)
+        expected = mpmath.exp(a * mpmath.log(a) - a - mpmath.loggamma(mpmath.mpf(a) + 1))
+    assert float(added_bound(a)) == pytest.approx(float(expected), rel=1e-13)
 
 
 def test_known_bounds_of_a_uniform_prior():

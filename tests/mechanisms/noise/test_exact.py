@@ -39,7 +39,7 @@ from dpbayes.mechanisms.noise.exact import (
 )
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from tests.releases.asking import asked, counted, no_noise, replace_draw
+from tests.releases.asking import counted, no_noise, replace_draw, request_of
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
 EPSILONS = st.integers(10**9, 10**15).map(lambda digits: Fraction(digits, 10**12))
@@ -136,7 +136,7 @@ def _misfit(values, law, scale):
     return stats.chisquare([*counts, len(values) - sum(counts)], expected).pvalue
 
 
-def test_integers_come_out_in_order_and_every_block_is_told():
+def test_integers_come_out_in_order_and_every_block_is_reported():
     values = np.arange(3 * BLOCK + 5, dtype=np.int64) * 10**6
     work = with_noise(DISCRETE_LAPLACE, values, Fraction(1))
     shares = []
@@ -180,7 +180,7 @@ def _law(request, counts):
 
 @pytest.mark.parametrize("prior", ["1", "0.3", "20"])
 def test_the_scores_have_the_law_that_is_simulated(prior):
-    request = asked(mechanism="map", prior=(prior,), settings={"cells": "7"})
+    request = request_of(mechanism="map", prior=(prior,), settings={"cells": "7"})
     counts = counted()
     simulated = np.exp(request.entry.simulated(request).log_pmf(counts.values))
     np.testing.assert_allclose(_law(request, counts.values), simulated, rtol=1e-6)
@@ -188,7 +188,7 @@ def test_the_scores_have_the_law_that_is_simulated(prior):
 
 def test_cells_that_the_prior_excludes_are_never_chosen():
     network = Network.from_edges("a", [])
-    request = asked(network, mechanism="map", prior=("1000000", "0.001"), settings={"cells": "10"}, n=3)
+    request = request_of(network, mechanism="map", prior=("1000000", "0.001"), settings={"cells": "10"}, n=3)
     law = _law(request, np.array([3, 0]))
     assert law[0, 0] == 0
     (place,) = finished(request.entry.draw(request, np.array([3, 0]), request.calibrated.scale))
@@ -218,7 +218,7 @@ def _permute_and_flip(scores):
 @pytest.mark.parametrize("network", [V_STRUCTURE, Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"]})])
 @pytest.mark.parametrize("prior", ["1", "0.4"])
 def test_one_record_moves_the_whole_scores_by_no_more_than_their_sensitivity(network, prior):
-    request = asked(network, mechanism="map", prior=(prior,), settings={"cells": "5"}, n=2)
+    request = request_of(network, mechanism="map", prior=(prior,), settings={"cells": "5"}, n=2)
     tables = all_tables(network, n=2)
     laws = np.array([_law(request, counts) for counts in tables.counts])
     scored = np.array(
@@ -237,7 +237,7 @@ def test_one_record_moves_the_whole_scores_by_no_more_than_their_sensitivity(net
 @given(networks(most_nodes=4))
 def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
     for key, entry in RELEASABLE.items():
-        request = asked(network, mechanism=key)
+        request = request_of(network, mechanism=key)
         calibration, promised = request.calibrated, number_of(request.cost)
         assert calibration.answer <= entry.noise.allowed(promised)
         loss = entry.noise.loss(request.sensitivity.value, calibration.scale)
@@ -254,7 +254,7 @@ def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
 def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypatch, mechanism, network):
     """Over all neighbours, of what noise is really added to: in L1, or in squares for Gaussian noise."""
     replace_draw(monkeypatch, no_noise)
-    request, tables = asked(network, mechanism=mechanism, n=1), all_tables(network, n=1)
+    request, tables = request_of(network, mechanism=mechanism, n=1), all_tables(network, n=1)
     scale = request.calibrated.scale
     released = np.array([finished(request.entry.draw(request, counts, scale)) for counts in tables.counts])
     x, y = np.array(tables.pairs).T
@@ -293,7 +293,7 @@ def _series(a, b, x):
 
 
 def test_dirichlets_of_a_request_are_those_of_its_simulation():
-    request = asked(mechanism="map", prior=("0.3",))
+    request = request_of(mechanism="map", prior=("0.3",))
     assert isinstance(request.entry.simulated(request).prior, Dirichlets)
     assert request.entry.simulated(request).prior.alpha.tolist() == request.dirichlets.alpha.tolist()
 

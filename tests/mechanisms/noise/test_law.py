@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, needed_increments
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw, whole_noise
-from dpbayes.mechanisms.stealth import Sense, UnitNoise, least_noise, simulate
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, least_noise, simulate_for_counts
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import cells_per_family, coefficients
 from dpbayes.model.network import Network
@@ -209,7 +209,7 @@ def test_what_is_promised_is_what_is_promised_of_real_numbers(mechanism):
     assert mechanism.noise_scale == real.noise_scale
     assert r"\mathrm{Lap}_{\mathbb{Z}}" in mechanism.formula
     assert r"\mathbb{Z}" not in real.formula
-    released = [each.release(middle(ASIA), rng()) for each in (mechanism, real)]
+    released = [noisy.release(middle(ASIA), rng()) for noisy in (mechanism, real)]
     assert [release.public["noise"] for release in released] == ["whole numbers", "real numbers"]
 
 
@@ -257,9 +257,9 @@ def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n,
     mechanism, draws = fourier(ASIA, epsilon, calibration, prior=prior, t=t), 2_000
     updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
     noise = UnitNoise.draw(ASIA, calibration, rng(), draws=draws, law=mechanism.noise_law)
-    tables = simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+    tables = simulate_for_counts(Sense.MARGINALS, noise, mechanism, counts.values)
     assert tables.probability(t) == pytest.approx((updates >= -1e-9).all(axis=-1).mean(), abs=1e-12)
-    positive = simulate(Sense.PARAMETERS, noise, mechanism, counts.values)
+    positive = simulate_for_counts(Sense.PARAMETERS, noise, mechanism, counts.values)
     assert positive.probability(t) == pytest.approx((updates + prior >= -1e-9).all(axis=-1).mean(), abs=1e-12)
 
 
@@ -268,13 +268,13 @@ def test_at_zero_counts_all_ways_to_the_increments_agree(calibration):
     mechanism = fourier(ASIA, 3.0, calibration)
     law = mechanism.noise_law
     noise = UnitNoise.draw(ASIA, calibration, rng(), draws=2_000, law=law)
-    tables = simulate(Sense.MARGINALS, noise, mechanism).increments
+    tables = simulate_for_counts(Sense.MARGINALS, noise, mechanism).increments
     needed = needed_increments(ASIA, calibration, rng(), draws=2_000, law=law)
     assert np.array_equal(tables, np.sort(needed))
     assert np.array_equal(least_noise(noise).needed().increments, tables)
-    parameters = simulate(Sense.PARAMETERS, noise, mechanism).increments
+    parameters = simulate_for_counts(Sense.PARAMETERS, noise, mechanism).increments
     assert np.array_equal(least_noise(noise).needed(1.0).increments, parameters)
-    assert np.all(simulate(Sense.TABLE, noise, mechanism).increments >= tables)
+    assert np.all(simulate_for_counts(Sense.TABLE, noise, mechanism).increments >= tables)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.2, 0.7])
@@ -298,7 +298,7 @@ def test_noise_of_another_law_or_scale_is_refused():
     for law in (UNIT, whole(1.0)):
         noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=law)
         with pytest.raises(InputError, match="Sample the noise from the required distribution"):
-            simulate(Sense.MARGINALS, noise, mechanism)
+            simulate_for_counts(Sense.MARGINALS, noise, mechanism)
     drawn = UnitNoise.draw(chain(2), Calibration.CERTIFIED, rng(), draws=10, law=mechanism.noise_law)
     with pytest.raises(InputError, match="Sample the noise from the required distribution"):
-        simulate(Sense.MARGINALS, drawn, LaplaceFourier(prior=chain(2), epsilon=1.0))
+        simulate_for_counts(Sense.MARGINALS, drawn, LaplaceFourier(prior=chain(2), epsilon=1.0))

@@ -30,7 +30,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.request import ReleaseRequest, request_from
 from dpbayes.releases.verify import verify
-from tests.releases.asking import asked, counted, drawn, no_noise, replace_draw
+from tests.releases.asking import counted, drawn, no_noise, replace_draw, request_of
 from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, networks
 
 MIXED = Network.from_edges(
@@ -63,7 +63,7 @@ def lost(request: ReleaseRequest, patch: pytest.MonkeyPatch) -> Fraction:
 def test_no_pair_of_tables_loses_more_than_is_promised_and_one_loses_all_but_nothing_less(
     monkeypatch, mechanism, network
 ):
-    request = asked(network, mechanism=mechanism, n=1)
+    request = request_of(network, mechanism=mechanism, n=1)
     loss, promised = lost(request, monkeypatch), number_of(request.cost)
     assert promised * (1 - Fraction(1, 2**40)) <= loss <= promised
 
@@ -84,7 +84,7 @@ def _short_of(by: float) -> Callable[..., float]:
 @pytest.mark.parametrize(("mechanism", "network"), CASES)
 def test_scales_rounded_down_are_caught_by_the_enumeration_and_by_opendps_map(monkeypatch, mechanism, network, by):
     """The numbers' own scales alone: the common one is as it must be."""
-    request = asked(network, mechanism=mechanism, n=1)
+    request = request_of(network, mechanism=mechanism, n=1)
     kept = request.calibrated
     monkeypatch.setattr(ExactNoise, "own_scale", _short_of(by))
     assert lost(request, monkeypatch) > number_of(request.cost)
@@ -96,7 +96,7 @@ def test_prices_that_are_not_charged_are_caught_by_the_enumeration(monkeypatch, 
     """Where the sum forgets every other set, records that differ in its nodes lose too much."""
     real = prices._tables
     monkeypatch.setattr(prices, "_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2 == 1, 0, own)))
-    assert lost(asked(network, mechanism=mechanism, n=1), monkeypatch) > Fraction(1, 2)
+    assert lost(request_of(network, mechanism=mechanism, n=1), monkeypatch) > Fraction(1, 2)
 
 
 def test_an_own_scale_is_not_below_the_share_that_is_promised():
@@ -120,13 +120,13 @@ def test_the_whole_sum_is_that_of_the_worst_record_among_all(network, seed):
 
 
 def test_families_that_are_too_dense_are_charged_each_by_itself_and_no_less(monkeypatch):
-    own = asked(ASIA, mechanism="residuals").prices
+    own = request_of(ASIA, mechanism="residuals").prices
     exact = most_charged(ASIA, own)
     monkeypatch.setattr(prices, "MAX_TABLE_BITS", 2)
     bound = most_charged(ASIA, own)
     assert (exact.exact, bound.exact) == (True, False)
     assert bound.value > exact.value
-    assert "bounded" in asked(ASIA, mechanism="residuals").sensitivity.lemma
+    assert "bounded" in request_of(ASIA, mechanism="residuals").sensitivity.lemma
 
 
 # Prices
@@ -162,18 +162,18 @@ def test_prices_that_cannot_be_are_refused(stated, said):
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
 def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
-    told = {name: value for name, value in asked(ASIA, mechanism=mechanism).content.items() if name != "prices"}
+    content = {name: value for name, value in request_of(ASIA, mechanism=mechanism).content.items() if name != "prices"}
     monkeypatch.setattr(residual_design, "_best_steps", lambda *_, **__: pytest.fail("it was searched for"))
     with pytest.raises(InputError, match="must state the prices"):
-        request_from(told)
+        request_from(content)
 
 
 def test_only_a_mechanism_of_many_scales_has_prices():
     with pytest.raises(InputError, match="no prices"):
-        asked(ASIA, prices=(1,) * 20)
-    stated = asked(ASIA, mechanism="weighted", prices=(1,) * 20)
-    assert stated.sensitivity.value == asked(ASIA, mechanism="fourier").sensitivity.value
-    assert stated.question != asked(ASIA, mechanism="weighted").question
+        request_of(ASIA, prices=(1,) * 20)
+    stated = request_of(ASIA, mechanism="weighted", prices=(1,) * 20)
+    assert stated.sensitivity.value == request_of(ASIA, mechanism="fourier").sensitivity.value
+    assert stated.question != request_of(ASIA, mechanism="weighted").question
 
 
 # What a recipient makes of it
@@ -185,7 +185,7 @@ def test_without_noise_the_tables_are_the_true_ones(monkeypatch, mechanism, netw
     if mechanism == "weighted" and not network.is_binary:
         return
     replace_draw(monkeypatch, no_noise)
-    request, counts = asked(network, mechanism=mechanism), counted(network)
+    request, counts = request_of(network, mechanism=mechanism), counted(network)
     document = read_document(drawn(request, counts))
     np.testing.assert_allclose(release_of(document).outcome.updates, counts.values, atol=1e-9)
 
@@ -203,13 +203,13 @@ def test_whole_residuals_are_exact_where_doubles_are_not():
 
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
-def test_the_told_variances_are_those_of_the_scales_that_are_drawn(mechanism):
-    request = asked(ASIA, mechanism=mechanism)
-    told = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
+def test_the_stated_variances_are_those_of_the_scales_that_are_drawn(mechanism):
+    request = request_of(ASIA, mechanism=mechanism)
+    stated = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
     scales = np.array(request.entry.own_scales(request, request.calibrated.scale))
     sizes = np.array([member.bit_count() for member in ASIA.closure.members[1:]])
     variances = noise_variances(mechanism, scales) / 2.0**sizes
-    np.testing.assert_allclose(told, variances, rtol=1e-6)
+    np.testing.assert_allclose(stated, variances, rtol=1e-6)
 
 
 def noise_variances(mechanism: str, scales: np.ndarray) -> np.ndarray:
@@ -239,7 +239,7 @@ def test_each_number_gets_noise_of_its_own_scale_in_its_own_place():
     ],
 )
 def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, network, loss):
-    verification = verify(drawn(asked(network, mechanism=mechanism, n=1, **loss)))
+    verification = verify(drawn(request_of(network, mechanism=mechanism, n=1, **loss)))
     assert verification.holds
     assert not verification.left_out
 
@@ -257,12 +257,12 @@ def test_numbers_lose_together_no_less_than_any_of_them_per_price(scale: Fractio
     prices, charge = (64, 65, 97, 127 << 9), 1234
     for law in (DISCRETE_LAPLACE, DISCRETE_GAUSSIAN):
         together = Fraction(shared_answer(law, [Fraction(price) for price in prices], charge, float(scale)))
-        each = [Fraction(law.answer(1, law.own_scale(scale, Fraction(price)))) / price for price in prices]
-        assert len(set(each)) > 1, "rounding parts them"
-        assert charge * max(each) <= together <= charge * max(each) * (1 + Fraction(1, 2**50))
+        per_price = [Fraction(law.answer(1, law.own_scale(scale, Fraction(price)))) / price for price in prices]
+        assert len(set(per_price)) > 1, "rounding parts them"
+        assert charge * max(per_price) <= together <= charge * max(per_price) * (1 + Fraction(1, 2**50))
 
 
 def test_a_common_scale_that_is_too_small_is_not_confirmed():
-    request = asked(ASIA, mechanism="weighted")
+    request = request_of(ASIA, mechanism="weighted")
     short = Calibrated(request.calibrated.scale * Fraction(999, 1000), Fraction(1, 2))
     assert request.entry.answer(request, float(short.scale)) > Fraction(1, 2)

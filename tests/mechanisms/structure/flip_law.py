@@ -35,6 +35,6 @@ def round_log_pmf(
 ) -> tuple[tuple[CandidateFamily, ...], FloatArray]:
     """Return what the round after these nodes were joined chooses from, and ln of its probabilities."""
     cards = cards_of(data)
-    families, each = families_after(choice, cards, joined), round_after(choice, cards, data.n, joined)
+    families, stage = families_after(choice, cards, joined), round_after(choice, cards, data.n, joined)
     scores = structure_choice._scores(data, families, {})
-    return families, flip_log_pmf(scores, flip_scale(each.sensitivity, each.epsilon))
+    return families, flip_log_pmf(scores, flip_scale(stage.sensitivity, stage.epsilon))

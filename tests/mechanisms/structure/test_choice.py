@@ -107,7 +107,7 @@ MORE = [(MIXED, 2, 2), (MIXED, 1, 3), (empty(3), 1, 5), (empty(4), 2, 2)]
 EPSILONS = [Fraction(1, 10), Fraction(2)]
 
 
-@pytest.mark.parametrize(("case", "epsilon"), crossed(thorough([*CASES, *MORE], sample=CASES), EPSILONS, each=1))
+@pytest.mark.parametrize(("case", "epsilon"), crossed(thorough([*CASES, *MORE], sample=CASES), EPSILONS, times=1))
 def test_over_all_neighbouring_tables_no_course_loses_more_than_epsilon(case, epsilon) -> None:
     """[Zhang17] Algorithm 2, records replaced: the whole choice, with the order in which nodes were joined."""
     network, parents, n = case
@@ -226,7 +226,7 @@ def test_no_table_is_counted_twice(monkeypatch) -> None:
 def test_without_records_to_tell_apart_a_graph_is_chosen_by_chance(n: int, draw) -> None:
     chosen = draw(HALF, random_table(MIXED, np.random.default_rng(0), n))
     assert chosen.spent == Fraction(1, 2)
-    assert [each.sensitivity for each in chosen.rounds] == [0, 0]
+    assert [stage.sensitivity for stage in chosen.rounds] == [0, 0]
 
 
 def test_a_table_of_one_column_costs_nothing() -> None:
@@ -244,7 +244,10 @@ def test_the_rounds_state_what_each_was_and_add_up_to_epsilon() -> None:
     assert chosen.spent == Fraction(7, 10)
     assert Fraction(chosen.certified.epsilon) >= chosen.spent  # 0.7 as a double is below 7/10
     assert chosen.certified.epsilon == pytest.approx(0.7, rel=1e-15)
-    assert [(each.candidates, each.epsilon) for each in chosen.rounds] == [(2, Fraction(7, 20)), (1, Fraction(7, 20))]
+    assert [(stage.candidates, stage.epsilon) for stage in chosen.rounds] == [
+        (2, Fraction(7, 20)),
+        (1, Fraction(7, 20)),
+    ]
     assert chosen.rounds[0].sensitivity == 6 * 24  # b and a have three states each
     assert chosen.network.names == data.names
     assert chosen.network.states == data.states
@@ -254,7 +257,7 @@ def test_the_rounds_state_what_each_was_and_add_up_to_epsilon() -> None:
 def test_binary_columns_need_less_noise() -> None:
     data = random_table(empty(4), np.random.default_rng(7), 25)
     chosen = simulate_structure(HALF, data, np.random.default_rng(7))
-    assert [each.sensitivity for each in chosen.rounds] == [4 * 24] * 3
+    assert [stage.sensitivity for stage in chosen.rounds] == [4 * 24] * 3
 
 
 def test_nothing_but_the_graph_and_its_order_depends_on_the_records() -> None:
@@ -307,17 +310,17 @@ def test_graphs_drawn_by_opendp_follow_the_law_and_not_that_of_half_the_noise() 
     assert p_value(networks, graph_law(dataclasses.replace(choice, epsilon=Fraction(2)), data)) < WITHOUT_SEED
 
 
-def test_opendp_is_told_the_sensitivity_and_the_epsilon_of_each_round(monkeypatch) -> None:
-    asked = []
+def test_opendp_gets_the_sensitivity_and_the_epsilon_of_every_round(monkeypatch) -> None:
+    calls = []
 
     def remembered(scores, *, sensitivity, epsilon):
-        asked.append((len(scores), epsilon, sensitivity, scores.dtype))
+        calls.append((len(scores), epsilon, sensitivity, scores.dtype))
         return 0
 
     monkeypatch.setattr(structure_choice, "draw_flip", remembered)
     chosen = draw_structure(HALF, random_table(MIXED, np.random.default_rng(0), 30))
-    assert asked == [(each.candidates, each.epsilon, each.sensitivity, np.int64) for each in chosen.rounds]
-    assert all(isinstance(sensitivity, int) for _, _, sensitivity, _ in asked)
+    assert calls == [(stage.candidates, stage.epsilon, stage.sensitivity, np.int64) for stage in chosen.rounds]
+    assert all(isinstance(sensitivity, int) for _, _, sensitivity, _ in calls)
 
 
 # Refusals

@@ -105,21 +105,21 @@ def test_draws_of_opendp_follow_the_law_and_not_the_exponential_mechanisms() -> 
     "epsilon", [Fraction(1, 3), Fraction("0.1") / 7, Fraction(10) / 11, Fraction(5, 3), Fraction(1, 10**6)]
 )
 @pytest.mark.parametrize("sensitivity", [1, 4 * 48_841, 6 * (2**31 - 2)])
-def test_opendp_is_asked_at_the_scale_that_its_map_confirms(epsilon, sensitivity, monkeypatch) -> None:
-    make, asked = opendp.measurements.make_noisy_max, []
+def test_opendp_is_called_at_the_scale_that_its_map_confirms(epsilon, sensitivity, monkeypatch) -> None:
+    make, calls = opendp.measurements.make_noisy_max, []
 
     def remembered(*arguments, scale):
-        asked.append((make(*arguments, scale=scale), scale))
-        return asked[-1][0]
+        calls.append((make(*arguments, scale=scale), scale))
+        return calls[-1][0]
 
     monkeypatch.setattr(opendp.measurements, "make_noisy_max", remembered)
     assert draw_flip(np.array([7]), sensitivity=sensitivity, epsilon=epsilon) == 0
-    chooser, scale = asked[-1]
+    chooser, scale = calls[-1]
     assert (
         Fraction(chooser.map(sensitivity)) <= epsilon <= Fraction(chooser.map(sensitivity)) * (1 + Fraction(1, 10**12))
     )
     assert Fraction(scale) >= 2 * sensitivity / epsilon
-    assert len(asked) <= 4
+    assert len(calls) <= 4
 
 
 def test_nothing_is_drawn_when_opendp_does_not_confirm_epsilon(monkeypatch) -> None:

@@ -31,7 +31,7 @@ from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
-from tests.releases.made import CSV, NETWORK, asked, opened, written
+from tests.releases.made import CSV, NETWORK, opened, request_with, written
 
 ROOT = Path(__file__).parents[3]
 
@@ -86,8 +86,8 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     monkeypatch.setattr(exact, "BLOCK", 3)
     assert main([*words, "--graph-unseen"]) == HOLDS
     said = capsys.readouterr().err
-    told = [line.strip() for line in said.split("\r") if line.strip()]
-    assert told == [f"Sampling … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
+    lines = [line.strip() for line in said.split("\r") if line.strip()]
+    assert lines == [f"Sampling … {share}%" for share in (25, 50, 75, 100)], "twelve cells, three at a step"
     assert said.rstrip(" ").endswith("\n")
 
 
@@ -233,7 +233,7 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
 
 
-def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, capsys):
+def test_the_report_states_the_given_suspicion(file, tmp_path, capsys):
     words = ["view", str(file), "--out", str(tmp_path / "view.html"), "--suspicion"]
     assert main([*words, "0.35"]) == HOLDS
     assert "The attacker’s 35% belief can rise to at most" in (tmp_path / "view.html").read_text()
@@ -241,7 +241,7 @@ def test_the_report_tells_of_the_suspicion_that_is_asked_for(file, tmp_path, cap
     assert "--suspicion must be" in capsys.readouterr().err
 
 
-def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
+def test_noisy_counts_are_taken_as_real_with_that_option(file, tmp_path):
     release = release_of(read_document(file.read_bytes()))
     for words, law in (([], release.noise_aware()), (["--as-real"], release.posterior)):
         for ending in (".bif", ".html", ".py"):
@@ -251,13 +251,13 @@ def test_noisy_counts_are_taken_as_real_where_that_is_asked_for(file, tmp_path):
         assert ("posterior = release.posterior " in (tmp_path / "view.py").read_text()) is bool(words)
 
 
-def test_names_that_other_programs_may_not_read_are_told(tmp_path, capsys):
+def test_names_that_other_programs_may_not_read_are_reported(tmp_path, capsys):
     network = Network.from_edges(["my node"], [], {"my node": ("no", "yes")})
-    published = publish(opened(tmp_path), asked(network=network, n=7), Counts(network, np.array([3, 4]), 7))
+    published = publish(opened(tmp_path), request_with(network=network, n=7), Counts(network, np.array([3, 4]), 7))
     (tmp_path / "release.json").write_bytes(published.document)
-    for ending, told in ((".bif", True), (".py", False)):
+    for ending, is_named in ((".bif", True), (".py", False)):
         assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / f"view{ending}")]) == HOLDS
-        assert ('"my node"' in capsys.readouterr().err) is told
+        assert ('"my node"' in capsys.readouterr().err) is is_named
     assert read_bif((tmp_path / "view.bif").read_text())[0] == network
 
 
@@ -277,8 +277,8 @@ def test_the_script_runs_where_the_file_lies(file, tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "FAILS" not in ran.stdout
     assert "ε = 0.5" in ran.stdout
-    asked = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
-    assert str(asked) in ran.stdout
+    answer = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
+    assert str(answer) in ran.stdout
 
 
 def test_help_is_given_for_every_command(capsys):

@@ -44,8 +44,8 @@ def test_twenty_threads_never_spend_more_than_the_budget(path: Path) -> None:
 
 
 def test_twenty_threads_with_one_question_draw_once(path: Path) -> None:
-    assert at_once(path, [b"q"] * THREADS) == ({"released": 1, "AskedBeforeError": 19}, 1)
-    assert at_once(path, [b"q"] * THREADS, after=3) == ({"released": 1, "AskedBeforeError": 19}, 1)
+    assert at_once(path, [b"q"] * THREADS) == ({"released": 1, "RepeatedRequestError": 19}, 1)
+    assert at_once(path, [b"q"] * THREADS, after=3) == ({"released": 1, "RepeatedRequestError": 19}, 1)
     assert ledger.account_of(path, "votes").released == Fraction(1, 5)
 
 
@@ -111,14 +111,14 @@ def test_two_processes_never_spend_more_than_the_budget_nor_draw_one_question_tw
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [line for process in processes for line in process.communicate()[0].splitlines()]
-    drawn = Counter(line.removeprefix("drawn ") for line in told if line.startswith("drawn "))
-    kinds = Counter(line.split()[0] for line in told)
+    lines = [line for process in processes for line in process.communicate()[0].splitlines()]
+    drawn = Counter(line.removeprefix("drawn ") for line in lines if line.startswith("drawn "))
+    kinds = Counter(line.split()[0] for line in lines)
     assert set(drawn.values()) == {1}
     assert kinds["drawn"] == kinds["shown"] == 45  # of 60 questions
-    assert kinds["AskedBeforeError"] > 0
+    assert kinds["RepeatedRequestError"] > 0
     assert kinds["OverBudgetError"] > 0
-    assert sum(kinds[end] for end in ("shown", "AskedBeforeError", "OverBudgetError")) == 80
+    assert sum(kinds[end] for end in ("shown", "RepeatedRequestError", "OverBudgetError")) == 80
     assert ledger.account_of(path, "votes").left == 0
     assert ledger.check(path).rows == 2 + 2 * 45
 

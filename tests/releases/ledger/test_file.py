@@ -117,8 +117,8 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         "    try: do(Path(sys.argv[1]))\n"
         "    except ledger.LedgerError as error: print(error)"
     )
-    told = subprocess.check_output([sys.executable, "-c", ask, str(path)], cwd=ROOT, text=True, timeout=30)
-    assert told.splitlines() == 2 * [sentence.replace("PATH", str(path))]
+    output = subprocess.check_output([sys.executable, "-c", ask, str(path)], cwd=ROOT, text=True, timeout=30)
+    assert output.splitlines() == 2 * [sentence.replace("PATH", str(path))]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
@@ -148,7 +148,9 @@ def test_another_version_is_named(path: Path) -> None:
 # Locked
 
 
-def test_a_drive_without_locks_is_told_from_a_lock_that_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drive_without_locks_is_distinct_from_a_lock_that_is_taken(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
 
     def lockf(*_: object) -> None:
@@ -265,9 +267,9 @@ LIMITS = {1000: "LedgerError 0", 60_000: "EpsilonLostError 1", 10**7: "released 
 """How spending ends, and how often it draws, by the most bytes that a file may have."""
 
 
-def test_writes_that_the_system_refuses_are_told(path: Path) -> None:
+def test_writes_that_the_system_refuses_are_reported(path: Path) -> None:
     copies = [(Path(shutil.copy(path, path.with_name(f"to {most} bytes"))), str(most)) for most in LIMITS]
-    given = [str(each) for copy in copies for each in copy]
+    given = [str(argument) for copy in copies for argument in copy]
     done = subprocess.check_output([sys.executable, "-c", LIMITED, *given], cwd=ROOT, text=True)
     assert done.splitlines() == list(LIMITS.values())
     for (copy, _), end in zip(copies, LIMITS.values(), strict=True):
@@ -315,9 +317,9 @@ def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
         copy.parent.chmod(folder)
     # The environment is not inherited, whose folders may be closed to those without rights.
     command = [sys.executable, "-c", UNPRIVILEGED, *map(str, shared)]
-    told = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env={**os.environ, "HOME": "/"})
-    assert told.stderr == ""
-    lines = told.stdout.splitlines()
+    ran = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env={**os.environ, "HOME": "/"})
+    assert ran.stderr == ""
+    lines = ran.stdout.splitlines()
     for copy, refusal, state in zip(shared, lines[::2], lines[1::2], strict=True):
         assert refusal in (
             f"LedgerError The ledger {copy} cannot be written; allow writing to the file and its folder.",
@@ -326,7 +328,7 @@ def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
         assert state == "2 1"
 
 
-def test_a_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -64,7 +64,7 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
         if not before:
             ledger.spend(path, "votes", TENTH, b"q", draw)
         else:
-            with pytest.raises(ledger.AskedBeforeError):
+            with pytest.raises(ledger.RepeatedRequestError):
                 ledger.spend(path, "votes", TENTH, b"q", draw)
             assert draw.calls == []
         if not before or not before[0].release:
@@ -98,11 +98,11 @@ def test_a_ledger_that_was_only_begun_is_begun_again(tmp_path: Path) -> None:
     for folder in folders:
         path = folder / "ledger"
         try:
-            known = bool(ledger.accounts(path))
+            has_accounts = bool(ledger.accounts(path))
         except ledger.LedgerError as refusal:
             sentences.add(str(refusal).replace(str(path), "PATH"))
-            known = False
-        if not known:
+            has_accounts = False
+        if not has_accounts:
             ledger.open_dataset(path, "votes", Fraction(1), reason="Once more.")
         ledger.spend(path, "votes", TENTH, b"q", Drawing())
         assert ledger.check(path).rows == 4

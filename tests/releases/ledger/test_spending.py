@@ -33,7 +33,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert release.kind is EventKind.RELEASED
     (spending,) = ledger.spendings(path, "votes")
     assert (spending.state, spending.amount, spending.release) == ("released", TENTH, release)
-    assert (ledger.outcome(path, spending.row), ledger.question(path, spending.row)) == (b"[1, 2]", b"{}")
+    assert (ledger.outcome(path, spending.row), ledger.request_bytes(path, spending.row)) == (b"[1, 2]", b"{}")
     account = ledger.account_of(path, "votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
     assert (account.n, ledger.accounts(path)) == (5, (account,))
@@ -83,7 +83,7 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     draw = Drawing(b"second")
     with pytest.raises(
-        ledger.AskedBeforeError, match=r"made before, in row 3\. Its release can be shown again at no cost"
+        ledger.RepeatedRequestError, match=r"made before, in row 3\. Its release can be shown again at no cost"
     ) as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
@@ -98,7 +98,7 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
     draw = Drawing()
-    with pytest.raises(ledger.AskedBeforeError, match="in row 5"):  # a second click
+    with pytest.raises(ledger.RepeatedRequestError, match="in row 5"):  # a second click
         ledger.spend(path, "votes", TENTH, b"q", draw, after=3)
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is not a reservation for this request"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
@@ -126,7 +126,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "alice" not in spending.closing.reason
     account = ledger.account_of(path, "votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.AskedBeforeError, match=r"in row 3\. It has no release yet"):
+    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. It has no release yet"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
@@ -164,7 +164,9 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
     assert ledger.outcome(path, spent.row) == b"first"
 
 
-def test_a_clock_set_back_is_told_and_the_rows_keep_their_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
     assert [event.kind for event in ledger.events(path)][2:] == [EventKind.RESERVED, EventKind.RELEASED]
@@ -229,7 +231,7 @@ def test_what_is_not_there_is_named(path: Path) -> None:
             ask(path, "clinic")
     with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
-    for ask_row in (ledger.outcome, ledger.question):
+    for ask_row in (ledger.outcome, ledger.request_bytes):
         with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):
             ask_row(path, 2)
 

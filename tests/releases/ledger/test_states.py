@@ -27,7 +27,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.path = self.folder / "ledger"
         self.budgets: dict[str, Fraction] = {}
-        self.asked: list[tuple[str, Fraction, bytes, bytes | None]] = []
+        self.requests: list[tuple[str, Fraction, bytes, bytes | None]] = []
         self.rows = 0
         self.draws = 0
 
@@ -35,7 +35,7 @@ class LedgerMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     def spent(self, name: str) -> Fraction:
-        return sum((epsilon for dataset, epsilon, _, _ in self.asked if dataset == name), Fraction(0))
+        return sum((epsilon for dataset, epsilon, _, _ in self.requests if dataset == name), Fraction(0))
 
     def may(self, name: str, epsilon: Fraction) -> bool:
         return name in self.budgets and self.spent(name) + epsilon <= self.budgets[name]
@@ -69,10 +69,10 @@ class LedgerMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.budgets)
     @rule(name=names, epsilon=amounts, question=questions)
     def spend(self, name: str, epsilon: Fraction, question: bytes) -> None:
-        draw = Drawing(b"outcome %d" % len(self.asked))
-        before = any((dataset, asked) == (name, question) for dataset, _, asked, _ in self.asked)
+        draw = Drawing(b"outcome %d" % len(self.requests))
+        before = any((dataset, earlier) == (name, question) for dataset, _, earlier, _ in self.requests)
         if before or not self.may(name, epsilon):
-            refusal = ledger.AskedBeforeError if before else ledger.LedgerError
+            refusal = ledger.RepeatedRequestError if before else ledger.LedgerError
             with pytest.raises(refusal):
                 ledger.spend(self.path, name, epsilon, question, draw)
             assert draw.calls == []
@@ -80,11 +80,11 @@ class LedgerMachine(RuleBasedStateMachine):
         ledger.spend(self.path, name, epsilon, question, draw)
         self.done(name, epsilon, question, draw.outcome)
 
-    @precondition(lambda self: self.asked)
+    @precondition(lambda self: self.requests)
     @rule(data=st.data(), epsilon=amounts)
     def spend_again(self, data: st.DataObject, epsilon: Fraction) -> None:
-        name, _, question, _ = data.draw(st.sampled_from(self.asked))
-        draw = Drawing(b"outcome %d" % len(self.asked))
+        name, _, question, _ = data.draw(st.sampled_from(self.requests))
+        draw = Drawing(b"outcome %d" % len(self.requests))
         after = self.newest(name, question)
         if not self.may(name, epsilon):
             with pytest.raises(ledger.OverBudgetError):
@@ -121,17 +121,17 @@ class LedgerMachine(RuleBasedStateMachine):
         shutil.copy(self.path, moved)
         assert ledger.events(moved) == ledger.events(self.path)
 
-    @precondition(lambda self: self.asked)
+    @precondition(lambda self: self.requests)
     @rule(data=st.data())
     def find(self, data: st.DataObject) -> None:
-        name, _, question, _ = data.draw(st.sampled_from(self.asked))
-        outcomes = [entry[3] for entry in self.asked if (entry[0], entry[2]) == (name, question) and entry[3]]
+        name, _, question, _ = data.draw(st.sampled_from(self.requests))
+        outcomes = [entry[3] for entry in self.requests if (entry[0], entry[2]) == (name, question) and entry[3]]
         newest = ledger.find(self.path, name, question)
         assert (ledger.outcome(self.path, newest.row) if newest else None) == (outcomes or [None])[-1]
-        assert newest is None or ledger.question(self.path, newest.row) == question
+        assert newest is None or ledger.request_bytes(self.path, newest.row) == question
 
     def done(self, name: str, epsilon: Fraction, question: bytes, outcome: bytes | None) -> None:
-        self.asked.append((name, epsilon, question, outcome))
+        self.requests.append((name, epsilon, question, outcome))
         self.rows += 2
 
     @invariant()
@@ -141,7 +141,7 @@ class LedgerMachine(RuleBasedStateMachine):
         accounts = ledger.accounts(self.path)
         assert {account.dataset: account.budget for account in accounts} == self.budgets
         for account in accounts:
-            mine = [entry for entry in self.asked if entry[0] == account.dataset]
+            mine = [entry for entry in self.requests if entry[0] == account.dataset]
             assert account.spent == self.spent(account.dataset) <= account.budget
             assert account.released == sum((epsilon for _, epsilon, _, outcome in mine if outcome), Fraction(0))
             spendings = ledger.spendings(self.path, account.dataset)

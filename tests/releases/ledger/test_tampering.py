@@ -251,7 +251,7 @@ def read_all(path: Path) -> object:
 
 
 @given(st.data())
-def test_a_flipped_bit_of_the_file_is_harmless_or_told(full: Path, data: st.DataObject) -> None:
+def test_a_flipped_bit_of_the_file_is_harmless_or_reported(full: Path, data: st.DataObject) -> None:
     content = bytearray(full.read_bytes())
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     spoiled = full.parent / f"spoiled {next(NUMBERS)}"

@@ -14,7 +14,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.views.files import released_bif, unread_elsewhere
 from tests.conftest import IS_THOROUGH
-from tests.releases.asking import asked, counted, drawn
+from tests.releases.asking import counted, drawn, request_of
 from tests.strategies import ASIA
 
 READER = """
@@ -86,7 +86,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
 
 
 def document_of(network: Network) -> ReleaseDocument:
-    return read_document(drawn(asked(network), counted(network)))
+    return read_document(drawn(request_of(network), counted(network)))
 
 
 @pytest.mark.skipif(not IS_THOROUGH, reason="it installs another program")

@@ -9,7 +9,7 @@ from dpbayes.releases.views.handout import MOST_STATES, Handout, html_handout, i
 
 
 def handout(**more: object) -> Handout:
-    told = {
+    fields = {
         "question": "P(dysp | smoke=yes)",
         "table": "1,000 synthetic records",
         "n": 1000,
@@ -17,7 +17,7 @@ def handout(**more: object) -> Handout:
         "guarantee": Guarantee(1.0),
         "answer": {"yes": 0.62, "no": 0.38},
     }
-    return Handout(**(told | more))  # type: ignore[arg-type]
+    return Handout(**(fields | more))  # type: ignore[arg-type]
 
 
 def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
@@ -59,15 +59,15 @@ def test_what_is_all_but_certain_is_not_said_to_be_at_most_all() -> None:
     assert "can rise to almost 100%" in in_words(Guarantee(30.0))
 
 
-def test_names_of_states_and_nodes_are_told_from_the_words_of_a_sentence() -> None:
+def test_names_of_states_and_nodes_are_distinct_from_the_words_of_a_sentence() -> None:
     sheet = html_handout(handout(answer={"no": 0.98, "yes": 0.02}, published={"visit to Asia": "asia"}))
     assert "the probability of “no” at 0.98" in sheet
     assert "“visit to Asia” is called asia." in sheet
 
 
 def test_a_delta_is_said_and_no_promise_is_none() -> None:
-    told = in_words(Guarantee(1.0, 1e-6))
-    assert "except with probability 10⁻⁶" in told
-    assert "50% belief" not in told, "with a delta that bound does not hold"
+    text = in_words(Guarantee(1.0, 1e-6))
+    assert "except with probability 10⁻⁶" in text
+    assert "50% belief" not in text, "with a delta that bound does not hold"
     assert in_words(NON_PRIVATE).startswith("There is no guarantee")
     assert "more than 10³⁰⁰" in in_words(Guarantee(1000.0))

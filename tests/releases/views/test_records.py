@@ -133,9 +133,9 @@ def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: py
     table = arrow_parquet.read_table(io.BytesIO(draws_parquet(law, 2000, stream(5))))
     values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
     fits = {
-        each: (np.abs(values.mean(axis=0) - posterior_of(LINE, each).mean) < 5 * law.sd / np.sqrt(2000)).all()
-        for each in Reading
+        other: (np.abs(values.mean(axis=0) - posterior_of(LINE, other).mean) < 5 * law.sd / np.sqrt(2000)).all()
+        for other in Reading
     }
-    assert fits == {each: each is reading for each in Reading}
+    assert fits == {other: other is reading for other in Reading}
     one = cpts_for(LINE, DrawnFrom.ONE_DRAW, stream(6), reading)
     np.testing.assert_allclose(NETWORK.row_sums(one), 1)

@@ -27,7 +27,7 @@ from dpbayes.releases.views.files import draws_parquet, released_bif
 from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
-from tests.releases.made import NETWORK, asked, counts, opened, opened_in_rho, released
+from tests.releases.made import NETWORK, counts, opened, opened_in_rho, released, request_with
 
 
 class Seen(HTMLParser):
@@ -130,20 +130,20 @@ def test_a_small_drawing_shows_the_suspicion_and_what_becomes_of_it(tmp_path, su
     loss = float(first.request.epsilon)
     for document, losses in ((first, [0, loss]), (later, [0, loss, loss + 3])):
         page = seen(html_report(document, suspicion=suspicion))
-        beliefs = [raised(suspicion, each) for each in losses]
+        beliefs = [raised(suspicion, loss) for loss in losses]
         assert drawn_beliefs(page) == pytest.approx(beliefs, abs=1e-3)
         for belief in beliefs[1:]:
             assert f"{math.ceil(1000 * belief) / 10}%" in page.text
         assert f"The attacker’s {100 * suspicion:g}% belief can rise to at most" in page.text
-        (told,) = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
-        assert f"{100 * suspicion:g}%" in str(told)
+        (label,) = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
+        assert f"{100 * suspicion:g}%" in str(label)
     with pytest.raises(InputError, match="suspicion"):
         html_report(first, suspicion=1.0)
 
 
 def test_the_drawing_of_releases_with_a_delta_says_so(tmp_path):
     folder = opened_in_rho(tmp_path)
-    first = read_document(publish(folder, asked(mechanism="gaussian", rho=Fraction(1, 10)), counts()).document)
+    first = read_document(publish(folder, request_with(mechanism="gaussian", rho=Fraction(1, 10)), counts()).document)
     later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
     page = seen(html_report(later))
     assert len(drawn_beliefs(page)) == 3
@@ -158,11 +158,11 @@ def test_it_says_what_all_releases_so_far_allow(tmp_path):
     total = float(first.request.epsilon) + 3
     odds = math.exp(total) / 9
     most = math.ceil(1000 * odds / (1 + odds)) / 10
-    told = (
+    sentence = (
         f"Together with 2 earlier releases of this dataset the privacy loss is ε = {total:g}: an attacker's 10% belief "
         "about one person can rise to at most"
     )
-    assert f"{told} {most}%." in seen(html_report(later)).text
+    assert f"{sentence} {most}%." in seen(html_report(later)).text
 
 
 def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(tmp_path):
@@ -170,7 +170,7 @@ def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(
     for kind in ({"mechanism": "gaussian", "rho": Fraction(1, 10)}, {"epsilon": Fraction(1, 2)}):
         folder = tmp_path / kind.get("mechanism", "laplace")
         folder.mkdir()
-        first = read_document(publish(opened_in_rho(folder), asked(**kind), counts()).document)
+        first = read_document(publish(opened_in_rho(folder), request_with(**kind), counts()).document)
         assert "earlier release" not in seen(html_report(first)).text
         later = replace(first, composed=Composed(2, Rho(Fraction(1, 5))))
         rho = number_of(later.composed.after(first.request.cost))
@@ -204,7 +204,7 @@ def test_names_are_text(tmp_path):
     name = '<script>alert("1")</script>&'
     network = Network.from_edges([name], [], {name: ("no", "<img src=x onerror=alert(1)>")})
     counts = Counts(network, np.array([3, 4]), 7)
-    published = publish(opened(tmp_path), asked(network=network, n=7, epsilon=Fraction(1)), counts)
+    published = publish(opened(tmp_path), request_with(network=network, n=7, epsilon=Fraction(1)), counts)
     page = seen(html_report(read_document(published.document)))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
     assert name in page.text
@@ -216,7 +216,7 @@ def test_a_wide_network_keeps_to_its_page(tmp_path):
     names = [f"x{k}" for k in range(MOST_BARS + 6)]
     network = Network.from_edges(names, [], {})
     counts = Counts(network, np.tile([1, 2], len(names)), 3)
-    published = publish(opened(tmp_path), asked(network=network, n=3, epsilon=Fraction(1)), counts)
+    published = publish(opened(tmp_path), request_with(network=network, n=3, epsilon=Fraction(1)), counts)
     page = seen(html_report(read_document(published.document)))
     assert len([tag for tag, _ in page.tags if tag == "b"]) == MOST_BARS
     assert "The file has 6 more nodes." in page.text
@@ -238,8 +238,8 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
 
     def files(reading: Reading) -> list[str]:
         draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(posterior_of(release, reading), 2, stream(1))))
-        told = (draws.metadata or {}).get(b"remark", b"").decode()
-        return [seen(html_report(document, reading)).text, released_bif(document, reading), told]
+        remark = (draws.metadata or {}).get(b"remark", b"").decode()
+        return [seen(html_report(document, reading)).text, released_bif(document, reading), remark]
 
     for reading in Reading:
         assert not [file for file in files(reading) if "possible counts have weight" in file]

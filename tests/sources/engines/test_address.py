@@ -15,7 +15,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines import statements
-from dpbayes.sources.engines.address import KINDS, name_of, open_table, parsed, tables_of, written
+from dpbayes.sources.engines.address import KINDS, name_parts, open_table, parsed, tables_of, written_name
 from dpbayes.sources.engines.engine import DeclaredTable
 
 ADDRESSES = {
@@ -47,7 +47,7 @@ def test_an_address_is_read_in_parts_and_written_again(text: str) -> None:
 @given(st.lists(st.text('a."? é/%&\n', min_size=1, max_size=5), min_size=1, max_size=3))
 def test_every_name_can_be_written(parts: list[str]) -> None:
     name = tuple(parts)
-    assert name_of(written(name)) == name
+    assert name_parts(written_name(name)) == name
     for place in ("duckdb:f", "postgresql://h/d", "spark:yarn"):
         address = replace(parsed(place), table=name)
         assert parsed(str(address)) == address
@@ -84,7 +84,7 @@ def test_what_is_wrong_with_an_address_is_said_without_repeating_it(text: str) -
 @pytest.mark.parametrize("name", ["", "a.", ".a", 'a"b', '"a', '"a"b', "a.b.c.d"])
 def test_a_name_in_bad_order_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="SCHEMA"):
-        name_of(name)
+        name_parts(name)
 
 
 def test_a_driver_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +148,8 @@ def test_every_fault_of_a_file_is_one_sentence(file: Path) -> None:
         f"duckdb:{bad}?table=t": "is not a DuckDB database",
         f"duckdb:{file}": "has no table",
     }
-    for address, told in faults.items():
-        with pytest.raises(InputError, match=told):
+    for address, sentence in faults.items():
+        with pytest.raises(InputError, match=sentence):
             open_table(address).fields()
     with duckdb.connect(str(file)), pytest.raises(InputError, match="open for writing"):
         open_table(f"duckdb:{file}?table=patients").fields()

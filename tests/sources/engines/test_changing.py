@@ -45,35 +45,35 @@ def table_of(rows: Path, name: str) -> sql.SqlTable:
 def between(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> list[int]:
     """Have something done before the second statement of a scan; return a list that grows by each statement."""
     monkeypatch.setattr(sql, "MOST_ARMS", 1)
-    asked, answered = list[int](), sql.answered
+    statements, answered = list[int](), sql.answered
 
     def watched(*words: Any) -> Any:
-        asked.append(len(asked))
-        if len(asked) == 2:
+        statements.append(len(statements))
+        if len(statements) == 2:
             change()
         return answered(*words)
 
     monkeypatch.setattr(sql, "answered", watched)
-    return asked
+    return statements
 
 
 @pytest.mark.parametrize("later", [MORE, ROWS.slice(1), OTHERS], ids=["grown", "shrunk", "replaced"])
 def test_a_view_of_a_file_that_is_written_anew_between_two_statements_is_refused(
     rows: Path, later: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = between(monkeypatch, lambda: pq.write_table(later, rows))
+    statements = between(monkeypatch, lambda: pq.write_table(later, rows))
     with pytest.raises(InputError, match="The table changed during the count"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
-    assert len(asked) == 3
+    assert len(statements) == 3
 
 
 @pytest.mark.parametrize("name", ["t", "view"])
 def test_a_table_that_stays_as_it_is_is_counted_in_several_statements(
     rows: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = between(monkeypatch, lambda: None)
+    statements = between(monkeypatch, lambda: None)
     assert dp.count(NETWORK, DeclaredTable(table_of(rows, name), COLUMNS)).values.tolist() == COUNTS
-    assert len(asked) == 3
+    assert len(statements) == 3
 
 
 def test_a_table_in_the_file_cannot_change_between_two_statements(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,16 +98,16 @@ def test_a_view_of_a_file_that_grows_while_it_is_summed_up_is_refused(
     with duckdb.connect(str(rows.parent / "file.duckdb")) as database:
         database.execute(f"create or replace view view as from read_parquet('{rows}')")
     columns = [NumericColumn("u", 0, 2), NumericColumn("v", 0, 2)]
-    asked = between(monkeypatch, lambda: pq.write_table(pa.concat_tables([numbers, numbers]), rows))
+    statements = between(monkeypatch, lambda: pq.write_table(pa.concat_tables([numbers, numbers]), rows))
     with pytest.raises(InputError, match="The table changed during the computation"):
         finished(table_of(rows, "view").gram(columns))
-    assert len(asked) >= 2
+    assert len(statements) >= 2
 
 
 @pytest.mark.parametrize(
     "later", [ROWS.select(["x", "z"]), ROWS.rename_columns(["x", "u", "z"])], ids=["gone", "renamed"]
 )
-def test_a_column_of_a_view_that_is_gone_between_two_statements_is_told(
+def test_a_column_of_a_view_that_is_gone_between_two_statements_is_reported(
     rows: Path, later: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     between(monkeypatch, lambda: pq.write_table(later, rows))
@@ -115,7 +115,7 @@ def test_a_column_of_a_view_that_is_gone_between_two_statements_is_told(
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
 
 
-def test_a_file_of_a_view_that_is_gone_is_told(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_a_view_that_is_gone_is_reported(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     between(monkeypatch, rows.unlink)
     with pytest.raises(InputError, match="Check the table, or the files that it is a view of"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))

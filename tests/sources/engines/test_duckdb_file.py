@@ -160,7 +160,7 @@ def test_a_file_is_opened_by_many_at_once_within_the_folder_and_without(stranger
         own.database.session() as two,  # type: ignore[attr-defined]
         within.database.session() as three,  # type: ignore[attr-defined]
     ):
-        assert [each.table().columns for each in (one, two, three)] == [("x",)] * 3
+        assert [engine.table().columns for engine in (one, two, three)] == [("x",)] * 3
 
 
 @pytest.mark.parametrize("name", ["memory.duckdb", "system.v2.duckdb", "temp", 'it\'s a "file".db', "main.duckdb"])
@@ -172,7 +172,7 @@ def test_a_file_of_any_name_is_opened_within_a_folder(tmp_path: Path, name: str)
         assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [1, 0]
 
 
-def test_what_is_no_file_of_duckdb_is_told_within_a_folder_too(tmp_path: Path) -> None:
+def test_what_is_no_file_of_duckdb_is_reported_within_a_folder_too(tmp_path: Path) -> None:
     (tmp_path / "text.duckdb").write_text("hello")
     (tmp_path / "lite.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     for name in ("text.duckdb", "lite.db"):

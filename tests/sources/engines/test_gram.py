@@ -186,7 +186,7 @@ def test_a_column_of_nothing_is_all_stand_ins(loaded: Loaded) -> None:
 
 def test_a_table_that_changes_between_two_statements_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gram_terms, "MOST_SUMS", 3)
-    table, asked = InMemory(pa.table({"x": [1.0], "y": [2.0]})), itertools.count()
+    table, statements = InMemory(pa.table({"x": [1.0], "y": [2.0]})), itertools.count()
     steps = SqlTable(table).gram((NumericColumn("x", 0, 9), NumericColumn("y", 0, 9)))
 
     from tests.sources.engines import tables
@@ -194,7 +194,7 @@ def test_a_table_that_changes_between_two_statements_is_refused(monkeypatch: pyt
     answer = tables.DuckDbSession.answer
 
     def growing(self: Any, expression: Any) -> pa.Table:
-        if next(asked) == 1:
+        if next(statements) == 1:
             self.connection.execute('insert into "a table" values (3, 4)')
         return answer(self, expression)
 
@@ -211,6 +211,7 @@ def test_sums_can_be_written_for_engines_that_nobody_connects_to(dialect: str) -
     table = named_table(("clinic", "a table"), kinds)
     mappings = require_mappings(COLUMNS[:4])
     (text,) = (
-        statement(each, dialect) for each in gram_terms.statements(gram_terms.mapped_columns(table, mappings), 4)
+        statement(expression, dialect)
+        for expression in gram_terms.statements(gram_terms.mapped_columns(table, mappings), 4)
     )
     assert text.lower().count("sum(") == 10 + 4 * 4

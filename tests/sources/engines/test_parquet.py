@@ -208,17 +208,17 @@ def test_a_table_of_no_record_has_counts_of_none(tmp_path: Path) -> None:
 def test_only_the_columns_in_use_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"a": [1, 2], "b": ["x", None], "c": [0, 0], "d": [[1], [2]]}
     path = written(tmp_path, pa.table(rows))
-    asked: list[list[str]] = []
+    read_columns: list[list[str]] = []
 
     class Watched(arrow_parquet.ParquetFile):
         def iter_batches(self, *args: Any, columns: Any = None, **more: Any) -> Any:
-            asked.append(columns)
+            read_columns.append(columns)
             return super().iter_batches(*args, columns=columns, **more)
 
     monkeypatch.setattr(arrow_parquet, "ParquetFile", Watched)
     columns = (Categories("a", ("1", "2")), Categories("b", ("x",)), Categories("c", ("0",), missing=OwnState()))
     counts = dp.count(over(columns[:1]), DeclaredTable(ParquetFiles(path), columns))
-    assert asked == [["a", "b", "c"]]
+    assert read_columns == [["a", "b", "c"]]
     assert (counts.n, counts.values.tolist()) == (1, [1, 0])
 
 
@@ -367,7 +367,7 @@ def test_very_many_columns_are_connected_and_counted_with_few_looks_at_the_schem
     assert len(looks) < 10
 
 
-def test_columns_values_and_a_few_records_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_values_and_a_few_records_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet.table, "MOST_VALUES", 4)
     rows = {"x": ["b", "a", None, "b", ""], "y": [1.0, 2.5, None, 1.0, 7.0], "z": [[1]] * 5, "w": [1, 2, 3, 4, 5]}
     engine = ParquetFiles(written(tmp_path, pa.table(rows), row_group_size=2))

@@ -60,9 +60,9 @@ def improbability(drawing: Drawing) -> float:
     # Without replacement the counts vary by this factor less.
     factor = (RECORDS - 1) / (RECORDS - DRAWN)
     in_all = ((counts.sum(axis=0) - SAMPLES * expected) ** 2).sum() / (SAMPLES * expected) * factor
-    in_each = ((counts - expected) ** 2).sum() / expected * factor
+    within_samples = ((counts - expected) ** 2).sum() / expected * factor
     spread = chi2(SAMPLES * (BLOCKS - 1))
-    return float(2 * min(chi2(BLOCKS - 1).sf(in_all), 2 * min(spread.sf(in_each), spread.cdf(in_each))))
+    return float(2 * min(chi2(BLOCKS - 1).sf(in_all), 2 * min(spread.sf(within_samples), spread.cdf(within_samples))))
 
 
 def test_any_record_is_as_likely_as_any_other(engine: Engine) -> None:

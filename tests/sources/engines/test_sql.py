@@ -22,7 +22,7 @@ from dpbayes.sources.engines import sql
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.engines.parquet import ParquetFiles
-from dpbayes.sources.engines.session import listed
+from dpbayes.sources.engines.session import table_names
 from dpbayes.sources.engines.sql import SqlTable
 from tests.sources.engines.tables import InMemory, as_text
 
@@ -165,7 +165,7 @@ UNUSED: dict[str, tuple[Column, list[Any], list[Any], int]] = {
 
 
 @pytest.mark.parametrize(("column", "declared", "undeclared", "n"), UNUSED.values(), ids=list(UNUSED))
-def test_a_column_in_use_that_is_no_node_is_held_to_its_domain(
+def test_a_column_in_use_that_is_no_node_must_keep_to_its_domain(
     tmp_path: Path, column: Column, declared: list[Any], undeclared: list[Any], n: int
 ) -> None:
     columns = (Categories("sex", ("f", "m")), column)
@@ -220,28 +220,28 @@ def test_a_query_ends_in_the_engine_when_no_further_step_is_taken(
     begin: Callable[[SqlTable, Column], Work[Any]],
 ) -> None:
     numbers = "create or replace view \"a table\" as select 'a' as sex from range(3000000) a, range(3000000) b"
-    told: list[str] = []
+    events: list[str] = []
 
     class Endless(InMemory):
         @contextmanager
         def session(self) -> Iterator[DuckDbSession]:
             with duckdb.connect(config=NO_VARIABLES) as connection:
                 connection.execute(numbers)
-                told.append("open")
+                events.append("open")
                 try:
                     yield DuckDbSession(connection, ("a table",))
                 finally:
-                    told.append("closed")
+                    events.append("closed")
 
     steps = begin(SqlTable(Endless(None)), Categories("sex", ("a",)))
-    while not told:
+    while not events:
         assert next(steps) < 1
     assert next(steps) < 1
     steps.close()  # would not return for days, were all nine million million records counted
-    assert told == ["open", "closed"]
+    assert events == ["open", "closed"]
 
 
-@pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: listed(table.database)])
+@pytest.mark.parametrize("begin", [*ENDED_EARLY.values(), lambda table, _: table_names(table.database)])
 def test_a_connection_that_is_given_up_before_it_is_there_is_closed_when_it_comes(
     begin: Callable[[SqlTable, Column], Work[Any]],
 ) -> None:

@@ -46,14 +46,14 @@ def test_a_scan_can_be_written_for_engines_that_nobody_connects_to(dialect: str)
         [column.name for column in COLUMNS], [("it's", "age")], {column.name: column.domain for column in COLUMNS}
     )
     table = named_table(("clinic", "a table"), TYPES | ({"weight": "float64"} if dialect not in ("mssql",) else {}))
-    asked: list[str] = []
+    statements: list[str] = []
 
     class Written:
         def table(self) -> Any:
             return table
 
         def answer(self, expression: Any) -> pa.Table:
-            asked.append(statement(expression, dialect))
+            statements.append(statement(expression, dialect))
             raise InputError("There is nobody to answer.")
 
         def share(self) -> float:
@@ -63,10 +63,10 @@ def test_a_scan_can_be_written_for_engines_that_nobody_connects_to(dialect: str)
 
     with pytest.raises(InputError, match="nobody to answer"):
         dp.base.steps.finished(sql._tally(Written(), network, COLUMNS, 64))
-    parsed = sqlglot.parse(asked[0], read={"mssql": "tsql", "pyspark": "spark"}.get(dialect, dialect))
+    parsed = sqlglot.parse(statements[0], read={"mssql": "tsql", "pyspark": "spark"}.get(dialect, dialect))
     assert len(parsed) == 1
     assert isinstance(parsed[0], sqlglot.exp.Query)
-    assert {each.name for each in parsed[0].find_all(sqlglot.exp.Table) if each.db} == {"a table"}
+    assert {table.name for table in parsed[0].find_all(sqlglot.exp.Table) if table.db} == {"a table"}
 
 
 TEXTS = ("a", "b", " a", "b ", "", "NA", "?", "nan", "A", "'", "a\nb", "ü", "1", "01", "x")

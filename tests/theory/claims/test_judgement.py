@@ -8,11 +8,11 @@ import pytest
 
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
-from dpbayes.theory.claims.exhibit import BoundKind, exactly, nothing_known
+from dpbayes.theory.claims.exhibit import BoundKind, exactly, not_measured
 from dpbayes.theory.claims.judgement import TIGHT, ComparedWith, Decision, Judgement, judged
 
 CLAIM = Claim(Reference("Zhang16", "Lemma 99"), "A claim that nobody made", "0", Verdict.HOLDS, "It is made up.")
-NONE = nothing_known(1)
+NONE = not_measured(1)
 NAN = math.nan
 
 
@@ -21,7 +21,7 @@ def bound(printed, certified, *, claim=CLAIM, holds=True):
     return Bound(claim, np.array([printed]), np.array([certified]), "nats", assumptions=assumptions)
 
 
-def known(exact, printed):
+def exact_of(exact, printed):
     return exactly(np.array([exact]), printed=np.array([printed]), name="exact value")
 
 
@@ -39,7 +39,7 @@ def test_a_bound_that_is_no_number_is_worth_nothing(says):
 
 @pytest.mark.parametrize("says", BoundKind)
 def test_a_bound_that_is_exceeded_is_refuted_where_its_conditions_hold_and_nothing_in_it_is_ours(says):
-    truth = known(0.5, 0.25)
+    truth = exact_of(0.5, 0.25)
     assert judged(says, bound(0.25, 1.0), truth) == Judgement(Decision.REFUTED)
     assert judged(says, bound(0.25, 1.0, holds=False), truth) == Judgement(Decision.UNFOUNDED)
     ours = replace(CLAIM, ours="the constant 7")
@@ -56,11 +56,11 @@ def test_only_what_is_exceeded_is_called_so():
 def test_a_bound_up_to_a_twentieth_above_the_truth_is_tight(says):
     assert TIGHT == 1.05
     for factor, decision in ((1.0, Decision.TIGHT), (1.049, Decision.TIGHT), (1.051, Decision.LOOSE)):
-        judgement = judged(says, bound(0.5 * factor, 9.0), known(0.5, 0.5 * factor))
+        judgement = judged(says, bound(0.5 * factor, 9.0), exact_of(0.5, 0.5 * factor))
         assert judgement.decision is decision
         assert judgement.beside is ComparedWith.TRUE
-    assert judged(says, bound(0.75, 9.0), known(0.5, 0.75)) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 1.5)
-    assert judged(says, bound(0.75, 9.0), known(0.0, 0.75)).decision is Decision.FAR
+    assert judged(says, bound(0.75, 9.0), exact_of(0.5, 0.75)) == Judgement(Decision.LOOSE, ComparedWith.TRUE, 1.5)
+    assert judged(says, bound(0.75, 9.0), exact_of(0.0, 0.75)).decision is Decision.FAR
 
 
 def test_a_quantile_is_compared_with_the_simulated_one_and_not_with_the_exact_mean():
@@ -104,4 +104,4 @@ def test_a_largest_value_that_is_not_known_is_compared_with_what_is_certified():
 
 
 def test_a_number_that_suffices_is_compared_with_nothing():
-    assert judged(BoundKind.ENOUGH, bound(40.0, 20.0), known(10.0, 40.0)).decision is Decision.HOLDS
+    assert judged(BoundKind.ENOUGH, bound(40.0, 20.0), exact_of(10.0, 40.0)).decision is Decision.HOLDS

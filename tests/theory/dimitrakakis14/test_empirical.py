@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.theory.dimitrakakis14.constants import largest_move, lemma_7
+from dpbayes.theory.dimitrakakis14.constants import largest_log_move, lemma_7
 from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, lemma_2, mean_fair_error
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from dpbayes.theory.dimitrakakis14.guess import overlap_at_least
@@ -81,7 +81,7 @@ def test_one_changed_value_moves_the_log_likelihood_as_far_as_said(network: Netw
         ]
         log_p = cells @ np.log(np.concatenate(rows))
         worst = max(worst, float((log_p[first] - log_p[second]).max()))
-    assert largest_move(network, least=least) == pytest.approx(worst, rel=1e-12)
+    assert largest_log_move(network, least=least) == pytest.approx(worst, rel=1e-12)
     assert worst <= float(lemma_7(network, least=least).certified) + 1e-12
 
 
@@ -94,8 +94,8 @@ def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_be
     games = 50_000
     for answers in (3, 20):
         right, wrong = (
-            np.mean(sign * each.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
-            for each, sign in ((pair, 1), (pair.swapped(), -1))
+            np.mean(sign * ordered.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
+            for ordered, sign in ((pair, 1), (pair.swapped(), -1))
         )
         exact = float(normal_variation(pair, answers=answers)[0])
         assert abs(right - wrong - exact) <= FAR * math.sqrt(0.5 / games)
@@ -109,7 +109,7 @@ def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_be
         lambda: mean_fair_error(0, cells=2),
         lambda: mean_fair_error(10, cells=1),
         lambda: fair_errors(stream(1), samples=10, cells=2, draws=0),
-        lambda: largest_move(chain(2), least=0.6),
+        lambda: largest_log_move(chain(2), least=0.6),
     ],
 )
 def test_impossible_arguments_are_refused(attempt: Callable[[], object]) -> None:

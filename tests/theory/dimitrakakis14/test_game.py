@@ -18,7 +18,7 @@ from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
     GammaPair,
     NormalPair,
-    ceiling,
+    adversary_ceiling,
     gamma_variation,
     necessary_answers,
     needed_answers_bracket,
@@ -241,8 +241,10 @@ def test_theorem_3_as_printed_calls_too_few_answers_enough():
 
 
 def test_ceilings_are_logistic_in_the_total_epsilon():
-    assert ceiling(0.5, np.arange(3)) == pytest.approx([0.5, 1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-1))])
-    assert ceiling(1e9, 1) == 1
+    assert adversary_ceiling(0.5, np.arange(3)) == pytest.approx(
+        [0.5, 1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-1))]
+    )
+    assert adversary_ceiling(1e9, 1) == 1
 
 
 # Refusals

@@ -142,7 +142,7 @@ def test_lemma_1_the_largest_change_over_all_pairs_of_records() -> None:
         for codes in product(range(2), repeat=3)
     ]
     largest = max(np.abs(a - b).sum() for a in every for b in every)
-    assert np.abs(updates.moved_counts(network)).sum() == largest == float(updates.lemma_1(network).certified)
+    assert np.abs(updates.count_difference(network)).sum() == largest == float(updates.lemma_1(network).certified)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.7, 3.0])

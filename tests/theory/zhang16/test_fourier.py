@@ -136,7 +136,7 @@ def test_corollary_3_corrected_is_close_to_what_is_simulated_where_it_matters():
     assert stats.binom.sf(failures - 1, 40_000, 0.07) < ALARM, "a bound a third lower would be caught"
 
 
-@pytest.mark.parametrize(("terms", "x"), crossed([1, 2, 7, 34], [0.0, 0.3, 5.0, 40.0], each=2))
+@pytest.mark.parametrize(("terms", "x"), crossed([1, 2, 7, 34], [0.0, 0.3, 5.0, 40.0], times=2))
 def test_the_tail_of_a_sum_of_laplace_draws_is_that_of_a_difference_of_gammas(terms, x):
     def integrand(y):
         density = y ** (terms - 1) * mpmath.exp(-y) / mpmath.factorial(terms - 1)

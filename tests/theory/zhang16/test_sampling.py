@@ -68,7 +68,7 @@ def test_lemma_3_is_above_the_union_bound_and_says_where_it_applies():
 
 def test_lemma_3_certifies_below_its_start_what_is_known_of_the_nodes_there():
     """[Zhang16] Lemma 3: the union bound needs the nodes to be concentrated at L, and no L0."""
-    bound = lemma_3([1.0, 2.0], start=5.0, at=[0.5, 2.0, 5.0], known_from=1.0)
+    bound = lemma_3([1.0, 2.0], start=5.0, at=[0.5, 2.0, 5.0], valid_from=1.0)
     np.testing.assert_allclose(bound.certified, [np.nan, math.exp(-2) + math.exp(-4), math.exp(-5) + math.exp(-10)])
     assert np.array_equal(np.isnan(bound.printed), [True, True, False])
 

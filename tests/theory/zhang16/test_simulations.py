@@ -8,12 +8,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
-from dpbayes.theory.claims.exhibit import exactly, nothing_known
+from dpbayes.theory.claims.exhibit import exactly, not_measured
 from dpbayes.theory.claims.setting import scaled_counts
 from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise
-from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_change, largest_noise
+from dpbayes.theory.zhang16.largest_noise import exact_largest_noise, largest_count_error, largest_noise
 from dpbayes.theory.zhang16.rebuilt_tables import NoisyTable, simulated_table_error, table_error_bound
 from dpbayes.theory.zhang16.stealth import negative_share
 
@@ -44,7 +44,7 @@ def test_a_bound_a_tenth_too_small_is_violated() -> None:
 def test_clipped_changes_are_within_n_and_those_of_small_noise_the_noise() -> None:
     """[Zhang16] Proposition 1, for the clipped updates."""
     printed = exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
-    change = largest_change(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
+    change = largest_count_error(COUNTS, stream(1, "n"), epsilon=EPSILON, printed=printed, delta=0.1, releases=20_000)
     assert change.value.max() <= COUNTS.n
     np.testing.assert_allclose(change.value[2], printed[2], rtol=0.1)
     assert not change.violated.any()
@@ -79,7 +79,7 @@ def test_shares_and_exact_values_tell_violations() -> None:
     np.testing.assert_allclose(share.value, [0.75, 0.5], atol=1e-3)
     share = exactly(np.array([2.0, 1.0, np.nan]), printed=np.array([1.0, 1.0, 1.0]), name="loss")
     assert list(share.violated) == [True, False, False]
-    assert not nothing_known(2).violated.any()
+    assert not not_measured(2).violated.any()
 
 
 def test_quantile_and_mean_of_a_known_law() -> None:

@@ -65,8 +65,8 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
                 ]
                 noise_model = mechanism.noise_model
                 assert noise_model is not None  # `suits` refuses networks too wide for it
-                told = (releases.prior, noise_model, np.stack(drawn), plan.training)
-                read = noise_aware_cells(*told, cells=origin[own], points=POINTS)
+                arguments = (releases.prior, noise_model, np.stack(drawn), plan.training)
+                read = noise_aware_cells(*arguments, cells=origin[own], points=POINTS)
                 logs[part, k, own] = np.log(np.maximum(read.mean, _LEAST))
                 yield (done + (k + 1) / len(mechanisms)) / len(parts)
         return logs

@@ -85,7 +85,7 @@ def _whole_log_cpts(releases: Releases, counts: FloatArray, streams: Streams) ->
     """The same with whole numbers, rebuilt for every epsilon from the same draws: they cannot be scaled."""
     network, blanket = releases.plan.network, releases.blanket
     if releases.increments is None:
-        yield from part_of(_simulate_each(releases), 0.0, 0.5)
+        yield from part_of(_simulate_increments(releases), 0.0, 0.5)
     assert releases.increments is not None
     pairs = streams("FOURIER").standard_exponential((len(counts), len(network.closure), 2))
     scales, here = _scales(releases, Calibration.CERTIFIED), blanket.local_counts(counts)
@@ -98,7 +98,7 @@ def _whole_log_cpts(releases: Releases, counts: FloatArray, streams: Streams) ->
     return releases.log_mean(np.maximum(updates, 0.0, out=updates))
 
 
-def _simulate_each(releases: Releases) -> Work[None]:
+def _simulate_increments(releases: Releases) -> Work[None]:
     """Find the certified increment of whole numbers at every epsilon, of as many releases as Release looks at."""
     plan, scales, increments = releases.plan, _scales(releases, Calibration.CERTIFIED), []
     for k, scale in enumerate(scales):

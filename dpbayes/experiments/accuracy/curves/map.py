@@ -11,7 +11,7 @@ from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, MapExponential
-from dpbayes.mechanisms.map.exponential import choose
+from dpbayes.mechanisms.map.exponential import sampled_cells
 from dpbayes.mechanisms.map.scores import cell_masses
 
 
@@ -27,7 +27,7 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
         with np.errstate(divide="ignore"):
             base = np.log(_masses(before[0][rows], before[1][rows], cells=cells))
         for k, rate in enumerate(rates):
-            doubled = 2 * choose(uniforms[None, rows], log_weights=rate * masses + base)[0]
+            doubled = 2 * sampled_cells(uniforms[None, rows], log_weights=rate * masses + base)[0]
             log_odds[k, rows] = np.log(doubled + 1) - np.log(2 * cells - doubled - 1)
             yield (rows.start + (rows.stop - rows.start) * (k + 1) / len(rates)) / a.size
     return np.log(np.moveaxis(releases.decided.probabilities(log_odds.reshape(-1, *a.shape)), 0, 1))

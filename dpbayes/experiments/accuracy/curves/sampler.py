@@ -90,9 +90,9 @@ def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[sl
 
     This loop over repeats is left: each has so many draws that a part of them is all that fits in the cache.
     """
-    each = max(1, draws * decisions)
-    if each <= most:
-        return [(block, draws) for block in slices(repeats, most // each)]
+    values_per_repeat = max(1, draws * decisions)
+    if values_per_repeat <= most:
+        return [(block, draws) for block in slices(repeats, most // values_per_repeat)]
     sizes = [block.stop - block.start for block in slices(draws, most // decisions)]
     return [(slice(repeat, repeat + 1), size) for repeat in range(repeats) for size in sizes]
 

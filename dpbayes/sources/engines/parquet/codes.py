@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
-from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, number_of, whole_number_of
+from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, parsed_number, whole_number_of
 from dpbayes.sources.tables import texts_of
 
 Signed = NDArray[np.int16]
@@ -168,15 +168,15 @@ def _taken(mask: BoolArray | None, places: AnyArray) -> BoolArray | None:
 
 
 def _of_texts(column: Column) -> Coder:
-    known: pa.Array | None = None
+    dictionary: pa.Array | None = None
     declared = with_null = _CodesByPlace(np.zeros(0, dtype=np.int16))
 
     def write(values: pa.Array, out: Codes) -> Masks:
-        nonlocal known, declared, with_null
+        nonlocal dictionary, declared, with_null
         places, entries = as_dictionary(column.name, values)
-        if known is None or not entries.equals(known):  # batches of one row group share their dictionary
+        if dictionary is None or not entries.equals(dictionary):  # batches of one row group share their dictionary
             codes = [*coded(column, texts_of(column.name, entries)).tolist(), _code(column, "")]
-            known, with_null = entries, _CodesByPlace(np.array(codes, dtype=np.int16))
+            dictionary, with_null = entries, _CodesByPlace(np.array(codes, dtype=np.int16))
             declared = _CodesByPlace(with_null.signed[:-1])
         return (with_null if values.null_count else declared).write(places, out)
 
@@ -237,7 +237,7 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
     for text, code in codes_of_declared(column).items():
-        number = number_of(text, dtype)
+        number = parsed_number(text, dtype)
         if number is not None:
             codes[int(number.view(f"u{dtype.itemsize}"))] = code
     of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")

@@ -114,7 +114,7 @@ def plain_columns(parts: Sequence[Part]) -> list[str]:
         return [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
 
 
-def records_of(part: Part) -> int:
+def row_count(part: Part) -> int:
     """Return how many records a file says that it has."""
     with opened(part, ()) as file:
         return int(file.metadata.num_rows)
@@ -158,13 +158,13 @@ def _same_kinds(
     for name, kind, other in zip(names, kinds, here, strict=False):
         if kind != other:
             raise InputError(
-                f"Column {brief(name)} holds {kind_told(kind)} in {brief(first.path.name)} and {kind_told(other)} in "
+                f"Column {brief(name)} holds {kind_text(kind)} in {brief(first.path.name)} and {kind_text(other)} in "
                 f"{brief(part.path.name)}. The files of a folder must have the same columns."
             )
     return here
 
 
-def kind_told(kind: pa.DataType) -> str:
+def kind_text(kind: pa.DataType) -> str:
     """Return the type of a column's values as text, whether or not a dictionary holds them."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dpbayes.base.steps import Work
 from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.counts import BLOCK, block_sums, values_of
+from dpbayes.model.counts import BLOCK, assembled_counts, block_sums
 from dpbayes.model.network import Network
 from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import Column
@@ -25,12 +25,12 @@ from dpbayes.sources.engines.parquet.files import (
     ahead,
     batches_of,
     is_changed,
-    kind_told,
+    kind_text,
     opened,
     parts_of,
     plain_column,
     plain_columns,
-    records_of,
+    row_count,
 )
 from dpbayes.sources.tables import texts_of
 
@@ -75,7 +75,7 @@ class CodeBlock:
         self._count()
         names = [column.name for column in self.columns]
         outside = dict(zip(names, self.outside.tolist(), strict=True))
-        return Tally(values_of(self.network, self.sums), self.n, self.left_out, outside)
+        return Tally(assembled_counts(self.network, self.sums), self.n, self.left_out, outside)
 
     def _fill(self, arrays: Sequence[pa.Array]) -> None:
         """Write the codes of records that the block has room for; those of records that do not count are lost."""
@@ -126,7 +126,7 @@ class ParquetFiles:
     def fields(self) -> tuple[Field, ...]:
         """Return the columns, of the first file. Errors: InputError for what cannot be read."""
         with opened(parts_of(self.path)[0], ()) as file:
-            return tuple(Field(each.name, str(each.type), is_number(each.type)) for each in file.schema_arrow)
+            return tuple(Field(field.name, str(field.type), is_number(field.type)) for field in file.schema_arrow)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
@@ -213,7 +213,7 @@ class ParquetFiles:
         The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
         """
         parts = parts_of(self.path)
-        names, total = plain_columns(parts), sum(records_of(part) for part in parts)
+        names, total = plain_columns(parts), sum(row_count(part) for part in parts)
         places = np.sort(rng.choice(total, min(most, total), replace=False))
         texts: dict[str, list[str]] = {name: [] for name in names}
         start = 0
@@ -230,8 +230,8 @@ class ParquetFiles:
 
 
 def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
-    for name, known in texts.items():
-        known += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
+    for name, column_texts in texts.items():
+        column_texts += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -243,7 +243,7 @@ def is_number(kind: pa.DataType) -> bool:
 def require_numbers(field: pa.Field) -> None:
     """Errors: InputError for a column whose type is another than of numbers."""
     if not (is_number(field.type) or pa.types.is_null(field.type)):
-        raise no_numbers(field.name, kind_told(field.type))
+        raise no_numbers(field.name, kind_text(field.type))
 
 
 def added(sums: Products, batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:

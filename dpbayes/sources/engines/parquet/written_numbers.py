@@ -19,7 +19,7 @@ def whole_number_of(text: str) -> int | None:
         return None
 
 
-def number_of(text: str, dtype: np.dtype[Any]) -> Any:
+def parsed_number(text: str, dtype: np.dtype[Any]) -> Any:
     """Return the number of this type that is written as this text; None if there is none, or many as for NaN."""
     try:
         with np.errstate(over="ignore"):

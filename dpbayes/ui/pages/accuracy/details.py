@@ -7,11 +7,11 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
-from dpbayes.base.text import apart, escaped, many, near_one, numeral, share_text
-from dpbayes.experiments.accuracy.crossings import best_known, overtakes
+from dpbayes.base.text import distinct_texts, escaped, many, near_one, numeral, share_text
+from dpbayes.experiments.accuracy.crossings import best_proved, overtakes
 from dpbayes.experiments.accuracy.curves.sampler import MANY
 from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import EXACT, TOLD
+from dpbayes.experiments.accuracy.methods import ALL_CURVES, EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
@@ -76,14 +76,16 @@ def _reliability_chart(
     recipe: AccuracyRecipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
 ) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
-    most, exact = apart(bins[worst].error, bins[EXACT].error, most=2)
+    most, exact = distinct_texts(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
         f"At ε = {numeral(epsilon, 6)} the mean calibration error is {exact} for the exact posterior and {most} for "
         f"{escaped(worst.called(study.plan.draws))}. The latter curve has the largest error and is "
         f"{'overconfident' if bins[worst].overconfidence > 0 else 'underconfident'}."
     )
     chart(
-        reliability_figure([each.curve(study.look(m)) for m, each in bins.items()], least=1 / study.plan.states),
+        reliability_figure(
+            [reliability.curve(study.look(m)) for m, reliability in bins.items()], least=1 / study.plan.states
+        ),
         key="accuracy.reliability",
         simulates=True,
         alt=f"Share of correct predictions against their confidence, in ten bins, at epsilon {numeral(epsilon, 6)}.",
@@ -101,7 +103,7 @@ def _reliability_chart(
 
 
 def _best(study: AccuracyStudy) -> None:
-    draws, rows = study.plan.draws, best_known(study)
+    draws, rows = study.plan.draws, best_proved(study)
     if not rows:
         st.markdown("No curve in the picture has a proved ε. Choose a mechanism that has one.")
         return
@@ -167,7 +169,7 @@ def _promises(study: AccuracyStudy) -> None:
         "picture to draw all curves against the proved ε."
     ]
     releases = Releases(study.plan)
-    st.caption(" ".join([*said, *(note for curves in TOLD for note in curves.notes(study.methods, releases))]))
+    st.caption(" ".join([*said, *(note for curves in ALL_CURVES for note in curves.notes(study.methods, releases))]))
 
 
 # Formulas, assumptions, code
@@ -180,7 +182,7 @@ def _formulas(study: AccuracyStudy) -> None:
         r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
         f"{len(_families(plan))} families that contain the target, $\\hat\\theta$ the released posterior mean."
     ]
-    for curves in TOLD:
+    for curves in ALL_CURVES:
         if set(curves.methods) & set(study.methods):
             lines += curves.formulas(study.methods, releases)
     st.markdown("\n".join(lines))

@@ -31,7 +31,7 @@ def verdict(study: AccuracyStudy, epsilon: float) -> str:
     return f"{place}, {name} predicts {target} best: {shares}."
 
 
-def compared(study: AccuracyStudy, epsilon: float) -> str:
+def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     """Return how far the best curve with a proof is below the exact posterior, and which are not clearly worse."""
     best = best_near(study, epsilon)
     if best is None:

@@ -13,14 +13,14 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import compared, races, verdict
+from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
 from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
     methods_on_offer,
-    network_asked,
     possible,
-    recipe_asked,
+    predicting_network,
+    recipe_at,
     scene_of,
     shares_noise,
     study_run,
@@ -29,15 +29,15 @@ from dpbayes.ui.pages.accuracy.work import (
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, SCENE, AccuracyOptions, CalibrationsShown, Scene, Shown
-from dpbayes.ui.session.settings import called
+from dpbayes.ui.session.settings import parameter_title
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, records_told
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public_records_text
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, folded, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, folded, remark, show_refusal
 from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
@@ -48,7 +48,7 @@ def _table(chosen: Chosen) -> str:
 
 def _n(chosen: Chosen) -> str:
     is_table = scene_of(chosen) is Scene.TABLE
-    return records_told(chosen) if is_table else f"{chosen.options('accuracy').records:,}"
+    return public_records_text(chosen) if is_table else f"{chosen.options('accuracy').records:,}"
 
 
 FACTS: Facts = EPSILON | {"table": _table, "n": _n}
@@ -72,7 +72,7 @@ def accuracy_page(chosen: Chosen) -> bool:
                 with st.container():
                     progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
-            st.markdown(" ".join((compared(study, chosen.epsilon), races(study))))
+            st.markdown(" ".join((comparison_sentence(study, chosen.epsilon), races(study))))
             _numbers(recipe, study)
     if study is None:
         return work.going
@@ -86,7 +86,7 @@ def _moving(
     """Work for a moment on the nearest settings that can be run, and show the curves so far."""
     with page.picture:
         nearby = _possible(chosen)
-        recipe = recipe_asked(chosen, nearby.settings) if nearby is not None else None
+        recipe = recipe_at(chosen, nearby.settings) if nearby is not None else None
         work = _picture(recipe.plan, chosen) if recipe is not None else None
     page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
     if recipe is not None and work is not None:
@@ -112,7 +112,7 @@ def _possible(chosen: Chosen) -> Possible | None:
     try:
         nearby = possible(chosen)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -124,7 +124,7 @@ def _picture(plan: AccuracyPlan, chosen: Chosen) -> Running[AccuracyStudy] | Non
     try:
         work.work()
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     study = work.result
     if study is not None:
@@ -139,17 +139,25 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
     shown, key = chosen.options("accuracy").shown, "accuracy.curves"
     if shown is Shown.LOG_LOSS:
         figure = log_loss_figure(study.loss_curves(), study.plan.grid, epsilon=chosen.epsilon)
-        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.", simulates=True)
+        chart(
+            figure,
+            key=key,
+            alt=f"Log loss against epsilon. At the largest: {_last_values(study, shown)}.",
+            simulates=True,
+        )
     elif shown is Shown.PROVED:
         figure = certified_figure(study.certified_curves())
-        chart(figure, key=key, alt=f"Accuracy against the proved epsilon: {_ends(study, shown)}.", simulates=True)
+        chart(
+            figure, key=key, alt=f"Accuracy against the proved epsilon: {_last_values(study, shown)}.", simulates=True
+        )
     else:
-        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
+        largest = _last_values(study, shown)
+        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {largest}."
         figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=alt, simulates=True)
 
 
-def _ends(study: AccuracyStudy, shown: Shown) -> str:
+def _last_values(study: AccuracyStudy, shown: Shown) -> str:
     values = study.log_loss if shown is Shown.LOG_LOSS else study.mean
     return "; ".join(f"{method.called(study.plan.draws)} {near_one(values(method)[-1], 3)}" for method in study.methods)
 
@@ -195,12 +203,12 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
         with suppress(InputError):
-            weights_control(chosen, network_asked(chosen))
+            weights_control(chosen, predicting_network(chosen))
 
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
     """Offer the mechanisms that have curves."""
-    offered = set(methods_on_offer(options, network_asked(chosen), chosen.parameter("noise")))
+    offered = set(methods_on_offer(options, predicting_network(chosen), chosen.parameter("noise")))
     names = [name for name, curves in CURVES_LEFT_OUT.items() if offered & set(curves)]
     drawn, key = offered - curves_left_out(chosen), "accuracy.mechanisms"
     kept = [name for name in names if drawn & set(CURVES_LEFT_OUT[name])]
@@ -214,13 +222,13 @@ def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
 
 
 def _mechanism_name(name: str) -> str:
-    title = called(f"accuracy.{name}")
+    title = parameter_title(f"accuracy.{name}")
     return title[0].upper() + title[1:]
 
 
 def _target(chosen: Chosen) -> None:
     with suppress(InputError):  # the picture's place says why there is none
-        net = network_asked(chosen)
+        net = predicting_network(chosen)
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
 
 
@@ -261,5 +269,5 @@ def _shared(plan: AccuracyPlan) -> str:
 
 def _fewer(study: AccuracyStudy) -> str:
     """Name the repeats of the curves that take longer than the others."""
-    fewest = min(len(each.accuracy) for each in study.measures.values())
+    fewest = min(len(measures.accuracy) for measures in study.measures.values())
     return f"Noise-aware curves use the first {fewest:,}. " if fewest < study.repeats else ""

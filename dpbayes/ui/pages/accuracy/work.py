@@ -35,7 +35,7 @@ def scene_of(chosen: Chosen) -> Scene:
     return Scene.NETWORK if scene is Scene.TABLE and not chosen.is_curator else scene
 
 
-def network_asked(chosen: Chosen) -> Network:
+def predicting_network(chosen: Chosen) -> Network:
     """Return the network that predicts. Errors: InputError."""
     options: AccuracyOptions = chosen.options("accuracy")
     return _naive_bayes(options.features) if options.scene is Scene.NAIVE_BAYES else chosen.network
@@ -85,12 +85,12 @@ GIVING = {
 
 def possible(chosen: Chosen) -> Possible:
     """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
-    return nearest(chosen.settings, GIVING, lambda settings: recipe_asked(chosen, settings))
+    return nearest(chosen.settings, GIVING, lambda settings: recipe_at(chosen, settings))
 
 
-def recipe_asked(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
+def recipe_at(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
     """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
-    options, net, noise = settings.options("accuracy"), network_asked(chosen), settings.parameter("noise")
+    options, net, noise = settings.options("accuracy"), predicting_network(chosen), settings.parameter("noise")
     left_out, scene = curves_left_out(chosen), scene_of(chosen)
     methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in left_out)
     plan = AccuracyPlan(

@@ -26,7 +26,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, remark, sentence_instead, show_refusal
 
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
@@ -52,7 +52,7 @@ def attack_section(chosen: Chosen, subject: Audited, report: AuditReport) -> Non
     try:
         nearby = possible(chosen, subject)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return
     with left, sentence_instead():
         _controls(chosen, subject, nearby)
@@ -62,20 +62,20 @@ def attack_section(chosen: Chosen, subject: Audited, report: AuditReport) -> Non
 
 
 def _why_not(subject: Audited) -> str:
-    known, tables = subject.known, subject.hypothetical
-    if known.log_ratios or (tables and tables.attack):
-        return known.not_attacked(subject.mechanism)
+    entry, tables = subject.entry, subject.hypothetical
+    if entry.log_ratios or (tables and tables.attack):
+        return entry.not_attacked(subject.mechanism)
     return "No attack is simulated, because the probability of a release under either table is not known."
 
 
 def possible(chosen: Chosen, subject: Audited) -> Possible:
     """Return the settings of an attack that can be simulated, nearest to those asked for."""
-    asked, choosing = chosen.settings, _choosing(subject)
+    requested, choosing = chosen.settings, _choosing(subject)
     if choosing:  # what stands in the box where nothing was chosen
-        asked = asked.with_parameter("audit.first", asked.parameter("audit.first", min(FIRST, subject.n)))
+        requested = requested.with_parameter("audit.first", requested.parameter("audit.first", min(FIRST, subject.n)))
     names = ["audit.releases", *choosing, *(["audit.record"] if subject.n else [])]
     return nearest(
-        asked, {name: lowest(name) for name in names}, lambda settings: _attackable(chosen, subject, settings)
+        requested, {name: lowest(name) for name in names}, lambda settings: _attackable(chosen, subject, settings)
     )
 
 
@@ -95,11 +95,12 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
         raise InputError(
             f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller record number."
         )
-    attackers, each = _attackers(subject, options.releases), subject.numbers
+    attackers, numbers_per_release = _attackers(subject, options.releases), subject.numbers
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         seen = many(options.releases, "release")
         raise InputError(
-            f"{attackers:,} attackers who each see {seen} of {each:,} numbers are too many to simulate at once."
+            f"{attackers:,} attackers who each see {seen} of {numbers_per_release:,} numbers are too many to simulate "
+            "at once."
         )
 
 
@@ -109,14 +110,14 @@ def _is_of_a_record(chosen: Chosen, options: AuditOptions) -> bool:
 
 
 def _attackers(subject: Audited, releases: int) -> int:
-    each = _worked_on(subject)
-    least = LEAST_ATTACKERS if LEAST_ATTACKERS * each <= MOST_NUMBERS else FEWEST_ATTACKERS
-    return max(least, min(ATTACKERS, MANY_NUMBERS // (each * releases)))
+    effort = _worked_on(subject)
+    least = LEAST_ATTACKERS if LEAST_ATTACKERS * effort <= MOST_NUMBERS else FEWEST_ATTACKERS
+    return max(least, min(ATTACKERS, MANY_NUMBERS // (effort * releases)))
 
 
 def _worked_on(subject: Audited) -> int:
     """Return how many numbers could be drawn in the time that one release takes."""
-    return subject.known.effort(subject.mechanism, subject.numbers)
+    return subject.entry.effort(subject.mechanism, subject.numbers)
 
 
 def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
@@ -160,9 +161,11 @@ def _record(chosen: Chosen, k: int) -> TablePair:
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
     replaced = _opposite(record, net)
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
-    told = f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
+    description = (
+        f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
+    )
     key = ("record", k, truth.values.tobytes(), record.tobytes())
-    return TablePair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+    return TablePair(truth, other, description, f"that record {k:,} is the true one", key, private=True)
 
 
 def made_up_tables(subject: Audited) -> TablePair:
@@ -171,11 +174,11 @@ def made_up_tables(subject: Audited) -> TablePair:
     common, odd = np.zeros(len(net.names), dtype=np.int64), net.cards - 1
     shared = (n - 1) * _one(net, common)
     truth, other = (Counts(net, shared + _one(net, record), n) for record in (odd, common))
-    told = (
+    description = (
         f"An example table has {n - 1:,} records {_record_text(net, common)} and one record "
         f"{_record_text(net, odd)}. In the other table all records are the same."
     )
-    return TablePair(truth, other, told, "that the different record is there", "made up")
+    return TablePair(truth, other, description, "that the different record is there", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
@@ -197,7 +200,7 @@ def _record_text(net: Network, record: np.ndarray) -> str:
 # The attack
 
 
-def simulated(subject: Audited, tables: TablePair, options: AuditOptions, *, seed: int) -> Attack:
+def simulated_attackers(subject: Audited, tables: TablePair, options: AuditOptions, *, seed: int) -> Attack:
     """Return the attackers' likelihood ratios. Errors: InputError."""
     prior = options.odds / (1 + options.odds)
     ratios = _ratios((subject.key, tables.key), options.releases, seed, subject, tables)
@@ -230,7 +233,7 @@ def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
 
 def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Settings) -> None:
     tables = attacked(chosen, subject, report, settings)
-    attack = simulated(subject, tables, settings.options("audit"), seed=chosen.seed)
+    attack = simulated_attackers(subject, tables, settings.options("audit"), seed=chosen.seed)
     seen, releases = attack.log_odds, attack.ratios.shape[1]
     ceilings, sentences = [], []
     for promise, name in ceilings_of(report):
@@ -246,15 +249,16 @@ def _attack(chosen: Chosen, subject: Audited, report: AuditReport, settings: Set
         )
         sentences.append(f"The limit at the {name} ε = {digits(promise.epsilon)} is {_allowed(float(most[-1]))}.")
     count = many(releases, "release")
-    told = probability_text(float(seen[0, -1]))
-    st.markdown(f"**After {count} this attacker is {told} sure {tables.question}.**")
+    probability = probability_text(float(seen[0, -1]))
+    st.markdown(f"**After {count} this attacker is {probability} sure {tables.question}.**")
     chart(
         odds_figure(seen, ceilings),
         key="audit.odds",
         simulates=True,
-        alt=f"Probability of the true table for each attacker, after 0 to {count}. The marked attacker ends at {told}.",
+        alt=f"Probability of the true table for each attacker, after 0 to {count}. The marked attacker ends at "
+        f"{probability}.",
     )
-    st.caption(escaped(tables.told) + (" Not private (curator view)." if tables.private else ""))
+    st.caption(escaped(tables.description) + (" Not private (curator view)." if tables.private else ""))
     _caption(seen, ceilings, report, sentences)
     data_and_download(lambda: _frame(seen, ceilings), name="attack", curator_only=tables.private, simulates=True)
 

@@ -10,7 +10,7 @@ from dpbayes.audit.report.types import AuditReport, Exactness
 from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
-from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.exact_class import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
 from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
 from dpbayes.ui.session.chosen import Chosen
@@ -38,9 +38,9 @@ def recalibration(chosen: Chosen, subject: Audited, report: AuditReport) -> Runn
 
 
 def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any] | None:
-    how = subject.known.recalibration
+    how = subject.entry.recalibration
     if how is None:
-        st.caption(subject.known.not_recalibrated)
+        st.caption(subject.entry.not_recalibrated)
         return None
     wanted = hash((subject.key, target))
     if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
@@ -56,11 +56,11 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
     return None
 
 
-def _offer_knob(subject: Audited, how: Recalibration, asked: str, value: float) -> None:
+def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float) -> None:
     """Offer the setting of the knob that was found for what is asked."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
     also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
-    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {asked}.")
+    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {target}.")
     in_use = not turned and how.knob.read(subject.mechanism) == value
     knob = setting_of(how.knob.setting) if subject.hypothetical else how.knob.setting
     st.button(
@@ -160,7 +160,7 @@ def _assumptions(chosen: Chosen, subject: Audited, report: AuditReport) -> None:
         assumption(
             "The guarantee is proved for every n and prior. The worst case is known for this setting only.", holds=False
         )
-    for doubt in subject.known.doubts:
+    for doubt in subject.entry.doubts:
         assumption(doubt, holds=False)
     assumption(
         "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise "

@@ -20,13 +20,13 @@ MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
 to LEAST_DRAWS, and the largest are not drawn."""
 
 
-def draws_section(subject: Audited, *, seed: int) -> None:
+def lower_bound_section(subject: Audited, *, seed: int) -> None:
     """Show the lower bound that releases of two neighbouring tables prove, with its confidence."""
     st.subheader("Lower bound from simulated releases")
-    wanted, each = hash(subject.key), subject.numbers
-    if LEAST_DRAWS * each > MOST_NUMBERS:
+    wanted, numbers_per_release = hash(subject.key), subject.numbers
+    if LEAST_DRAWS * numbers_per_release > MOST_NUMBERS:
         st.caption(
-            f"This release has {each:,} numbers. The bound is computed for releases of up to "
+            f"This release has {numbers_per_release:,} numbers. The bound is computed for releases of up to "
             f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above gives another lower bound."
         )
         return
@@ -40,15 +40,15 @@ def draws_section(subject: Audited, *, seed: int) -> None:
     with sentence_instead():
         drawn = subject.hypothetical.drawn if subject.hypothetical else None
         tables = drawn(subject.mechanism, **subject.sizes) if drawn else made_up_tables(subject)
-        draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // each))
-        _show(subject, _proved(subject.key, seed, draws, subject, tables), tables.told)
+        draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // numbers_per_release))
+        _show(subject, _proved(subject.key, seed, draws, subject, tables), tables.description)
 
 
 def _ask(wanted: int) -> None:
     st.session_state["audit.released"] = wanted
 
 
-def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
+def _show(subject: Audited, loss: SampledLoss, description: str) -> None:
     confidence = f"confidence 1 − {power_of_ten(round(np.log10(loss.doubt)))}"
     if loss.epsilon > 0:
         at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
@@ -57,7 +57,7 @@ def _show(subject: Audited, loss: SampledLoss, told: str) -> None:
     else:
         st.markdown(f"**The simulated releases prove no privacy loss, with {confidence}.** The outputs are too rare.")
     st.caption(
-        f"{escaped(told)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. An "
+        f"{escaped(description)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. An "
         f"event is chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
         f"{loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. Clopper-Pearson intervals turn "
         "these counts into a lower bound."

@@ -3,7 +3,7 @@
 import math
 
 from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
-from dpbayes.base.text import apart, escaped, numeral, whole_percent
+from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.ui.pages.audit.subject import Audited
 
 
@@ -22,7 +22,7 @@ def loss_text(report: AuditReport) -> str:
 
 def _loss(report: AuditReport, loss: float) -> str:
     """Return a loss in four digits, in more where four would make it equal the stated epsilon."""
-    return apart(loss, report.claimed.epsilon, most=4)[0]
+    return distinct_texts(loss, report.claimed.epsilon, most=4)[0]
 
 
 def verdict(subject: Audited, report: AuditReport) -> str:

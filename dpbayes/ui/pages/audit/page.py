@@ -22,7 +22,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details
-from dpbayes.ui.pages.audit.draws import draws_section
+from dpbayes.ui.pages.audit.draws import lower_bound_section
 from dpbayes.ui.pages.audit.headline import verdict, without_audit
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
@@ -49,13 +49,13 @@ from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
-KNOWN_CASES: dict[str, dict[str, object]] = {
-    title: {"audit.subject": AuditSubject[known.kind.__name__]}
-    | {(setting_of(name) if known.hypothetical else name): value for name, value in numbers.items()}
-    for known in AUDITS
-    for title, numbers in known.cases.items()
+REFUTED_CASES: dict[str, dict[str, object]] = {
+    title: {"audit.subject": AuditSubject[entry.kind.__name__]}
+    | {(setting_of(name) if entry.hypothetical else name): value for name, value in numbers.items()}
+    for entry in AUDITS
+    for title, numbers in entry.cases.items()
 }
 """Settings at which a claim, or a hope, is refuted."""
 
@@ -81,11 +81,11 @@ def audit_page(chosen: Chosen) -> bool:
     with page.controls:
         with suppress(InputError):  # a network that there is none of has had its sentence
             _controls(chosen, nearby)
-        _known_cases()
+        _refuted_cases()
     if subject is None:
         return False
     if report is None:
-        if subject.known is UNKNOWN:
+        if subject.entry is UNKNOWN:
             _without_audit(page, chosen, subject)
         return False
     if isinstance(report, Running):
@@ -101,7 +101,7 @@ def audit_page(chosen: Chosen) -> bool:
     with st.container(key="below"):
         worst_section(subject, report)
         if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
-            draws_section(subject, seed=chosen.seed)
+            lower_bound_section(subject, seed=chosen.seed)
         searching = recalibration(chosen, subject, report)
         attack_section(chosen, subject, report)
         details(chosen, subject, report)
@@ -125,7 +125,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
         subject = audited(chosen, nearby.settings) if nearby is not None else None
         report = _curve(subject) if subject is not None else None
     with suppress(InputError):
-        for name in _asked(chosen)[:1]:
+        for name in _audited_parameters(chosen)[:1]:
             page.lead(name, **_control(chosen, nearby, name))
     if subject is not None and report is not None and not isinstance(report, Running):
         page.say(verdict(subject, report))
@@ -142,7 +142,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
         right.metric("Measured", "unknown", help=MEASURED)
         right.caption("The distribution of the releases is not known, so the worst case cannot be computed.")
     if subject.n:
-        draws_section(subject, seed=chosen.seed)
+        lower_bound_section(subject, seed=chosen.seed)
     unaudited_details(subject)
     next_page("Ledger", "pages/ledger.py")
 
@@ -155,10 +155,10 @@ def _goes_on(work: Running[Any]) -> bool:
     return True
 
 
-def _known_cases() -> None:
+def _refuted_cases() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Examples:", width="content")
-        for title, case in KNOWN_CASES.items():
+        for title, case in REFUTED_CASES.items():
             st.button(title, key=f"audit.case.{title}", on_click=_open, args=(case,))
 
 
@@ -167,10 +167,14 @@ def _open(case: dict[str, object]) -> None:
         set_parameter(name, value)
 
 
-def _asked(chosen: Chosen) -> list[str]:
+def _audited_parameters(chosen: Chosen) -> list[str]:
     """Return the parameters of what is audited. Errors: InputError, where there is no network."""
     kind = network_kind(chosen.settings)
-    return list(parameters_of(kind)) if kind is not None else [*map(setting_of, hypothetical_of(chosen.settings).asked)]
+    return (
+        list(parameters_of(kind))
+        if kind is not None
+        else [*map(setting_of, hypothetical_of(chosen.settings).parameters)]
+    )
 
 
 def _control(chosen: Chosen, nearby: Possible | None, name: str) -> dict[str, Any]:
@@ -186,7 +190,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     options, kind = chosen.options("audit"), network_kind(chosen.settings)
     if kind is not None and options.subject is AuditSubject["RELEASE"]:
         st.caption(f"Explore uses {escaped(kind.label)}.")
-    for name in _asked(chosen)[1:]:
+    for name in _audited_parameters(chosen)[1:]:
         controls.parameter_control(name, **_control(chosen, nearby, name))
     if kind is None:
         st.caption(hypothetical_of(chosen.settings).caption)
@@ -203,7 +207,7 @@ def _possible(chosen: Chosen) -> Possible | None:
     try:
         nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -214,7 +218,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
 
     What cannot be audited gets its sentence.
     """
-    if subject.known is UNKNOWN:
+    if subject.entry is UNKNOWN:
         st.caption("There is no privacy curve, because the distribution of the releases is not known.")
         return None
     try:
@@ -223,11 +227,11 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
             return search
         report = audit_work(subject)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     if isinstance(report, Running):
-        assert subject.known.steps is not None
-        st.markdown(subject.known.steps.told(subject.mechanism))
+        assert subject.entry.steps is not None
+        st.markdown(subject.entry.steps.message(subject.mechanism))
         return report
     promise, broken = subject.promised, broken_at(report, subject.promised)
     claimed = Mark(promise.epsilon, promise.delta, "stated" if report.claimed.is_private else "ε setting")
@@ -287,7 +291,7 @@ def _numbers(subject: Audited, report: AuditReport) -> None:
         help=MEASURED,
     )
     right.caption(f"Worst-case privacy loss of {subject.where}.")
-    st.caption(f"{escaped(report.scope)} {_loss_told(report)}")
+    st.caption(f"{escaped(report.scope)} {_loss_text(report)}")
 
 
 def _measured(report: AuditReport) -> str:
@@ -299,7 +303,7 @@ def _measured(report: AuditReport) -> str:
     return f"ε {'=' if is_exact else '≤'} {digits(report.needed)}{delta}"
 
 
-def _loss_told(report: AuditReport) -> str:
+def _loss_text(report: AuditReport) -> str:
     if report.exactness is not Exactness.EXACT:
         return escaped(f"One pair of neighbouring tables has a privacy loss of {digits(report.at_least)}.")
     if not report.claimed.delta:

@@ -20,7 +20,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.audit import AuditSubject
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, records_told
+from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
 
 POINTS = 161
 """Points of a privacy curve."""
@@ -37,7 +37,7 @@ class Audited:
     """
 
     mechanism: Any
-    known: Audit
+    entry: Audit
     sizes: Mapping[str, int]
     where: str
     key: Hashable
@@ -56,7 +56,7 @@ class Audited:
     @property
     def claimed(self) -> Guarantee:
         """What is claimed of such tables."""
-        return self.known.claimed(self.mechanism, **self.sizes)
+        return self.entry.claimed(self.mechanism, **self.sizes)
 
     @property
     def promised(self) -> Guarantee:
@@ -73,7 +73,7 @@ class Audited:
     @property
     def numbers(self) -> int:
         """How many numbers one release hands over; one for each cell where nothing is known."""
-        return self.known.numbers(self.mechanism, **self.sizes)
+        return self.entry.numbers(self.mechanism, **self.sizes)
 
 
 def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
@@ -86,7 +86,7 @@ def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
 def hypothetical_of(settings: Settings) -> Hypothetical:
     """Return the hypothetical tables that are audited, where it is no network's mechanism."""
     name = settings.options("audit").subject.name
-    return next(known.hypothetical for known in AUDITS if known.kind.__name__ == name and known.hypothetical)
+    return next(entry.hypothetical for entry in AUDITS if entry.kind.__name__ == name and entry.hypothetical)
 
 
 def setting_of(name: str) -> str:
@@ -100,7 +100,7 @@ def audited(chosen: Chosen, settings: Settings) -> Audited:
     if kind is not None:
         return _for_network(chosen, kind)
     tables = hypothetical_of(settings)
-    numbers = {name: settings.parameter(setting_of(name)) for name in tables.asked}
+    numbers = {name: settings.parameter(setting_of(name)) for name in tables.parameters}
     mechanism = tables.mechanism_at(numbers)
     sizes: dict[str, int] = {name: numbers[name] for name in SIZES if name in numbers}
     key = (tables.title, *numbers.values())
@@ -132,7 +132,7 @@ def _table(chosen: Chosen) -> str:
 
 
 def _n(chosen: Chosen) -> str:
-    return records_told(chosen) if network_kind(chosen.settings) else f"{chosen.options('audit').n:,}"
+    return public_records_text(chosen) if network_kind(chosen.settings) else f"{chosen.options('audit').n:,}"
 
 
 FACTS: Facts = {"mechanism": _mechanism} | EPSILON | {"table": _table, "n": _n}
@@ -162,7 +162,7 @@ def _report(key: Hashable, _subject: Audited) -> AuditReport:
 
 def epsilons_up_to(subject: Audited, exact: float) -> np.ndarray:
     """Return a grid from 0 to beyond `exact` and the promises, with these among it."""
-    most = subject.known.farthest * subject.certified.epsilon
+    most = subject.entry.farthest * subject.certified.epsilon
     promises = [g.epsilon for g in (subject.promised, subject.certified) if g.is_private and g.epsilon <= most]
     top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
     return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
     """Return the audit, or the work on it where it takes longer than a moment. Errors: InputError."""
-    mechanism, steps = subject.mechanism, subject.known.steps
+    mechanism, steps = subject.mechanism, subject.entry.steps
     if steps is None or not steps.are_needed(mechanism):
         return report_of(subject)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
 from dpbayes.audit.report.types import AuditReport, WorstCase
 from dpbayes.base.text import escaped
-from dpbayes.figures.audit import laws_figure, shares_figure
+from dpbayes.figures.audit import laws_figure, row_losses_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited
@@ -28,7 +28,7 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
         st.markdown("There is no worst pair, because no record changes the release.")
         return
     st.markdown(
-        f"{subject.known.tables}\n\n"
+        f"{subject.entry.tables}\n\n"
         f"- **First table:** {escaped(worst.first)}\n- **Second table:** {escaped(worst.second)}\n"
         f"- **Output with the largest privacy loss:** {escaped(worst.output)}"
     )
@@ -49,7 +49,7 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
     hash_funcs={Network: hash},
 )
 def _picture(key: Hashable, _subject: Audited, _worst: WorstCase) -> Picture | None:
-    return _subject.known.picture(_subject.mechanism, _worst, **_subject.sizes)
+    return _subject.entry.picture(_subject.mechanism, _worst, **_subject.sizes)
 
 
 def _laws(picture: TwoLaws) -> None:
@@ -60,7 +60,7 @@ def _laws(picture: TwoLaws) -> None:
         x=picture.x,
         y=titled(picture.y, **(STEEP if picture.is_logarithmic else {})),
     )
-    chart(figure, key="audit.laws", alt=picture.told)
+    chart(figure, key="audit.laws", alt=picture.alt)
     if picture.caption:
         st.caption(picture.caption)
     if picture.columns is not None:
@@ -71,7 +71,7 @@ def _laws(picture: TwoLaws) -> None:
 def _shares(picture: Shares) -> None:
     order = np.argsort(-picture.losses)[: picture.most]
     labels = distinct_labels([picture.rows[k] for k in order], 48)
-    chart(shares_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.told)
+    chart(row_losses_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.alt)
     st.caption(picture.caption)
     data_and_download(
         lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),

@@ -27,7 +27,7 @@ from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_py
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
 FACTS: Facts = EPSILON | TABLE | N
 
@@ -44,7 +44,7 @@ def moving(page: Places, chosen: Chosen, claim: BoundClaim) -> tuple[Possible | 
             else:
                 st.info("This picture is computed from the counts of the table: only the curator sees it.")
         except InputError as error:
-            refusal(error)
+            show_refusal(error)
         if evaluation is not None:
             _picture(evaluation)
     if name := main_number(claim):

@@ -21,7 +21,7 @@ from dpbayes.ui.pages.claims.curve import Evaluation
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.from_python import program
-from dpbayes.ui.widgets.show import assumption, folded, refusal, source
+from dpbayes.ui.widgets.show import assumption, folded, show_refusal, source
 
 FORMULA = "claims-formula"
 """A formula wider than the page scrolls by itself."""
@@ -123,7 +123,7 @@ def table_1_live(chosen: Chosen) -> None:
         try:
             rows, missing = _table_1(chosen), not_computable(chosen.network, chosen.counts.n)
         except InputError as error:
-            refusal(error)
+            show_refusal(error)
             return
         st.dataframe(pd.DataFrame([_as_row(row, chosen) for row in rows]), hide_index=True)
         for mechanism, why in missing.items():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import apart, numeral, plural
+from dpbayes.base.text import distinct_texts, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
@@ -41,7 +41,7 @@ def moving(page: Places, chosen: Chosen) -> tuple[Robustness, Robustness]:
     """Show how far a record moves the posterior; return it along all priors, and at the one that is set."""
     nearby = possible_priors(chosen)
     options: RobustnessOptions = nearby.settings.options("robustness")
-    tables = tables_of(options)
+    tables = hypothetical_tables(options)
     here = _curves(tables, (options.prior,), options.error)
     curves = _curves(tables, tuple(prior_grid(options.low, options.high)), options.error)
     with page.picture:
@@ -62,7 +62,7 @@ def python_of(options: RobustnessOptions) -> str:
     """Return the code that gives how far one record moves the posterior, and the two bounds on it."""
     return program(
         "from dpbayes.experiments.robustness import robustness",
-        value_in_python("tables", tables_of(options)),
+        value_in_python("tables", hypothetical_tables(options)),
         f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
         "print(here.moved[0], here.printed[0], here.proved[0])",
     )
@@ -77,7 +77,7 @@ def _range_of_priors(settings: Settings) -> None:
     prior_grid(settings.parameter("robustness.low"), settings.parameter("robustness.high"))
 
 
-def tables_of(options: RobustnessOptions) -> NeighbourTables:
+def hypothetical_tables(options: RobustnessOptions) -> NeighbourTables:
     """Return the two hypothetical tables."""
     return NeighbourTables(options.family, options.records, options.value, options.distance, options.share)
 
@@ -89,7 +89,7 @@ def _curves(tables: NeighbourTables, prior: tuple[float, ...], error: float) -> 
 
 def finding(here: Robustness) -> str:
     """Return how far one record moves the posterior at this prior (1,), and whether the stated bound allows it."""
-    moved, printed = apart(*(float(values[0]) for values in (here.moved, here.printed)), most=3)
+    moved, printed = distinct_texts(*(float(values[0]) for values in (here.moved, here.printed)), most=3)
     if here.broken[0]:
         return f"One record moves the posterior by {moved} nats, but the paper’s bound is {printed}."
     return f"One record moves the posterior by {moved} nats, within the paper’s bound of {printed}."
@@ -200,7 +200,7 @@ def frame_of(curves: Robustness) -> pd.DataFrame:
 
 def formulas(here: Robustness, chosen: Chosen) -> None:
     """Show the formulas with the numbers at this prior (1,), and which conditions hold."""
-    tables = tables_of(possible_priors(chosen).settings.options("robustness"))
+    tables = hypothetical_tables(possible_priors(chosen).settings.options("robustness"))
     c, rho = float(here.c[0]), tables.rho
     variation = theorem_2_ii(tables.pair(here.prior), concentration=c, distance=rho)
     values = {name: numeral(float(value[0])) for name, value in vars(here).items()}

@@ -26,8 +26,8 @@ def finding(evaluation: Evaluation) -> str:
         case Decision.UNPROVED:
             return f"{name} states {_amount(evaluation, printed)}, but only {proved} is proved."
     if evaluation.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
-        share = percent(float(evaluation.measured.exceeded[0]))
-        allowed = percent(evaluation.at.knobs.delta)
+        share = percent_or_power(float(evaluation.measured.exceeded[0]))
+        allowed = percent_or_power(evaluation.at.knobs.delta)
         return (
             f"{_start(evaluation, judgement)}: {share} of simulated {evaluation.exhibit.trials} exceed its bound, "
             f"which allows {allowed}."
@@ -82,7 +82,7 @@ def shown_as(value: float) -> str:
     return numeral(value) if math.isfinite(value) else "infinite"
 
 
-def percent(share: float, most: int = 3) -> str:
+def percent_or_power(share: float, most: int = 3) -> str:
     """Return a probability in percent; a tiny one as a power of ten."""
     if 0 < share < 1e-5:
         return numeral(share, most - 1)
@@ -100,7 +100,7 @@ def _number(evaluation: Evaluation, value: float, most: int = 3) -> str:
         return "less than 10⁻³⁰⁰"
     if not math.isfinite(value):
         return "no finite number"
-    return percent(value, most) if is_probability else numeral(value, most)
+    return percent_or_power(value, most) if is_probability else numeral(value, most)
 
 
 def _amount(evaluation: Evaluation, value: float, most: int = 3) -> str:

@@ -202,7 +202,7 @@ def _paper_control(paper: PaperShown) -> None:
 
 def _list(listed: Sequence[ClaimShown]) -> None:
     """List claims; a click on a row opens it. Another list is another table, so that no row stays picked."""
-    frame = table_of([CLAIM_OF[option] for option in listed])
+    frame = claims_table([CLAIM_OF[option] for option in listed])
     key = f"papers.rows {hash(tuple(listed))}"
     width = st.column_config.TextColumn
     st.dataframe(
@@ -217,7 +217,7 @@ def _list(listed: Sequence[ClaimShown]) -> None:
     )
 
 
-def table_of(claims: Sequence[Claim]) -> pd.DataFrame:
+def claims_table(claims: Sequence[Claim]) -> pd.DataFrame:
     """Return claims as a table, one line for each."""
     return pd.DataFrame(
         {
@@ -312,7 +312,7 @@ def _map() -> pd.DataFrame:
     mentions = {
         kind: [", ".join(map(str, getattr(named[claim], kind))) for claim in CLAIMS] for kind in ("code", "tests")
     }
-    return table_of(CLAIMS).assign(**mentions)
+    return claims_table(CLAIMS).assign(**mentions)
 
 
 def _verdicts() -> None:

@@ -14,7 +14,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
-from dpbayes.experiments.agreement import Noticed, apart, noticed, sharing_families
+from dpbayes.experiments.agreement import Noticed, largest_gap, noticed, sharing_families
 from dpbayes.figures.non_negativity import agreement_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -57,11 +57,13 @@ class Agreement:
         return {label: Noticed.joined([part[label] for part in parts]) for label in parts[0]}
 
 
-def agreement_of(simulated: NonNegativity, t: float, *, records: int | None, seed: int, asked: str | None) -> Agreement:
-    """Return releases for the node `asked` for, else for the first that two tables hold."""
+def agreement_of(
+    simulated: NonNegativity, t: float, *, records: int | None, seed: int, wanted: str | None
+) -> Agreement:
+    """Return releases for the node `wanted`, else for the first that two tables hold."""
     network = simulated.network
     shared = tuple(name for k, name in enumerate(network.names) if len(sharing_families(network, k)) > 1)
-    node = network.index(asked if isinstance(asked, str) and asked in shared else shared[0]) if shared else 0
+    node = network.index(wanted if isinstance(wanted, str) and wanted in shared else shared[0]) if shared else 0
     families = sharing_families(network, node)[:2]
     n = min(records if records is not None else WITHOUT_TABLE, MOST_SAMPLED)
     fourier = replace(simulated.mechanism, t=min(t, INCREMENT.high))
@@ -78,21 +80,23 @@ def _steps(
     """Simulate releases of the sampled table under Laplace and under Fourier."""
     network = fourier.prior.network
     mechanisms = (LaplaceUpdates(prior=fourier.prior, epsilon=fourier.epsilon, noise=fourier.noise), fourier)
-    drawn = {each.label: stream(seed, "stealth", each.label) for each in mechanisms}
+    drawn = {mechanism.label: stream(seed, "stealth", mechanism.label) for mechanism in mechanisms}
 
     def step(size: int) -> dict[str, Noticed]:
-        counts = sampled_counts(network, records, seed)
+        counts = coin_flip_counts(network, records, seed)
         return {
-            each.label: noticed(each, counts, drawn[each.label], releases=size, node=node, families=families)
-            for each in mechanisms
+            mechanism.label: noticed(
+                mechanism, counts, drawn[mechanism.label], releases=size, node=node, families=families
+            )
+            for mechanism in mechanisms
         }
 
     releases = max(LEAST_RELEASES, min(RELEASES, MOST_RELEASED // network.cell_count))
-    return in_steps(releases, each=max(1, STEP // network.cell_count), step=step)
+    return in_steps(releases, step_size=max(1, STEP // network.cell_count), step=step)
 
 
 @st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
-def sampled_counts(network: Network, n: int, seed: int) -> Counts:
+def coin_flip_counts(network: Network, n: int, seed: int) -> Counts:
     """Count a table of n fair coin flips in every column: it holds nothing of anybody's data."""
     fair = np.full(network.cell_count, 0.5)
     return count(network, sample_dataset(network, fair, n, stream(seed, "stealth", "table")))
@@ -119,11 +123,11 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
     st.selectbox("Node that two tables share", view.shared, key="stealth.shared")
     chosen, node = net.names[view.node], view.node
     names = tuple(f"the table of {net.names[k]}" for k in view.families)
-    said = {label: each.said for label, each in seen.items()}
+    said = {label: totals.said for label, totals in seen.items()}
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
     room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
-    differs = {label: Estimate.of(apart(values)) for label, values in said.items()}
+    differs = {label: Estimate.of(largest_gap(values)) for label, values in said.items()}
     for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2

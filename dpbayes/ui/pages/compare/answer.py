@@ -21,7 +21,7 @@ from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -59,23 +59,23 @@ def answer_view(page: Places, chosen: Chosen) -> bool:
             comparison_progress(work)
         page.say("The noise of the mechanisms is being computed." if work.going else "There is no noise to compare.")
         return work.going
-    asked, comparison = question_of(chosen), work.so_far
+    question, comparison = question_of(chosen), work.so_far
     n = min(chosen.n or USUAL_RECORDS, MOST_RECORDS)
-    errors = _errors(chosen, comparison, asked, n)
-    dots, told = dots_of(comparison, errors.so_far), verdict(comparison, errors.so_far, asked)
-    page.say(told)
+    errors = _errors(chosen, comparison, question, n)
+    dots, sentence = dots_of(comparison, errors.so_far), verdict(comparison, errors.so_far, question)
+    page.say(sentence)
     with page.picture:
         chart(
             noise_dots_figure(dots, x="error of the answer (root mean square)", rows=len(dots)),
             key="compare.answer",
             simulates=True,
-            alt=f"Dots: root mean squared error of the answer, by mechanism. {told}",
+            alt=f"Dots: root mean squared error of the answer, by mechanism. {sentence}",
         )
         if errors.is_long:
             progress(errors, f"{done(errors.share)} of the simulated releases", key="best_noise.answer.stop")
-        st.caption(_told(errors.so_far, asked, n=n, is_published=public_cpts(chosen)[1]))
+        st.caption(_caption(errors.so_far, question, n=n, is_published=public_cpts(chosen)[1]))
     data_and_download(lambda: _frame(comparison, errors.so_far), name="answer", curator_only=False, simulates=True)
-    same_from_python(python_of(chosen, comparison, asked, n), name="answer")
+    same_from_python(python_of(chosen, comparison, question, n), name="answer")
     return errors.going
 
 
@@ -84,9 +84,9 @@ def _led(page: Places, _chosen: Chosen) -> bool:
     return True
 
 
-def python_of(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -> str:
+def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:
     """Return the code that gives the error of the first mechanism, at epsilon alone."""
-    mechanism = comparison.noises[0].mechanism
+    mechanism, releases = comparison.noises[0].mechanism, releases_per_answer(question.network.cell_count)
     return program(
         FACE,
         STREAM,
@@ -95,35 +95,35 @@ def python_of(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -
         "from dpbayes.experiments.least_epsilon.tables import planned_tables",
         public_cpts_in_python(chosen),
         mechanism_in_python(mechanism),
-        f"question = Question.of_telling_state(network, {asked.target!r}, {dict(asked.evidence)!r})",
+        f"question = Question.of_telling_state(network, {question.target!r}, {dict(question.evidence)!r})",
         f'tables = planned_tables(network, probabilities, {n!r}, 1, stream({chosen.seed!r}, "best_noise", "records"))',
         f"counts = dp.Counts(network, tables.values[0], {n!r})",
         f'rng = stream({chosen.seed!r}, "best_noise", "answer", {mechanism.label!r})',
-        f"print(answer_error(mechanism, counts, question, rng, releases={releases_of(asked.network.cell_count)!r}))",
+        f"print(answer_error(mechanism, counts, question, rng, releases={releases!r}))",
     )
 
 
-def verdict(comparison: Comparison, errors: Errors, asked: Question) -> str:
+def verdict(comparison: Comparison, errors: Errors, question: Question) -> str:
     """Return which mechanism changes the answer least, and which have no clear difference from it."""
     labels = [mechanism.label for mechanism in _mechanisms(comparison)]
-    known = sorted(zip(labels, errors, strict=False), key=lambda pair: pair[1].value)
-    label, least = known[0]
+    ranked = sorted(zip(labels, errors, strict=False), key=lambda pair: pair[1].value)
+    label, least = ranked[0]
     near = list(
         dict.fromkeys(
             inside(other)
-            for other, error in known
+            for other, error in ranked
             if other != label and error.value - least.value <= CLEARLY * math.hypot(error.error, least.error)
         )
     )
-    start = f"{label} has the smallest error in {escaped(asked.text)}: {numeral(least.value, 2)}"
+    start = f"{label} has the smallest error in {escaped(question.text)}: {numeral(least.value, 2)}"
     if len(near) > MOST_NAMED:
         return f"{start}, with no clear difference from {many(len(near), 'other mechanism')}."
     return f"{start}{f', with no clear difference from {near[0]}' if near else ''}."
 
 
-def _told(errors: Errors, asked: Question, *, n: int, is_published: bool) -> str:
+def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) -> str:
     whose = "the published probabilities" if is_published else "randomly generated probabilities"
-    releases = many(releases_of(asked.network.cell_count), "simulated release")
+    releases = many(releases_per_answer(question.network.cell_count), "simulated release")
     return (
         f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
         f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
@@ -131,17 +131,17 @@ def _told(errors: Errors, asked: Question, *, n: int, is_published: bool) -> str
     )
 
 
-def _errors(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -> Running[Errors]:
+def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> Running[Errors]:
     mechanisms = _mechanisms(comparison)
-    releases = releases_of(chosen.network.cell_count)
-    key = (chosen.network, comparison.promise, comparison.weights, asked.text, n, chosen.seed, len(mechanisms))
+    releases = releases_per_answer(chosen.network.cell_count)
+    key = (chosen.network, comparison.promise, comparison.weights, question.text, n, chosen.seed, len(mechanisms))
 
     def start() -> Work[Errors]:
         counts = sampled_counts(chosen, n)
 
         def error(k: int) -> Estimate:
             rng = stream(chosen.seed, "best_noise", "answer", mechanisms[k].label)
-            return answer_error(mechanisms[k], counts, asked, rng, releases=releases)
+            return answer_error(mechanisms[k], counts, question, rng, releases=releases)
 
         return in_parts(error, len(mechanisms))
 
@@ -150,14 +150,14 @@ def _errors(chosen: Chosen, comparison: Comparison, asked: Question, n: int) -> 
     return work
 
 
-def releases_of(cells: int) -> int:
+def releases_per_answer(cells: int) -> int:
     """Return how many releases are simulated of a network of so many cells."""
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
 
 def question_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    return Question.of_telling_state(chosen.network, *question(chosen))
+    return Question.of_telling_state(chosen.network, *target_and_evidence(chosen))
 
 
 def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
@@ -193,10 +193,10 @@ def _mechanisms(comparison: Comparison) -> list[Any]:
 
 def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
     """Return what has been simulated of every mechanism's error, in the order of the mechanisms."""
-    known = [*(error.value for error in errors), *[math.nan] * (2 * len(comparison.noises))]
-    later = iter(known[len(comparison.noises) :])
+    values = [*(error.value for error in errors), *[math.nan] * (2 * len(comparison.noises))]
+    later = iter(values[len(comparison.noises) :])
     dots = []
-    for noise, error in zip(comparison.noises, known, strict=False):
+    for noise, error in zip(comparison.noises, values, strict=False):
         with_delta = error if not noise.is_pure else next(later) if noise.recounted is not None else math.nan
         dots.append(
             NoiseDot(noise.label, str(noise.mechanism.colour), error if noise.is_pure else math.nan, with_delta)

@@ -27,7 +27,7 @@ from dpbayes.experiments.graph_families import (
     noise_factor,
     random_costs,
 )
-from dpbayes.figures.noise import DensityLine, density_figure
+from dpbayes.figures.noise import DensityLine, noise_by_density_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound
@@ -119,7 +119,7 @@ def density_view(page: Places, chosen: Chosen) -> bool:
     with st.container(key="below"):
         _table(costs, others, epsilon)
         noise_is_not_error()
-        data_and_download(lambda: records_of(costs, others, epsilon), name="density", curator_only=False)
+        data_and_download(lambda: graph_records(costs, others, epsilon), name="density", curator_only=False)
         _formulas(costs, epsilon)
     same_from_python(python_of(costs, epsilon), name="density")
     if work is None or not work.going:
@@ -199,7 +199,7 @@ def verdict(costs: Costs) -> str:
     return f"Fourier adds less noise than Laplace below {arrows_per_node(numeral(crossing.value))} {among}."
 
 
-def density(crossing: Estimate) -> str:
+def density_text(crossing: Estimate) -> str:
     """Return a number of arrows per node with its standard error; two digits where a single graph has none."""
     return str(crossing) if np.isfinite(crossing.error) else numeral(crossing.value, 2)
 
@@ -228,7 +228,7 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     lines = lines_of(costs, others, epsilon=chosen.epsilon, shown=chosen.options("compare").shown)
     reached = costs.crossing(costs.random.certified)
     chart(
-        density_figure(costs.arrows, lines, crossing=reached.value if reached is not None else None),
+        noise_by_density_figure(costs.arrows, lines, crossing=reached.value if reached is not None else None),
         key="compare.density",
         alt=f"Noise sd per cell against average in-degree for graphs of {costs.random.nodes} nodes. From none to the "
         "most arrows: "
@@ -241,7 +241,7 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     of = f"the mean of {costs.graphs} random graphs" if costs.graphs > 1 else "one random graph"
     band = "; bands are one standard error" if costs.graphs > 1 else ""
     crossings = [
-        f"{where} {density(crossing)}"
+        f"{where} {density_text(crossing)}"
         for where, values in (
             ("averaged over cells", costs.random.certified),
             ("averaged over nodes", costs.random.certified_by_node),
@@ -252,11 +252,11 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     st.container(key="costs-said").caption(
         f"Each line is {of} for each number of arrows{band}."
         + (f" Fourier crosses Laplace at these arrows per node: {'; '.join(crossings)}." if crossings else "")
-        + (_searched_told(noise) if noise is not None else "")
+        + (_searched_text(noise) if noise is not None else "")
     )
 
 
-def _searched_told(noise: FamilyNoise) -> str:
+def _searched_text(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
     exact = (
@@ -277,7 +277,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     numbers(frame)
 
 
-def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.DataFrame:
+def graph_records(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.DataFrame:
     """Return one record per graph, the families first; then the means over random graphs and their standard errors.
 
     Noise that is searched for is computed on the first random graphs only, and its means are of those.

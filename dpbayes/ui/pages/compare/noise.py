@@ -28,8 +28,8 @@ from dpbayes.experiments.best_noise import (
 )
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, residuals_figure
-from dpbayes.mechanisms.known import formula
-from dpbayes.mechanisms.noise.shares import takes_weights, weights_told
+from dpbayes.mechanisms.exact_class import formula
+from dpbayes.mechanisms.noise.shares import takes_weights, weight_texts
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
@@ -92,7 +92,7 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
         _formulas(comparison)
         _remark_1(comparison, network)
     same_from_python(python_of(network, comparison), name="noise")
-    return any(each.going for each in works)
+    return any(work.going for work in works)
 
 
 def python_of(network: Network, comparison: Comparison) -> str:
@@ -105,7 +105,7 @@ def python_of(network: Network, comparison: Comparison) -> str:
         "from dpbayes.experiments.best_noise import Promise, compare_steps",
         network_in_python(network),
         f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r}){weights}))",
-        "print({each.label: each.least_known for each in comparison.noises})",
+        "print({noise.label: noise.least_noise for noise in comparison.noises})",
     )
 
 
@@ -147,9 +147,11 @@ def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:
     with page.picture:
         _picture(comparison, rows=len(kinds))
     page.lead("epsilon")
-    known = len(comparison.noises) + len(comparison.refused)
+    compared = len(comparison.noises) + len(comparison.refused)
     page.say(
-        verdict(comparison) if known == len(kinds) else f"{known} of {len(kinds)} mechanisms have been compared so far."
+        verdict(comparison)
+        if compared == len(kinds)
+        else f"{compared} of {len(kinds)} mechanisms have been compared so far."
     )
     return work
 
@@ -160,10 +162,10 @@ def verdict(comparison: Comparison) -> str:
         return "No mechanism adds noise, because every node has a single state."
     best, laplace = comparison.best, comparison.laplace
     per_cell = "counts per cell, weighted by table" if comparison.weights else "counts per cell"
-    least = f"{best.label} adds the least noise: {numeral(best.least_known)} {per_cell}"
+    least = f"{best.label} adds the least noise: {numeral(best.least_noise)} {per_cell}"
     if best is laplace or laplace.recounted is None:
         return f"{least}."
-    return f"{least}; Laplace adds {times(laplace.least_known / best.least_known, 3)} as much."
+    return f"{least}; Laplace adds {times(laplace.least_noise / best.least_noise, 3)} as much."
 
 
 def _picture(comparison: Comparison, *, rows: int) -> None:
@@ -187,8 +189,8 @@ def _picture(comparison: Comparison, *, rows: int) -> None:
 
 def _alt(noise: CellNoise) -> str:
     alone = [f"{numeral(noise.noise)} without δ"] if noise.is_pure else []
-    known = [f"{numeral(noise.noise_with_delta)} with δ"] if noise.recounted is not None else []
-    return f"{noise.label} {', '.join(alone + known)}"
+    recounted = [f"{numeral(noise.noise_with_delta)} with δ"] if noise.recounted is not None else []
+    return f"{noise.label} {', '.join(alone + recounted)}"
 
 
 def _captions(comparison: Comparison, network: Network) -> None:
@@ -228,8 +230,8 @@ def kinds_compared(network: Network) -> tuple[type[Any], ...]:
 
 
 def _is_searched(network: Network) -> bool:
-    is_asked = len(network.names) <= AT_ONCE or network in st.session_state.get("best_noise.asked", ())
-    return is_asked and len(network.closure) <= AT_MOST
+    is_requested = len(network.names) <= AT_ONCE or network in st.session_state.get("best_noise.asked", ())
+    return is_requested and len(network.closure) <= AT_MOST
 
 
 def _search(network: Network) -> None:
@@ -272,7 +274,7 @@ def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
             "mechanism": [noise.label for noise in noises],
             "epsilon": comparison.promise.epsilon,
             "delta": comparison.promise.delta,
-            "weights": "; ".join(weights_told(network, comparison.weights)),
+            "weights": "; ".join(weight_texts(network, comparison.weights)),
             "noise per cell without delta": [noise.noise if noise.is_pure else math.nan for noise in noises],
             "noise per cell with delta": [noise.noise_with_delta for noise in noises],
             "own epsilon with delta": [
@@ -295,7 +297,7 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     promise = comparison.promise
     work = running("best_noise.graphs", promise, lambda: graph_steps(promise))
     work.work()
-    graphs, said = work.so_far, winners_told(work.so_far)
+    graphs, said = work.so_far, winners_text(work.so_far)
     looks = _looks(graphs, shown)
     factors = {
         look: np.array([graph.factors.get(look.name, np.nan) for graph in graphs], dtype=np.float64) for look in looks
@@ -334,7 +336,7 @@ def labels(*, with_delta: bool) -> tuple[str, ...]:
     return tuple(kind.label for kind in noisy_kinds() if needs_delta(kind) is with_delta)
 
 
-def winners_told(graphs: Graphs) -> str:
+def winners_text(graphs: Graphs) -> str:
     """Return which mechanism wins on the most graphs without a delta."""
     winners = pd.Series([graph.best(labels(with_delta=False)) for graph in graphs]).value_counts()
     of = many(len(graphs), "graph")
@@ -379,7 +381,7 @@ def _residuals(comparison: Comparison, network: Network) -> None:
         st.markdown(f"**{best.label} adds between {least}, and {most}.**")
         # Least squares of Laplace counts is consistent Laplace: one of the two is drawn.
         shown = {label: sds for label, sds in noise.sds.items() if label != comparison.laplace.label}
-        colours = {each.label: str(each.mechanism.colour) for each in comparison.noises}
+        colours = {noise.label: str(noise.mechanism.colour) for noise in comparison.noises}
         chart(
             residuals_figure(noise.sets, shown, colours),
             key="compare.residuals",

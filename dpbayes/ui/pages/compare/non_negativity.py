@@ -77,7 +77,7 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
     view = None
     if increment is not None:
         node = st.session_state.get("stealth.shared")
-        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, asked=node)
+        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, wanted=node)
         works["sampled table"] = view.work
     with page.picture:
         _progress(works)
@@ -96,7 +96,7 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
 
 def _moving(page: Places, chosen: Chosen) -> "tuple[NonNegativity, Increment | None]":
     options, simulated = chosen.options("stealth"), non_negativity_of(chosen)
-    increment = increment_for(simulated, options)
+    increment = chosen_increment(simulated, options)
     with page.picture:
         _picture(simulated, options.sense, increment)
     page.lead(_main_number(chosen))
@@ -126,7 +126,7 @@ class Increment:
     is_proved: bool
 
 
-def increment_for(simulated: NonNegativity, options: StealthOptions) -> Increment | None:
+def chosen_increment(simulated: NonNegativity, options: StealthOptions) -> Increment | None:
     """Return t as given, or for the target: by simulation, by proof where the simulation is too small for the target.
 
     None while more draws are to come that will be enough. Next to 1 it is the largest that is proved.
@@ -134,10 +134,10 @@ def increment_for(simulated: NonNegativity, options: StealthOptions) -> Incremen
     worst, target = simulated.worst.get(options.sense), options.target
     if options.aim is StealthAim.INCREMENT:
         return Increment(float(options.t), is_proved=worst is None)
-    is_known = options.sense is Sense.MARGINALS and not is_simulated(simulated.network)
-    if worst is not None and not is_known and are_enough(len(worst.increments), target):
+    is_proved = options.sense is Sense.MARGINALS and not is_simulated(simulated.network)
+    if worst is not None and not is_proved and are_enough(len(worst.increments), target):
         return Increment(_rounded(worst.increment(target)), is_proved=False)
-    if worst is not None and not is_known and simulated.work.going and are_enough(simulated.draws, target):
+    if worst is not None and not is_proved and simulated.work.going and are_enough(simulated.draws, target):
         return None
     proved = certified_table_increment if options.sense is Sense.TABLE else certified_increment
     t = proved(simulated.network, min(target, NEAREST), noise=simulated.noise)
@@ -211,12 +211,12 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
     draws, sense, t = len(simulated.worst[Sense.MARGINALS].increments), options.sense, increment.t
     _cost(simulated, options, t)
     records = []
-    for each in Sense:
-        worst = simulated.worst.get(each)
-        proved = float(proved_probability(simulated.network, simulated.noise, each, np.array(t)))
+    for numbers_sense in Sense:
+        worst = simulated.worst.get(numbers_sense)
+        proved = float(proved_probability(simulated.network, simulated.noise, numbers_sense, np.array(t)))
         records.append(
             {
-                "non-negative quantity": each.value,
+                "non-negative quantity": numbers_sense.value,
                 "simulated": float(worst.probability(t)) if worst else math.nan,
                 "standard error": float(worst.standard_error(t)) if worst else math.nan,
                 "proved, at least": max(proved, 0.0),
@@ -283,8 +283,8 @@ def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: I
 
 def _curves(simulated: NonNegativity, sense: Sense) -> pd.DataFrame:
     columns: dict[str, FloatArray] = {"t": simulated.grid, "added counts": simulated.grid * simulated.counts}
-    for each, needed in simulated.worst.items():
-        columns |= _with_errors(f"simulated: {each.value}", needed, simulated.grid)
+    for curve_sense, needed in simulated.worst.items():
+        columns |= _with_errors(f"simulated: {curve_sense.value}", needed, simulated.grid)
     columns |= {f"proved: {sense.value}": simulated.proved(sense), "stated": printed_probability(simulated.grid)}
     return pd.DataFrame(columns)
 
@@ -326,13 +326,13 @@ def python_of(simulated: NonNegativity, options: StealthOptions, increment: Incr
     return program(
         FACE,
         STREAM,
-        "from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate",
+        "from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate_for_counts",
         "import math" if options.aim is StealthAim.TARGET else "",
         network_in_python(simulated.network),
         mechanism_in_python(simulated.mechanism),
         'rng = stream(0, "stealth")',
         f"noise = UnitNoise.draw(network, mechanism.calibration, rng, draws={simulated.draws!r}, {law})",
-        f"needed = simulate(Sense.{options.sense.name}, noise, mechanism)",
+        f"needed = simulate_for_counts(Sense.{options.sense.name}, noise, mechanism)",
         f"print({last})",
     )
 

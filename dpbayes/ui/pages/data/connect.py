@@ -7,11 +7,11 @@ import streamlit as st
 from dpbayes.ui.pages.data.connected import show_connected
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, connecting, keep_connected, listing
-from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed
+from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import done_as_asked
+from dpbayes.ui.widgets.scanning import done_on_request
 from dpbayes.ui.widgets.show import sentence_instead
 
 OTHER = "Other path …"
@@ -39,7 +39,7 @@ def _connection(chosen: Chosen, server: Connections) -> str:
     st.selectbox(
         "Connection",
         server.names,
-        format_func=lambda each: "Files below the data root" if each == FILES else each,
+        format_func=lambda option: "Files below the data root" if option == FILES else option,
         key="connect.name",
         placeholder="Choose a connection",
         help="Connections that the owner of this server named. Links never contain an address.",
@@ -84,7 +84,7 @@ def _choose_table(name: str, server: Connections) -> None:
 def _path(server: Connections) -> str:
     """Return what was chosen or typed below the data root."""
     assert server.root is not None
-    offered = (*listed(server.root), OTHER)
+    offered = (*listed_files(server.root), OTHER)
     picked = st.selectbox("File or folder", offered, key="connect.file")
     if picked != OTHER:
         return picked
@@ -110,11 +110,11 @@ def _open(chosen: Chosen) -> bool:
 
 def _list(name: str) -> bool:
     """Look up which tables there are, and open the only one; whether it goes on."""
-    asked = st.session_state.get(LISTING)
-    if asked is None or asked[0] != name:
+    request = st.session_state.get(LISTING)
+    if request is None or request[0] != name:
         return False
 
-    path: str = asked[1]
+    path: str = request[1]
 
     def keep(offered: tuple[str, ...]) -> None:
         if len(offered) == 1:
@@ -122,13 +122,13 @@ def _list(name: str) -> bool:
         else:
             st.session_state["connect.tables"] = name, path, offered
 
-    return done_as_asked(LISTING, asked, lambda: listing(name, path), keep, of="the tables")
+    return done_on_request(LISTING, request, lambda: listing(name, path), keep, of="the tables")
 
 
 def _connect(name: str) -> bool:
     """Look at the columns and first records of a table, and connect it; whether it goes on."""
-    asked = st.session_state.get(OPENING)
-    if asked is None or asked[0] != name:
+    request = st.session_state.get(OPENING)
+    if request is None or request[0] != name:
         return False
 
     def keep(opened: Connected) -> None:
@@ -136,4 +136,4 @@ def _connect(name: str) -> bool:
         st.session_state.pop("connect.tables", None)
         change(graph="", row="", target="", evidence=())
 
-    return done_as_asked(OPENING, asked, lambda: connecting(*asked), keep, of="the first records")
+    return done_on_request(OPENING, request, lambda: connecting(*request), keep, of="the first records")

@@ -18,7 +18,7 @@ from dpbayes.ui.session.current import change
 from dpbayes.ui.session.scans import scan_key, scanned
 from dpbayes.ui.widgets.counting import count_again, count_connected
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import done_as_asked
+from dpbayes.ui.widgets.scanning import done_on_request
 
 PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 
@@ -77,7 +77,7 @@ def _sample(chosen: Chosen) -> bool:
     def keep(frame: pd.DataFrame) -> None:
         _take_sample(mine, frame, seed)
 
-    return done_as_asked(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
+    return done_on_request(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
 
 
 def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
@@ -116,7 +116,7 @@ def _propose(chosen: Chosen) -> bool:
                 columns[place] = replace(columns[place], use=False)
         keep_connected(replace(mine, proposals=proposals).declared(columns))
 
-    return done_as_asked(PROPOSING, key, lambda: proposing(mine), keep, of="the columns")
+    return done_on_request(PROPOSING, key, lambda: proposing(mine), keep, of="the columns")
 
 
 def _ask_for_proposals(key: tuple[int, tuple[int, ...]]) -> None:

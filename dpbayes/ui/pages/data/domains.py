@@ -25,11 +25,11 @@ from dpbayes.ui.pages.data.typed import (
     missing_text,
     text_of,
 )
-from dpbayes.ui.pages.data.upload import require_drawable
+from dpbayes.ui.pages.data.upload import require_node_names
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
-from dpbayes.ui.widgets.show import refusal, sentence_instead, shown_progress
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal, shown_progress
 
 EDITABLE = {"use": bool, "kind": str, "domain": str, "missing values": str, "public": bool}
 TYPE = "type"
@@ -217,7 +217,7 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
     try:
         edits = edits_of(_key(mine), len(mine.columns), EDITABLE)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         mine = mine.declared(mine.columns)
         keep(mine)
         return mine, None
@@ -238,7 +238,7 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
 
 def _cut_by_quantiles(mine: Upload) -> None:
     """Offer cuts at quantiles of one column; marked as a leak."""
-    names = [each.name for each in mine.proposals if _holds_numbers(each)]
+    names = [proposal.name for proposal in mine.proposals if _holds_numbers(proposal)]
     if not names:
         return
     with st.expander("Quantile bins (leak information; for demonstrations only)"):
@@ -322,7 +322,7 @@ def _encode(mine: Upload) -> None:
 
 def _in_use(mine: Upload, place: int) -> Column:
     name, domain = mine.columns[place].name, mine.domain(place)
-    require_drawable(name)
+    require_node_names(name)
     if domain is None:
         raise InputError(f"Column {brief(name)} has no domain; type its categories or cut points, or leave it out.")
     return domain

@@ -71,7 +71,7 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
         if data is not None:
             st.caption(_protected(chosen))
     if data is not None:
-        look(data, chosen)
+        table_view(data, chosen)
         same_from_python(python_of(chosen), name="data", chosen=chosen)
         next_page("Network", "pages/network.py")
 
@@ -116,7 +116,7 @@ def _protected(chosen: Chosen) -> str:
 # Where the table comes from
 
 
-def choose(chosen: Chosen) -> None:
+def origin_controls(chosen: Chosen) -> None:
     """Offer the origins, and the controls of the one chosen."""
     data = CONNECTED if chosen.is_connected else chosen.settings.data
     origin = data if data in ORIGINS else "table"
@@ -267,7 +267,7 @@ def _probabilities(chosen: Chosen) -> None:
 # What it looks like
 
 
-def look(data: Dataset, chosen: Chosen) -> None:
+def table_view(data: Dataset, chosen: Chosen) -> None:
     """Show the public domains to both seats; records and distributions to the curator."""
     domains = dict(zip(data.names, data.states, strict=True))
     if not chosen.is_curator:
@@ -303,7 +303,7 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
         }
     )
     if readable:
-        frame.insert(1, "meaning", [readable[name].told if name in readable else "" for name in domains])
+        frame.insert(1, "meaning", [readable[name].meaning if name in readable else "" for name in domains])
     with st.container(key="domains"):
         widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
         st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)

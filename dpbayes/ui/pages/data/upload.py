@@ -78,17 +78,19 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
         for column in file.frame.columns:
             proposals.append(_proposal(str(column), file.frame[column]))
             progress(len(proposals) / len(file.frame.columns))
-    if all(each.domain is None for each in proposals):
+    if all(suggestion.domain is None for suggestion in proposals):
         raise InputError(f"The file has no usable column. {proposals[0].reason}")
     before = upload()
-    known = _declared(before) if before and source == before.source != "" else declared or {}
-    only_identifiers = all(each.reason for each in proposals)  # which are used then
+    earlier = _declared(before) if before and source == before.source != "" else declared or {}
+    only_identifiers = all(suggestion.reason for suggestion in proposals)  # which are used then
     columns = tuple(
-        known.get(
-            each.name,
-            DeclaredColumn(each.name, use=each.domain is not None if only_identifiers else not each.reason),
+        earlier.get(
+            suggestion.name,
+            DeclaredColumn(
+                suggestion.name, use=suggestion.domain is not None if only_identifiers else not suggestion.reason
+            ),
         )
-        for each in proposals
+        for suggestion in proposals
     )
     number = before.number + 1 if before else 1
     keep_upload(
@@ -101,18 +103,20 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
 def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
     """Return, by name, the columns of which the person has said anything."""
     pairs = zip(mine.columns, mine.proposals, strict=True)
-    return {column.name: column for column, each in pairs if column.domain or column.use == bool(each.reason)}
+    return {
+        column.name: column for column, suggestion in pairs if column.domain or column.use == bool(suggestion.reason)
+    }
 
 
 def _proposal(name: str, values: pd.Series) -> Proposal:
     try:
-        require_drawable(name)
+        require_node_names(name)
     except InputError as error:
         return Proposal(name, reason=str(error))
     return proposal(name, values)
 
 
-def require_drawable(name: str) -> None:
+def require_node_names(name: str) -> None:
     """Errors: InputError for a column whose name no node can have."""
     if len(name) > MAX_NAME:
         raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")

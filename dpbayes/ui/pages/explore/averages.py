@@ -110,7 +110,7 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
 
 def with_averages(chosen: Chosen, readings: Readings) -> Readings:
     """Return readings with what has been read of the releases by now, here or by whoever shares their memo."""
-    read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_of(readings)), read_releases)
+    read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_read(readings)), read_releases)
     return readings if read is None else replace(readings, read_by_now=read)
 
 
@@ -122,7 +122,7 @@ def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable,
     return type(mechanism), values, chosen.weights, chosen.network, settings.prior, chosen.counts.digest, chosen.seed
 
 
-def releases_of(readings: Readings) -> int:
+def releases_read(readings: Readings) -> int:
     """Return how many releases are read: of all cells, or of a very large network of the one in the picture."""
     count, cells = readings.as_real.count, readings.as_real.exact.network.cell_count
     if not readings.is_averaged:
@@ -131,7 +131,7 @@ def releases_of(readings: Readings) -> int:
 
 
 def _release_steps(readings: Readings) -> Work[ReadReleases]:
-    study, releases = readings.as_real, releases_of(readings)
+    study, releases = readings.as_real, releases_read(readings)
     return readings.memo.once_in_steps(
         ("all", releases), read_releases, study, releases=releases, points=AVERAGED_POINTS, at_once=readings.at_once
     )

@@ -32,7 +32,7 @@ from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
-from dpbayes.ui.pages.explore.simulations import of_everybody
+from dpbayes.ui.pages.explore.simulations import shared_simulations
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
@@ -136,7 +136,7 @@ class Picture:
     choice: str = ""
 
 
-def follow(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[Any]]:
+def pictures_beside(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[Any]]:
     """Show the three pictures beside the posterior in their places, and return the work that goes on for them."""
     works: list[Running[Any]] = []
     for key, place in places.items():
@@ -445,7 +445,7 @@ def _begun(
     """
 
     def start() -> Work[Result]:
-        return of_everybody().once_in_steps((kind, key), _taken, steps) if chosen.has_public_records else steps()
+        return shared_simulations().once_in_steps((kind, key), _taken, steps) if chosen.has_public_records else steps()
 
     work = running(kind, key, start)
     if not work.taken:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import done, ends, escaped, many, numeral, numeral_above, whole_percent
+from dpbayes.base.text import done, escaped, interval_texts, many, numeral, numeral_above, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_epsilon, calibrate, readings
 from dpbayes.figures.calibration import coverage_figure
@@ -129,7 +129,9 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
         {
             f"P({network.cell_label(cell)})": list(laws),
             "mean": [law.mean[cell] for law in laws.values()],
-            f"{LEVEL:.0%} interval": [" to ".join(ends(float(low), float(high), 4)) for low, high in limits.values()],
+            f"{LEVEL:.0%} interval": [
+                " to ".join(interval_texts(float(low), float(high), 4)) for low, high in limits.values()
+            ],
         }
     )
     numbers(frame)

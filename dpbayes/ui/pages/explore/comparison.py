@@ -21,7 +21,7 @@ from dpbayes.ui.pages.explore.simulations import DRAWS, simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running
-from dpbayes.ui.widgets.show import folded, numbers, refusal, sentence_instead
+from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
 Compared = dict[str, object] | InputError
 """The errors of a mechanism, by column, or why it cannot be run."""
@@ -50,10 +50,10 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         results = work.result or ()
         if work.is_long:
             progress(work, f"{len(results)} of {len(MECHANISM_NAMES)} mechanisms", key="comparison.stop")
-        refusals = [each for each in results if isinstance(each, InputError)]
+        refusals = [result for result in results if isinstance(result, InputError)]
         for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
-            refusal(error)
-        records = [each for each in results if not isinstance(each, InputError)]
+            show_refusal(error)
+        records = [result for result in results if not isinstance(result, InputError)]
         if len(net.names) == 1:
             with sentence_instead():
                 records += [

@@ -15,11 +15,11 @@ from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.readable import called
+from dpbayes.ui.widgets.readable import readable_names_note
 from dpbayes.ui.widgets.show import folded, sentence_instead
 from dpbayes.ui.widgets.weights import weights_control
 
@@ -55,13 +55,13 @@ def has_picked(chosen: Chosen) -> bool:
 
 def ask(chosen: Chosen) -> None:
     """Offer what is asked for, and what is given."""
-    net, (target, evidence) = chosen.network, question(chosen)
+    net, (target, evidence) = chosen.network, target_and_evidence(chosen)
     controls.choice("What is the probability of", "target", net.names, default=target)
     pairs = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
              if name != target for state in states}  # fmt: skip
     st.session_state["evidence"] = [text for text, pair in pairs.items() if pair in evidence.items()]
     st.multiselect("given", list(pairs), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(pairs,))
-    called(chosen, (target, *evidence))
+    readable_names_note(chosen, (target, *evidence))
 
 
 def _set_evidence(pairs: dict[str, tuple[str, str]]) -> None:
@@ -116,7 +116,7 @@ def row_choice(chosen: Chosen) -> None:
     else:
         _node_and_row(net, node, row)
     controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
-    called(chosen, (net.names[member] for member in reversed(net.families[node])))
+    readable_names_note(chosen, (net.names[member] for member in reversed(net.families[node])))
 
 
 def _node_and_row(net: Network, node: int, row: int) -> None:

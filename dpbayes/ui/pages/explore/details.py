@@ -5,15 +5,15 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import apart, ends, many, numeral, whole_percent
+from dpbayes.base.text import distinct_texts, interval_texts, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
-from dpbayes.mechanisms.known import formula
+from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.explore.answers import answer_spread
-from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_of
+from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
 from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
@@ -23,7 +23,7 @@ from dpbayes.ui.pages.explore.handout import handout_button
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
@@ -118,14 +118,14 @@ def _errors(readings: Readings, under_way: AveragesUnderWay, row: int) -> None:
         _compared(averages.shown, row)
         if readings.as_real.is_posterior:
             _of_posteriors(readings, averages, row)
-    under_way.show_progress(releases_of(readings))
+    under_way.show_progress(releases_read(readings))
     st.caption(f"{averages.over} Not private (curator view).")
 
 
 def _compared(study: ReleaseStudy, row: int) -> None:
     """Show the errors that every mechanism has, at the same place and in the same units."""
     left, middle, right = st.columns(3)
-    mean, most = apart(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
+    mean, most = distinct_texts(float(study.shift.mean()), float(np.quantile(study.shift, 0.9)), most=3)
     left.metric(
         "Mean absolute error, all rows",
         mean,
@@ -161,7 +161,7 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
 
 
 def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
-    net, (target, evidence) = chosen.network, question(chosen)
+    net, (target, evidence) = chosen.network, target_and_evidence(chosen)
     ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
@@ -169,14 +169,14 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     spread = answer_spread(chosen, readings, target, evidence)
     if spread is not None:
         intervals = zip(spread.low, spread.high, strict=True)
-        frame[f"its {LEVEL:.0%} interval"] = [" to ".join(ends(*pair)) for pair in intervals]
+        frame[f"its {LEVEL:.0%} interval"] = [" to ".join(interval_texts(*pair)) for pair in intervals]
     if chosen.is_curator:
         frame["exact"] = exact
         frame["mean abs. error"] = np.abs(private - exact).mean(axis=0)
         levels = (0.05, 0.95) if len(private) >= MANY_RELEASES else (0.0, 1.0)
         low, high = np.quantile(private, levels, axis=0)
         of = "90% of releases" if len(private) >= MANY_RELEASES else many(len(private), "release")
-        frame[of] = [" to ".join(ends(*pair)) for pair in zip(low, high, strict=True)]
+        frame[of] = [" to ".join(interval_texts(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
     if spread is not None and spread.left > DECIDING:

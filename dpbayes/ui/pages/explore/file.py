@@ -32,7 +32,7 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
         "mechanism": release.mechanism,
         "guarantee": _promise(release.guarantee),
         "public": dict(release.public),
-        **_noise_told(release.outcome),
+        **_noise_facts(release.outcome),
         "network": {
             name: {"states": states, "parents": parents}
             for name, states, parents in zip(network.names, network.states, network.parents, strict=True)
@@ -59,11 +59,11 @@ def _promise(guarantee: Guarantee) -> dict[str, object]:
     }
 
 
-def _noise_told(outcome: Outcome) -> dict[str, object]:
+def _noise_facts(outcome: Outcome) -> dict[str, object]:
     """Return what is known of the noise, where it is."""
     if not isinstance(outcome, ReleasedPosterior) or outcome.noise_model is None:
         return {}
-    return {"noise": outcome.noise_model.told}
+    return {"noise": outcome.noise_model.description}
 
 
 def _concluded(release: Release[Outcome], network: Network) -> dict[str, FloatArray]:

@@ -9,7 +9,7 @@ from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.ui.pages.explore.answers import answer_spread
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -24,7 +24,7 @@ def handout_button(chosen: Chosen, readings: Readings) -> None:
 
 def handout_of(chosen: Chosen, readings: Readings) -> Handout:
     """Return the first simulated release's answer to the question. Errors: InputError where it has no answer."""
-    (target, given), network = question(chosen), chosen.network
+    (target, given), network = target_and_evidence(chosen), chosen.network
     _, private = readings.shown.query(target, given)
     names = _readable(chosen, (target, *given))
     condition = ", ".join(assignment(names[name], state) for name, state in given.items())

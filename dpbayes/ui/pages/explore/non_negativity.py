@@ -26,7 +26,7 @@ from dpbayes.mechanisms.stealth import (
     is_table_in_reach,
     least_noise,
     needed_by_the_table,
-    simulate,
+    simulate_for_counts,
     table_work,
 )
 from dpbayes.model.network import Network
@@ -177,34 +177,34 @@ def records_text(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else numeral(number)
 
 
-def in_steps(draws: int, *, each: int, step: Callable[[int], Part]) -> Work[tuple[Part, ...]]:
-    """Return a simulation of `draws` in steps of `each`; `step` is given how many to draw."""
-    return in_parts(lambda number: step(min(each, draws - number * each)), math.ceil(draws / each))
+def in_steps(draws: int, *, step_size: int, step: Callable[[int], Part]) -> Work[tuple[Part, ...]]:
+    """Return a simulation of `draws` in steps of `step_size`; `step` is given how many to draw."""
+    return in_parts(lambda number: step(min(step_size, draws - number * step_size)), math.ceil(draws / step_size))
 
 
 def _worst_steps(network: Network, calibration: Calibration, law: NoiseLaw) -> Work[tuple[Worst, ...]]:
     """Simulate what depends on the graph and the law of the noise; the whole table only where it is in reach."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the default t
-    each, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
+    step_size, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
     if is_table_shown:
-        each = max(1, min(each, TABLE_STEP // table_work(network)))
+        step_size = max(1, min(step_size, TABLE_STEP // table_work(network)))
 
     def step(size: int) -> Worst:
         noise = UnitNoise.draw(network, calibration, rng, draws=size, law=law)
         return Worst(least_noise(noise), needed_by_the_table(noise) if is_table_shown else None)
 
-    return in_steps(draws, each=each, step=step)
+    return in_steps(draws, step_size=step_size, step=step)
 
 
 def with_true_counts(chosen: Chosen, mechanism: LaplaceFourier) -> Running[tuple[Needed, ...]]:
     """Simulate releases of the true counts; kept while they and the mechanism stay the same. Errors: InputError."""
     counts, network, calibration = chosen.counts, mechanism.prior.network, mechanism.calibration
-    draws, each = max(200, min(_draws(network), MOST_VALUES // network.cell_count)), STEP // network.cell_count
+    draws, step_size = max(200, min(_draws(network), MOST_VALUES // network.cell_count)), STEP // network.cell_count
     rng = stream(0, "stealth")
 
     def step(size: int) -> Needed:
         noise = UnitNoise.draw(network, calibration, rng, draws=size, law=mechanism.noise_law.drawn_once)
-        return simulate(Sense.MARGINALS, noise, mechanism, counts.values)
+        return simulate_for_counts(Sense.MARGINALS, noise, mechanism, counts.values)
 
     key = (network, calibration, mechanism.noise, mechanism.epsilon, chosen.settings.prior, counts.digest)
-    return running("stealth.real", key, lambda: in_steps(draws, each=max(1, each), step=step))
+    return running("stealth.real", key, lambda: in_steps(draws, step_size=max(1, step_size), step=step))

@@ -10,10 +10,10 @@ from dpbayes.base.text import escaped, near_one, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.explore import HEIGHT
-from dpbayes.figures.posterior import Densities, density_figure, draws_figure
+from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.averages import AveragesUnderWay, with_averages
-from dpbayes.ui.pages.explore.board import board, follow, follow_hand
+from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
 from dpbayes.ui.pages.explore.make import make_release
@@ -23,7 +23,7 @@ from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import has_question, question
+from dpbayes.ui.session.question import has_question, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
@@ -32,7 +32,7 @@ from dpbayes.ui.widgets.onward import next_page
 from dpbayes.ui.widgets.page import Places, settle
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.searching import search_under_way, show_search
-from dpbayes.ui.widgets.show import data_and_download, inside, refusal
+from dpbayes.ui.widgets.show import data_and_download, inside, show_refusal
 
 SHOWN_CURVES = 16
 
@@ -53,7 +53,7 @@ def explore_page(chosen: Chosen) -> bool:
     readings = page.first(_moving, chosen, frames=Frames(main_parameter(chosen), counts_of, follow_hand))
     with page.controls:
         is_edited = rail(chosen)
-    works = [] if readings is None else follow(chosen, beside)  # what refuses the posterior refuses the others
+    works = [] if readings is None else pictures_beside(chosen, beside)  # what refuses the posterior refuses the others
     if isinstance(readings, Running):
         with page.picture:
             show_search(readings, key="release.search")
@@ -132,7 +132,7 @@ def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str,
     """Return the first release's answer to the person's question and its picked probability, else the one shown."""
     values, net = {}, chosen.network
     if answers := _answers(chosen, readings.shown):
-        node = net.index(question(chosen)[0])
+        node = net.index(target_and_evidence(chosen)[0])
         state = net.telling_state(node)
         values[f"{_question_name(chosen, net.states[node][state])} (your question)"] = float(answers[1][0, state])
     if has_picked(chosen) or not values:
@@ -145,12 +145,12 @@ def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarra
     if not has_question(chosen):
         return None
     with suppress(InputError):
-        return study.query(*question(chosen))
+        return study.query(*target_and_evidence(chosen))
     return None
 
 
 def _question_name(chosen: Chosen, state: str = "") -> str:
-    target, given = question(chosen)
+    target, given = target_and_evidence(chosen)
     event = assignment(target, state) if state else target
     condition = ", ".join(assignment(*pair) for pair in given.items())
     return escaped(f"P({event} | {condition})" if condition else f"P({event})")
@@ -170,7 +170,7 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
             return search
         releases = simulated_once(chosen)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     study, readings = releases.study, with_averages(chosen, Readings.of(chosen, releases, cell))
     name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
@@ -183,7 +183,7 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
         figure.layout["height"] = height
         chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
     else:
-        figure = draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
+        figure = released_draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
         figure.layout["height"] = height
         alt = f"The samples of P({name}) in this release{beside}"
         chart(figure, key="density", alt=alt, simulates=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_told, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, level_above, risk, sentences
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.explore import RaisedBeliefs, risk_figure
@@ -23,7 +23,7 @@ def in_short(chosen: Chosen) -> str:
     """Return in one line how far a belief about one person can rise."""
     options = chosen.options("release")
     promise = chosen.mechanism.certified
-    return escaped(belief_told(promise, suspicion=options.suspicion, releases=options.releases))
+    return escaped(belief_sentence(promise, suspicion=options.suspicion, releases=options.releases))
 
 
 def one_person(chosen: Chosen) -> None:
@@ -39,52 +39,53 @@ def one_person(chosen: Chosen) -> None:
                 _show(_risk_of(chosen), chosen)
 
 
-def _show(known: Risk, chosen: Chosen) -> None:
-    releases = _of_releases(known)
+def _show(limits: Risk, chosen: Chosen) -> None:
+    releases = _of_releases(limits)
     left, middle, right = st.columns(3)
-    is_certain = not known.guarantee.delta
+    is_certain = not limits.guarantee.delta
     left.metric(
         "Belief, at most" if is_certain else "Belief, at most by ε",
-        _at_most(known.ceiling),
-        help=f"The highest value that an attacker's belief of {percent(known.suspicion)} can reach after {releases}."
+        _at_most(limits.ceiling),
+        help=f"The highest value that an attacker's belief of {percent(limits.suspicion)} can reach after {releases}."
         + ("" if is_certain else " With probability delta it can rise further: see the sentences below."),
     )
     middle.metric(
         "Best guess, this mechanism",
-        _between(known.guess),
+        _between(limits.guess),
         help="How often an attacker guesses right between two equally likely possibilities, at best.",
     )
     right.metric(
         "Best guess, any mechanism",
-        _at_most(known.promised),
-        help=f"The same bound for every mechanism with {known.guarantee} in each of {releases}.",
+        _at_most(limits.promised),
+        help=f"The same bound for every mechanism with {limits.guarantee} in each of {releases}.",
     )
-    st.markdown(sentences([known]))
-    _picture(known, chosen)
+    st.markdown(sentences([limits]))
+    _picture(limits, chosen)
     st.caption(f"{LINKED} The records are not used.")
 
 
-def _picture(known: Risk, chosen: Chosen) -> None:
-    at, rare = known.suspicion, f"{1 - RARE:.0%}"
-    kept = np.isfinite(known.rare)
-    usual = known.usual(_BEFORE) if kept else np.full(len(_BEFORE), np.nan)
+def _picture(limits: Risk, chosen: Chosen) -> None:
+    at, rare = limits.suspicion, f"{1 - RARE:.0%}"
+    kept = np.isfinite(limits.rare)
+    usual = limits.usual(_BEFORE) if kept else np.full(len(_BEFORE), np.nan)
     beliefs = RaisedBeliefs(
         before=_BEFORE,
-        most=known.raised(_BEFORE),
+        most=limits.raised(_BEFORE),
         usual=usual,
-        most_name="at most" if not known.guarantee.delta else "at most, except with probability δ",
+        most_name="at most" if not limits.guarantee.delta else "at most, except with probability δ",
         usual_name=f"at most, in {rare} of cases ({inside(chosen.mechanism.label)})",
     )
-    marks = (at, known.ceiling, float(known.usual(at)) if kept else np.nan)
+    marks = (at, limits.ceiling, float(limits.usual(at)) if kept else np.nan)
     chart(
         risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
         key="person",
-        alt=f"Beliefs before and after {_of_releases(known)}: {percent(at)} becomes at most {_at_most(known.ceiling)}.",
+        alt=f"Beliefs before and after {_of_releases(limits)}: {percent(at)} becomes at most "
+        f"{_at_most(limits.ceiling)}.",
     )
 
 
-def _of_releases(known: Risk) -> str:
-    return "one release" if known.releases == 1 else f"{known.releases:,} releases"
+def _of_releases(limits: Risk) -> str:
+    return "one release" if limits.releases == 1 else f"{limits.releases:,} releases"
 
 
 def _at_most(probability: float) -> str:

@@ -1,8 +1,8 @@
 """The same from Python: the curator's averages over simulated releases; for the recipient, what her file says."""
 
-from dpbayes.ui.pages.explore.averages import releases_of
+from dpbayes.ui.pages.explore.averages import releases_read
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
-from dpbayes.ui.pages.explore.simulations import draws_of
+from dpbayes.ui.pages.explore.simulations import releases_to_simulate
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import FACE, PATH, STREAM, counts_in_python, mechanism_in_python, program
@@ -20,10 +20,10 @@ def python_of(chosen: Chosen, readings: Readings) -> str:
         "from dpbayes.experiments.releases import study_release",
         counts_in_python(chosen),
         mechanism_in_python(mechanism),
-        f"study = study_release(mechanism, counts, {seeded}, {draws_of(mechanism)})",
+        f"study = study_release(mechanism, counts, {seeded}, {releases_to_simulate(mechanism)})",
     ]
     if readings.is_averaged:
-        parts.append(f"study = study.knowing_noise({releases_of(readings)}, points={AVERAGED_POINTS})")
+        parts.append(f"study = study.knowing_noise({releases_read(readings)}, points={AVERAGED_POINTS})")
     return program(*parts, "print(study.shift.mean())")
 
 

@@ -10,7 +10,7 @@ from dpbayes.ui.pages.explore.controls import release_controls
 from dpbayes.ui.pages.network.editor import editor
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, placed
-from dpbayes.ui.widgets.chart.facts import records_told
+from dpbayes.ui.widgets.chart.facts import public_records_text
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded
 
@@ -31,7 +31,7 @@ def rail(chosen: Chosen) -> bool:
 
 
 def _table(chosen: Chosen) -> None:
-    n = records_told(chosen)
+    n = public_records_text(chosen)
     with _line():
         st.markdown(f"**Table**{f' · n = {n}' if n else ''}", width="content")
         st.page_link("pages/data.py", label="Change", width="content", help="Choose another table on the Data page.")
@@ -57,7 +57,7 @@ def _drawing(graph: Graph, size: str) -> str:
     drawn = placed(graph).places
     places = {name: (scale * drawn[name][0], scale * drawn[name][1]) for name in graph.names}
     ink = INK_ON_DARK if st.context.theme.type == "dark" else INK
-    return b64encode(dag_svg(places, graph.edges, told=size, ink=ink, bare=True).encode()).decode()
+    return b64encode(dag_svg(places, graph.edges, caption=size, ink=ink, bare=True).encode()).decode()
 
 
 def _line() -> "st.delta_generator.DeltaGenerator":

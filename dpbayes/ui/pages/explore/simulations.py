@@ -27,14 +27,14 @@ MOST_KEPT = 32
 """Things worked out of simulated releases that are kept with them: of a few cells that were looked at one by one."""
 
 
-def draws_of(mechanism: Mechanism[Outcome]) -> int:
+def releases_to_simulate(mechanism: Mechanism[Outcome]) -> int:
     """Return how many releases to simulate: fewer of a large network, or where each holds many draws.
 
     Errors: InputError where one release alone holds too many numbers.
     """
-    cells, each = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
-    size = cells * each
-    if size > MOST_VALUES and each > 1:
+    cells, draws_per_release = mechanism.prior.network.cell_count, getattr(mechanism, "draws", 1)
+    size = cells * draws_per_release
+    if size > MOST_VALUES and draws_per_release > 1:
         raise InputError(
             f"One release would have {size:,} numbers, and at most {MOST_VALUES:,} are simulated. Choose fewer "
             "posterior samples, or remove arrows on the Network page."
@@ -45,7 +45,7 @@ def draws_of(mechanism: Mechanism[Outcome]) -> int:
 def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
     """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
     rng = stream(chosen.seed, "release", type(mechanism).__name__)
-    return study_release(mechanism, chosen.counts, rng, draws_of(mechanism))
+    return study_release(mechanism, chosen.counts, rng, releases_to_simulate(mechanism))
 
 
 def simulated_once(chosen: Chosen) -> Simulated:
@@ -56,15 +56,15 @@ def simulated_once(chosen: Chosen) -> Simulated:
     Those of a large network would take more of the server's memory than they are worth.
     """
     mechanism = chosen.mechanism
-    draws = draws_of(mechanism)
-    asked = releases_key(chosen), draws
+    draws = releases_to_simulate(mechanism)
+    key = releases_key(chosen), draws
     size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
     if size > MANY_VALUES:
         return _simulated(chosen)
     if size <= SHARED_VALUES and chosen.has_public_records:
-        return of_everybody().once(asked, _simulated, chosen)
+        return shared_simulations().once(key, _simulated, chosen)
     mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
-    return mine.once(asked, _simulated, chosen)
+    return mine.once(key, _simulated, chosen)
 
 
 def _simulated(chosen: Chosen) -> Simulated:
@@ -72,6 +72,6 @@ def _simulated(chosen: Chosen) -> Simulated:
 
 
 @st.cache_resource(show_spinner=False)
-def of_everybody() -> Memo:
+def shared_simulations() -> Memo:
     """Return the simulations that a server keeps for all its sessions."""
     return Memo(most=SHARED)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import apart, many, numeral
+from dpbayes.base.text import distinct_texts, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, error_laws, mean_errors_over_tables
 from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
@@ -64,7 +64,7 @@ def hellinger_page(chosen: Chosen) -> None:
     scenario, laws = moving
     noise = noise_here(scenario, seed=chosen.seed)
     with page.beside():
-        st.markdown(compared(_medians(laws), scenario))
+        st.markdown(comparison_sentence(_medians(laws), scenario))
         _table(scenario, laws, seed=chosen.seed)
     with st.container(key="below"):
         pictures(chosen, scenario, laws, noise)
@@ -109,17 +109,17 @@ def verdict(medians: Mapping[DieMethod, float]) -> str:
         return (
             f"No clear difference between {NAMES[best]} and {NAMES[rival]}: the median Hellinger distance is {error}."
         )
-    name, error = NAMES[best][0].upper() + NAMES[best][1:], apart(medians[best], medians[rival], most=2)[0]
+    name, error = NAMES[best][0].upper() + NAMES[best][1:], distinct_texts(medians[best], medians[rival], most=2)[0]
     return f"{name} is closest to the exact posterior: the median Hellinger distance is {error}."
 
 
-def compared(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
+def comparison_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
     """Return the error of the other family's best mechanism, and what enumeration gains."""
     best, rival, is_tie = ranked(medians)
     family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
     said = []
     if not is_tie:
-        _, more = apart(medians[best], medians[rival], most=2)
+        _, more = distinct_texts(medians[best], medians[rival], most=2)
         said.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if medians[best] > 0.5:
         said.append("Neither mechanism is close to the exact posterior.")
@@ -150,7 +150,7 @@ def enumeration_cost(scenario: Scenario) -> str:
     except InputError as refused:
         return f"There is no proof by enumeration here. {refused}"
     die, inner = enumerated.die, enumerated.inner_epsilon
-    before, after = apart(*mean_errors_over_tables(scenario).values(), most=2)
+    before, after = distinct_texts(*mean_errors_over_tables(scenario).values(), most=2)
     return (
         f"Proof by enumeration: {many(die.size, 'table')} of {many(die.n, 'throw')}, {neighbour_count(die):,} ordered "
         f"pairs of neighbours and every output were compared. {enumerated.certified} holds at an internal ε of "

@@ -21,7 +21,7 @@ from dpbayes.experiments.hellinger.errors import (
 )
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, DieMethod, Scenario
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along
-from dpbayes.figures.hellinger import errors_figure, sides_figure
+from dpbayes.figures.hellinger import die_errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
@@ -50,12 +50,12 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     with left:
         throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
         title = f"throws n, at ε = {numeral(scenario.epsilon, 6)}, m = {scenario.sides}"
-        figure = errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
+        figure = die_errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
         chart(figure, key="hellinger.throws", alt=_alt(title), simulates=True)
     with right:
         epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
         title = f"ε, at n = {many(scenario.n, 'throw')}, m = {scenario.sides}"
-        figure = errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
+        figure = die_errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
         chart(figure, key="hellinger.epsilons", alt=_alt(title), simulates=True)
     left, right = st.columns(2, gap="medium")
     with left:

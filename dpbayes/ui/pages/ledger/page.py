@@ -119,10 +119,10 @@ def _left_in_rho(accounts: list[Account]) -> None:
         return
     with sentence_instead():
         delta = _delta("ledger.at")
-        st.markdown("\n".join(f"- {left_told(account, delta)}" for account in accounts))
+        st.markdown("\n".join(f"- {left_as_epsilon(account, delta)}" for account in accounts))
 
 
-def left_told(account: Account, delta: float) -> str:
+def left_as_epsilon(account: Account, delta: float) -> str:
     """Return what is left of a budget in rho, and which epsilon that and the whole budget give at a delta."""
     left, whole = (numeral(zcdp_epsilon(float(rho), delta=delta), 4) for rho in (account.left, account.budget))
     name, at = escaped(account.dataset), f"at δ = {numeral(delta)}"
@@ -144,15 +144,15 @@ def _sentence(accounts: tuple[Account, ...]) -> str:
     if not accounts:
         return NONE_YET
     if len(accounts) == 1:
-        return f"{escaped(accounts[0].dataset)} has {_left_told(accounts[0])} left."
+        return f"{escaped(accounts[0].dataset)} has {_left_text(accounts[0])} left."
     if len({account.measure for account in accounts}) > 1:  # what is left of an epsilon and of a rho does not compare
         least = min(accounts, key=lambda account: account.left / account.budget)
-        return f"{escaped(least.dataset)} has the smallest share of its budget left: {_left_told(least)}."
+        return f"{escaped(least.dataset)} has the smallest share of its budget left: {_left_text(least)}."
     least = min(accounts, key=lambda account: account.left)
-    return f"{escaped(least.dataset)} has the least budget left: {_left_told(least)}."
+    return f"{escaped(least.dataset)} has the least budget left: {_left_text(least)}."
 
 
-def _left_told(account: Account) -> str:
+def _left_text(account: Account) -> str:
     return f"{account.measure.symbol} = {amount_text(account.left)} of {amount_text(account.budget)}"
 
 
@@ -264,7 +264,7 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
         frame.insert(3, "ρ", [_stated(spending, PrivacyMeasure.RHO) for spending in spendings])
     st.dataframe(frame, hide_index=True)
     data_and_download(lambda: frame, name="ledger", curator_only=True)
-    _together(path, accounts)
+    _combined_loss(path, accounts)
     released = [spending.row for spending in spendings if spending.release]
     row = st.selectbox("Release (row)", released[::-1], index=None, placeholder="Choose a release", key="ledger.row")
     if row is not None:
@@ -279,7 +279,7 @@ def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
     return amount_text(spending.cost) if spending.measure is measure else "–"
 
 
-def _together(path: Path, accounts: tuple[Account, ...]) -> None:
+def _combined_loss(path: Path, accounts: tuple[Account, ...]) -> None:
     """Show the privacy loss of all releases together at a small delta, which is less than their sum."""
     with folded("Total privacy loss", key="ledger.together") as is_open:
         if not is_open:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import apart, done, escaped
+from dpbayes.base.text import distinct_texts, done, escaped
 from dpbayes.base.validation import brief
 from dpbayes.experiments.arrow_prices import Arrow, ArrowErrors, arrow_errors
 from dpbayes.experiments.planned_errors import Plan
@@ -18,15 +18,15 @@ from dpbayes.experiments.structure import NONE, REMOVED, arrow_costs, drawn_cost
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.network.errors import (
-    compared,
+    compared_mechanisms,
     is_too_large,
     key_of,
-    listed,
-    name_of,
-    of_everybody,
+    name_with_delta,
+    names_in_sentence,
     planned,
     planned_reading,
     question_text,
+    shared_errors,
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
@@ -66,9 +66,9 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     if work is None:
         _table(noise, key="arrows.noise")
         return []
-    known = work.result
-    st.markdown(verdict(known) if known is not None and work.done else WAITING)
-    _table(pd.concat([noise.iloc[:, :1], _errors(known, shown), noise.iloc[:, 1:]], axis=1), key="arrows.errors")
+    priced = work.result
+    st.markdown(verdict(priced) if priced is not None and work.done else WAITING)
+    _table(pd.concat([noise.iloc[:, :1], _errors(priced, shown), noise.iloc[:, 1:]], axis=1), key="arrows.errors")
     _of_answer(chosen, work, shown)
     if work.is_long:
         progress(work, f"{done(work.share)} of the networks", key="arrows.stop")
@@ -118,7 +118,7 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
     def start() -> Work[ArrowErrors]:
         plan = planned_for(chosen, shown)
         at_once = tables_at_once(chosen.network)
-        return of_everybody().once_in_steps(key, arrow_errors, plan, on, shown, rng, at_once=at_once)
+        return shared_errors().once_in_steps(key, arrow_errors, plan, on, shown, rng, at_once=at_once)
 
     work = running(_KIND, key, start)
     if not work.taken:
@@ -134,7 +134,7 @@ def planned_for(chosen: Chosen, shown: Sequence[Arrow]) -> Plan:
 def places_of(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> dict[str, int]:
     """Return the mechanisms that take part, by name, with their places above: those in the bars that are quick."""
     is_small = chosen.network.cell_count * len(shown) <= MOST_SLOW
-    kinds = [type(each) for each in compared(chosen, searched=searched)]
+    kinds = [type(mechanism) for mechanism in compared_mechanisms(chosen, searched=searched)]
     return {kind.__name__: k for k, kind in enumerate(kinds) if is_small or hasattr(kind, "node_noise_sd")}
 
 
@@ -147,33 +147,33 @@ def _reading(chosen: Chosen, shown: Sequence[Arrow]) -> Reading:
 # In tables and words
 
 
-def _errors(known: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
+def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
     """Return the errors of every mechanism as the network is drawn, then without each arrow, as far as they are in."""
-    if known is None:
+    if priced is None:
         return pd.DataFrame()
-    rows = [known.drawn, *(known.without.get(arrow) for arrow in shown)]
-    labels = [f"error with {inside(each.label)}" for each in known.drawn.mechanisms]
-    return pd.DataFrame([[np.nan] * len(labels) if each is None else each.means for each in rows], columns=labels)
+    rows = [priced.drawn, *(priced.without.get(arrow) for arrow in shown)]
+    labels = [f"error with {inside(mechanism.label)}" for mechanism in priced.drawn.mechanisms]
+    return pd.DataFrame([[np.nan] * len(labels) if row is None else row.means for row in rows], columns=labels)
 
 
 def _table(frame: pd.DataFrame, *, key: str) -> None:
     numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # what is not in yet
 
 
-def verdict(known: ArrowErrors) -> str:
+def verdict(priced: ArrowErrors) -> str:
     """Name the arrow that costs most, with the error before and after, or state that no arrow clearly does."""
-    prices, shown, mechanisms = known.prices, list(known.without), known.drawn.mechanisms
+    prices, shown, mechanisms = priced.prices, list(priced.without), priced.drawn.mechanisms
     dearest, near = prices.dearest, prices.near
-    name, payer = _called(shown[dearest.arrow]), name_of(mechanisms[dearest.mechanism])
-    before, after = apart(float(prices.drawn_error), float(prices.least), most=2)
+    name, payer = _called(shown[dearest.arrow]), name_with_delta(mechanisms[dearest.mechanism])
+    before, after = distinct_texts(float(prices.drawn_error), float(prices.least), most=2)
     change = f"the mean absolute error with {payer} from {before} to {after}"
     if not prices.is_clear:
         return f"No arrow clearly costs accuracy. Removing {name} would change {change}."
-    rivals = list(dict.fromkeys(_called(shown[each.arrow]) for each in near if each.arrow != dearest.arrow))
+    rivals = list(dict.fromkeys(_called(shown[rival.arrow]) for rival in near if rival.arrow != dearest.arrow))
     if rivals:
-        return f"Removing {name} lowers {change}, with no clear difference from removing {listed(rivals)}."
-    others = [name_of(mechanisms[each.mechanism]) for each in near]
-    tied = f", with no clear difference from {listed(others)}" if others else ""
+        return f"Removing {name} lowers {change}, with no clear difference from removing {names_in_sentence(rivals)}."
+    others = [name_with_delta(mechanisms[rival.mechanism]) for rival in near]
+    tied = f", with no clear difference from {names_in_sentence(others)}" if others else ""
     most = f"The arrow {name} costs most. " if len(shown) > 1 else ""
     return f"{most}Removing {'it' if most else name} lowers {change}{tied}."
 
@@ -187,9 +187,9 @@ def _explanation(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> s
     """State what the errors are of, and which mechanisms are left out."""
     reader = "" if _reading(chosen, shown) is Reading.NOISE_AWARE else ", for a naive reader"
     kept = places_of(chosen, shown, searched=searched)
-    kinds = [type(each) for each in compared(chosen, searched=searched)]
+    kinds = [type(mechanism) for mechanism in compared_mechanisms(chosen, searched=searched)]
     absent = [inside(kind.label) for kind in kinds if kind.__name__ not in kept]
-    left_out = f" Not computed for so many networks: {listed(absent)}." if absent else ""
+    left_out = f" Not computed for so many networks: {names_in_sentence(absent)}." if absent else ""
     return (
         f"Mean absolute error of the remaining probabilities on the same simulated tables{reader}. The dependence that "
         f"an arrow describes is lost when the arrow is removed.{left_out}"

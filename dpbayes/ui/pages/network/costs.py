@@ -49,13 +49,17 @@ def noise(comparison: Comparison) -> None:
     net = comparison.laplace.mechanism.prior.network
     delta = f" (δ = {numeral(comparison.promise.delta)})"
     bars = [
-        NodeBars(each.label + ("" if each.is_pure else delta), each.mechanism.colour, each.mechanism.node_noise_sd)
-        for each in comparison.noises
+        NodeBars(
+            cell_noise.label + ("" if cell_noise.is_pure else delta),
+            cell_noise.mechanism.colour,
+            cell_noise.mechanism.node_noise_sd,
+        )
+        for cell_noise in comparison.noises
     ]
     chart(
         noise_figure(net.names, bars),
         key="noise",
-        alt=f"Bars: noise in each node's counts under {', '.join(inside(each.name) for each in bars)}.",
+        alt=f"Bars: noise in each node's counts under {', '.join(inside(node_bars.name) for node_bars in bars)}.",
     )
 
 
@@ -64,9 +68,9 @@ def every_mechanism(comparison: Comparison) -> None:
     with st.expander("Noise per cell of every mechanism"):
         frame = pd.DataFrame(
             {
-                "mechanism": [each.label for each in comparison.noises],
-                "promise": [str(each.mechanism.certified) for each in comparison.noises],
-                "noise per cell": [numeral(each.noise) for each in comparison.noises],
+                "mechanism": [cell_noise.label for cell_noise in comparison.noises],
+                "promise": [str(cell_noise.mechanism.certified) for cell_noise in comparison.noises],
+                "noise per cell": [numeral(cell_noise.noise) for cell_noise in comparison.noises],
             }
         )
         st.dataframe(frame, hide_index=True)

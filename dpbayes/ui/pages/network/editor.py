@@ -31,7 +31,7 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
     """Draw the DAG by hand; `again` runs what shows the editor once the drawing is another one."""
     history = drawings()
     strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
-    notes: dict[str, str | Meaning] = {name: Meaning(known.told) for name, known in chosen.readable.items()}
+    notes: dict[str, str | Meaning] = {name: Meaning(readable.meaning) for name, readable in chosen.readable.items()}
     notes.update(strays)
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:

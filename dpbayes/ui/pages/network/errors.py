@@ -12,7 +12,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import apart, done, escaped, many, numeral
+from dpbayes.base.text import distinct_texts, done, escaped, many, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
 from dpbayes.experiments.least_epsilon.tables import (
@@ -26,8 +26,8 @@ from dpbayes.figures.structure import (
     ErrorBar,
     NodeBars,
     by_node_height,
-    errors_figure,
     errors_height,
+    mechanism_errors_figure,
     node_errors_figure,
 )
 from dpbayes.model.labels import assignment
@@ -36,7 +36,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.network import ByNode
-from dpbayes.ui.session.question import has_question, question
+from dpbayes.ui.session.question import has_question, target_and_evidence
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -79,13 +79,13 @@ def errors_under_way(
     names = names_compared(chosen, searched=searched)
     key = key_of(chosen, names)
     if hand_moves():
-        known: PlannedErrors | None = so_far(kind, key)
-        return known
+        errors: PlannedErrors | None = so_far(kind, key)
+        return errors
 
     def start() -> Work[PlannedErrors]:
         plan, mechanisms, at_once = planned(chosen), _able(chosen, names), tables_at_once(chosen.network)
         rng = partial(stream, chosen.seed, "network", "errors")
-        return of_everybody().once_in_steps(key, planned_errors, plan, mechanisms, rng, at_once=at_once)
+        return shared_errors().once_in_steps(key, planned_errors, plan, mechanisms, rng, at_once=at_once)
 
     work = running(kind, key, start)
     if not work.taken:
@@ -111,7 +111,7 @@ def same_columns(first: Network, second: Network) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def of_everybody() -> Memo:
+def shared_errors() -> Memo:
     """Return what a server keeps for all its sessions: no record has a part in it, and a class asks for the same."""
     return Memo()
 
@@ -121,7 +121,7 @@ def tables_at_once(network: Network) -> int:
     return max(2, AT_ONCE // network.cell_count)
 
 
-def compared(chosen: Chosen, *, searched: bool) -> tuple[Any, ...]:
+def compared_mechanisms(chosen: Chosen, *, searched: bool) -> tuple[Any, ...]:
     """Return the mechanisms whose errors are worked out, as `errors_under_way` does."""
     return tuple(_able(chosen, names_compared(chosen, searched=searched)))
 
@@ -153,14 +153,14 @@ def _able(chosen: Chosen, names: tuple[str, ...]) -> list[Any]:
 
 def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     """Return what errors of these mechanisms depend on."""
-    every = {each for name in names for each in parameters_of(kind_called(name))}
-    parameters = tuple((each, chosen.settings.parameter(each)) for each in sorted(every))
-    asked = str(question(chosen)) if has_question(chosen) else ""
+    every = {parameter for name in names for parameter in parameters_of(kind_called(name))}
+    parameters = tuple((parameter, chosen.settings.parameter(parameter)) for parameter in sorted(every))
+    question_key = str(target_and_evidence(chosen)) if has_question(chosen) else ""
     reading = chosen.options("release").reading
     source, cpts = chosen.public_source or (None, None)
     drawn_from = source, None if cpts is None else cpts.tobytes()
     tables = *drawn_from, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
-    return names, parameters, chosen.weights, tables, chosen.settings.prior, asked, reading
+    return names, parameters, chosen.weights, tables, chosen.settings.prior, question_key, reading
 
 
 def planned_records(chosen: Chosen) -> int:
@@ -176,7 +176,7 @@ def planned(chosen: Chosen) -> Plan:
         tables = evenly_planned_tables(independent_columns(network), n, size, rng, fitted=network)
     else:
         tables = planned_tables(*chosen.public_source, n, size, rng, fitted=network)
-    return Plan(tables, planned_reading(chosen), POINTS, question(chosen) if has_question(chosen) else None)
+    return Plan(tables, planned_reading(chosen), POINTS, target_and_evidence(chosen) if has_question(chosen) else None)
 
 
 def independent_columns(network: Network) -> Network:
@@ -228,38 +228,38 @@ MOST_NAMED = 3
 """Names that are listed where there is no clear difference."""
 
 
-def listed(names: Sequence[str]) -> str:
+def names_in_sentence(names: Sequence[str]) -> str:
     """Return names as a sentence has them, the first few of many."""
     more = len(names) - MOST_NAMED
     named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
     return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
-def verdict(chosen: Chosen, known: PlannedErrors, own: PlannedErrors | None = None) -> str:
+def verdict(chosen: Chosen, drawn: PlannedErrors, own: PlannedErrors | None = None) -> str:
     """State the error before and after where the drawing has other arrows than the table's own, else the least error.
 
     Args:
         chosen: What is set.
-        known: The errors with the arrows as they are drawn.
+        drawn: The errors with the arrows as they are drawn.
         own: Those with the table's own arrows, where these are others.
     """
-    if own is not None and (change := change_of_error(own, known)):
+    if own is not None and (change := change_of_error(own, drawn)):
         return change
-    near = [inside(known.mechanisms[k].label) for k in known.near]
-    tied = f", with no clear difference from {listed(near)}" if near else ""
-    best, least = inside(known.mechanisms[known.least].label), numeral(float(known.means[known.least]), 2)
+    near = [inside(drawn.mechanisms[k].label) for k in drawn.near]
+    tied = f", with no clear difference from {names_in_sentence(near)}" if near else ""
+    best, least = inside(drawn.mechanisms[drawn.least].label), numeral(float(drawn.means[drawn.least]), 2)
     return f"At ε = {numeral(chosen.epsilon, 6)}, {best} has the lowest mean absolute error ({least}){tied}."
 
 
-def change_of_error(own: PlannedErrors, known: PlannedErrors) -> str:
+def change_of_error(own: PlannedErrors, drawn: PlannedErrors) -> str:
     """State the error of the best mechanism with the table's own arrows and with those drawn, as a sentence."""
-    best = known.mechanisms[known.least]
-    place = next((k for k, each in enumerate(own.mechanisms) if type(each) is type(best)), None)
+    best = drawn.mechanisms[drawn.least]
+    place = next((k for k, mechanism in enumerate(own.mechanisms) if type(mechanism) is type(best)), None)
     if place is None:
         return ""
-    common = min(own.cells.shape[1], known.cells.shape[1])
-    before, after = own.cells[place, :common], known.cells[known.least, :common]
-    first, now = apart(float(own.means[place]), float(known.means[known.least]), most=2)
+    common = min(own.cells.shape[1], drawn.cells.shape[1])
+    before, after = own.cells[place, :common], drawn.cells[drawn.least, :common]
+    first, now = distinct_texts(float(own.means[place]), float(drawn.means[drawn.least]), most=2)
     change = f"the mean absolute error with {inside(best.label)}"
     if not is_near(after - before, float(before.mean())):
         return f"Your drawing raises {change} from {first} to {now}."
@@ -276,7 +276,7 @@ def needs_binary(network: Network) -> str:
     return "" if name is None else f"Fourier needs binary nodes, and {escaped(brief(name))} is not binary. {also}"
 
 
-def name_of(mechanism: Any) -> str:
+def name_with_delta(mechanism: Any) -> str:
     """Return what a mechanism is called inside a sentence, with its delta."""
     delta = f" (δ = {numeral(mechanism.delta)})" if needs_delta(type(mechanism)) else ""
     return f"{inside(mechanism.label)}{delta}"
@@ -287,28 +287,28 @@ def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
     return st.container(height=errors_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
 
 
-def error_bars(chosen: Chosen, known: PlannedErrors) -> None:
+def error_bars(chosen: Chosen, drawn: PlannedErrors) -> None:
     """Show the expected error of every mechanism."""
     bars = [
-        ErrorBar(name_of(each)[0].upper() + name_of(each)[1:], each.colour, mean, error)
-        for each, mean, error in zip(known.mechanisms, known.means, known.standard_errors, strict=True)
+        ErrorBar(name_with_delta(mechanism)[0].upper() + name_with_delta(mechanism)[1:], mechanism.colour, mean, error)
+        for mechanism, mean, error in zip(drawn.mechanisms, drawn.means, drawn.standard_errors, strict=True)
     ]
     means = "; ".join(f"{bar.name} {numeral(bar.mean, 2)}" for bar in bars)
-    chart(errors_figure(bars), key="errors", alt=f"Bars: mean absolute error. {means}.", simulates=True)
+    chart(mechanism_errors_figure(bars), key="errors", alt=f"Bars: mean absolute error. {means}.", simulates=True)
 
 
-def error_of_answer(chosen: Chosen, known: PlannedErrors | None, *, searched: bool) -> None:
+def error_of_answer(chosen: Chosen, drawn: PlannedErrors | None, *, searched: bool) -> None:
     """State the error of the answer to the person's question, if there is one; of the same length while unknown."""
     if not has_question(chosen):
         return
-    answers = None if known is None else known.of_answer
+    answers = None if drawn is None else drawn.of_answer
     if answers is None:
         unknown = (f"… with {inside(kind_called(name).label)}" for name in names_compared(chosen, searched=searched))
         errors, tied = ", ".join(unknown), ""
     else:
-        ordered = sorted(zip(answers.means, map(name_of, answers.mechanisms), strict=True))
+        ordered = sorted(zip(answers.means, map(name_with_delta, answers.mechanisms), strict=True))
         errors = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
-        near = " and ".join(name_of(answers.mechanisms[k]) for k in answers.near)
+        near = " and ".join(name_with_delta(answers.mechanisms[k]) for k in answers.near)
         tied = f"; no clear difference between the lowest and {near}" if near else ""
     st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}{tied}.")
 
@@ -324,40 +324,40 @@ def place_by_node(chosen: Chosen, *, searched: bool) -> None:
     st.container(height=by_node_height(mechanisms, len(chosen.network.names)), border=False)
 
 
-def error_by_node(chosen: Chosen, known: PlannedErrors) -> None:
+def error_by_node(chosen: Chosen, drawn: PlannedErrors) -> None:
     """Show the expected error of each node's probabilities under every mechanism."""
-    means = known.node_means
+    means = drawn.node_means
     if means is None:
         return
     bars = [
-        NodeBars(name_of(each)[0].upper() + name_of(each)[1:], each.colour, errors)
-        for each, errors in zip(known.mechanisms, means, strict=True)
+        NodeBars(name_with_delta(mechanism)[0].upper() + name_with_delta(mechanism)[1:], mechanism.colour, errors)
+        for mechanism, errors in zip(drawn.mechanisms, means, strict=True)
     ]
     chart(
         node_errors_figure(chosen.network.names, bars),
         key="errors.nodes",
-        alt=f"Bars: mean absolute error of each node’s probabilities, by mechanism. {worst_node(chosen, known)}",
+        alt=f"Bars: mean absolute error of each node’s probabilities, by mechanism. {worst_node(chosen, drawn)}",
         simulates=True,
     )
 
 
-def worst_node(chosen: Chosen, known: PlannedErrors) -> str:
+def worst_node(chosen: Chosen, drawn: PlannedErrors) -> str:
     """Name the node with the largest error under the best mechanism, and those with no clear difference from it."""
-    means = known.node_means
-    if means is None or not known.farthest:
+    means = drawn.node_means
+    if means is None or not drawn.farthest:
         return ""
-    first, *rest = known.farthest
-    names = [escaped(brief(chosen.network.names[node])) for node in known.farthest]
+    first, *rest = drawn.farthest
+    names = [escaped(brief(chosen.network.names[node])) for node in drawn.farthest]
     sentence = (
-        f"With {name_of(known.mechanisms[known.least])}, {names[0]} has the largest mean absolute error "
-        f"({numeral(float(means[known.least, first]), 2)})"
+        f"With {name_with_delta(drawn.mechanisms[drawn.least])}, {names[0]} has the largest mean absolute error "
+        f"({numeral(float(means[drawn.least, first]), 2)})"
     )
-    return f"{sentence}, with no clear difference from {listed(names[1:])}." if rest else f"{sentence}."
+    return f"{sentence}, with no clear difference from {names_in_sentence(names[1:])}." if rest else f"{sentence}."
 
 
 def question_text(chosen: Chosen) -> str:
     """Return the person's question as a sentence has it."""
-    target, given = question(chosen)
+    target, given = target_and_evidence(chosen)
     names = ", ".join(assignment(name, state) for name, state in given.items())
     return escaped(f"P({target} | {names})" if given else f"P({target})")
 

@@ -67,8 +67,8 @@ def drawing_svg(chosen: Chosen) -> str:
     """Return the drawing as an SVG file, which says what it is of."""
     graph = placed(chosen.graph)
     size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
-    told = f"{size}, the network to fit to {chosen.data_title}."
-    return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, told=told)
+    caption = f"{size}, the network to fit to {chosen.data_title}."
+    return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, caption=caption)
 
 
 def _import(name: str, content: bytes, chosen: Chosen) -> None:

@@ -53,28 +53,28 @@ def network_page(chosen: Chosen) -> bool:
         page.lead("epsilon")
         under_way = errors_under_way(chosen, searched=is_quick(chosen.network))
         own = own_errors_under_way(chosen, searched=is_quick(chosen.network))
-        known, own_known = (each.so_far if isinstance(each, Running) else each for each in (under_way, own))
+        drawn, own_errors = (errors.so_far if isinstance(errors, Running) else errors for errors in (under_way, own))
         is_compared = not is_too_large(chosen.network)
         with error_place:
             place = place_of_bars(chosen, searched=is_quick(chosen.network)) if is_compared else st.container()
-        if known is None:
+        if drawn is None:
             page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
         else:
-            page.say(verdict(chosen, known, own_known))
+            page.say(verdict(chosen, drawn, own_errors))
             with place:
-                error_bars(chosen, known)
+                error_bars(chosen, drawn)
         with error_place:
             if is_compared:
-                error_of_answer(chosen, known, searched=is_quick(chosen.network))
+                error_of_answer(chosen, drawn, searched=is_quick(chosen.network))
         comparison = comparison_of(chosen)
         with bars:
             if not are_errors_shown(chosen):
                 noise(comparison)
-            elif known is not None:
-                error_by_node(chosen, known)
+            elif drawn is not None:
+                error_by_node(chosen, drawn)
             else:
                 place_by_node(chosen, searched=is_quick(chosen.network))
-        return comparison, [each for each in (under_way, own) if isinstance(each, Running)]
+        return comparison, [work for work in (under_way, own) if isinstance(work, Running)]
 
     with page.picture:
         editor(chosen)
@@ -102,8 +102,8 @@ def network_page(chosen: Chosen) -> bool:
             priced = arrows(chosen, searched=is_quick(net))
             works += priced
         _meanings(chosen)
-        known = next((work.result for work in priced if work.done and len(net.edges) <= MANY_ARROWS), None)
-        same_from_python(python_of(chosen, searched=is_quick(net), priced=known), name="network")
+        arrow_errors = next((work.result for work in priced if work.done and len(net.edges) <= MANY_ARROWS), None)
+        same_from_python(python_of(chosen, searched=is_quick(net), priced=arrow_errors), name="network")
     learn_privately(chosen)
     exchange(chosen)
     next_page("Explore", "pages/explore.py")
@@ -116,16 +116,16 @@ def network_page(chosen: Chosen) -> bool:
 
 def _meanings(chosen: Chosen) -> None:
     """List what the nodes mean, where their published names have readable ones."""
-    known = {name: chosen.readable[name] for name in chosen.graph.names if name in chosen.readable}
-    if not known:
+    readable = {name: chosen.readable[name] for name in chosen.graph.names if name in chosen.readable}
+    if not readable:
         return
     with st.expander("Meaning of the nodes"):
         st.dataframe(
             pd.DataFrame(
                 {
-                    "node": list(known),
-                    "name": [each.name for each in known.values()],
-                    "meaning": [each.told for each in known.values()],
+                    "node": list(readable),
+                    "name": [entry.name for entry in readable.values()],
+                    "meaning": [entry.meaning for entry in readable.values()],
                 }
             ),
             hide_index=True,

@@ -8,7 +8,7 @@ from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
     are_errors_shown,
-    compared,
+    compared_mechanisms,
     is_too_large,
     planned_reading,
     planned_records,
@@ -25,7 +25,9 @@ from dpbayes.ui.widgets.from_python import (
     value_in_python,
 )
 
-_NODES = "print({each.label: dict(zip(network.names, of)) for each, of in zip(mechanisms, errors.node_means)})"
+_NODES = (
+    "print({mechanism.label: dict(zip(network.names, of)) for mechanism, of in zip(mechanisms, errors.node_means)})"
+)
 """What prints the error of every mechanism at each node."""
 
 
@@ -50,12 +52,12 @@ def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = No
         "from dpbayes.experiments.planned_errors import Plan, planned_errors",
         _tables(chosen),
         value_in_python("reading", planned_reading(chosen)),
-        value_in_python("mechanisms", compared(chosen, searched=searched)),
+        value_in_python("mechanisms", compared_mechanisms(chosen, searched=searched)),
         f"plan = Plan(tables, reading, {POINTS})",
         f'streams = [stream({seed!r}, "network", "errors", place) for place in range(len(mechanisms))]',
         f"work = planned_errors(plan, mechanisms, streams.__getitem__, at_once={tables_at_once(network)})",
         "errors = finished(work)",
-        "print({each.label: error for each, error in zip(mechanisms, errors.means)})",
+        "print({mechanism.label: error for mechanism, error in zip(mechanisms, errors.means)})",
         *([_NODES] if are_errors_shown(chosen) else []),
         *([] if priced is None else _arrows(chosen, priced, searched=searched)),
     )
@@ -77,7 +79,8 @@ def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]
         f"plan, at_once = Plan(tables, reading, {POINTS}), {tables_at_once(chosen.network)}",
         "work = arrow_errors(plan, mechanisms_on, network.edges, rng, at_once=at_once)",
         "without = finished(work).without",
-        "print({arrow: dict(zip([each.label for each in taken], errors.means)) for arrow, errors in without.items()})",
+        "labels = [mechanism.label for mechanism in taken]",
+        "print({arrow: dict(zip(labels, errors.means)) for arrow, errors in without.items()})",
     ]
 
 
@@ -86,20 +89,20 @@ def _mechanisms_on(chosen: Chosen, priced: ArrowErrors) -> list[str]:
     prior = f"dp.Dirichlets.symmetric(shorter, {chosen.settings.prior!r})"
     suited = {
         arrow: {
-            each.label: others
-            for each, drawn in zip(errors.mechanisms, priced.drawn.mechanisms, strict=True)
-            if (others := _others(each, drawn))
+            mechanism.label: others
+            for mechanism, drawn in zip(errors.mechanisms, priced.drawn.mechanisms, strict=True)
+            if (others := _others(mechanism, drawn))
         }
         for arrow, errors in priced.without.items()
     }
     start = ["from dataclasses import replace", "def mechanisms_on(shorter):", f"    prior = {prior}"]
     if not any(suited.values()):
-        return [*start, "    return [replace(each, prior=prior) for each in taken]"]
+        return [*start, "    return [replace(mechanism, prior=prior) for mechanism in taken]"]
     return [
         f"suited = {suited!r}  # without this arrow",
         *start,
         "    others = next((suited[arrow] for arrow in network.edges if arrow not in shorter.edges), {})",
-        "    return [replace(each, prior=prior, **others.get(each.label, {})) for each in taken]",
+        "    return [replace(mechanism, prior=prior, **others.get(mechanism.label, {})) for mechanism in taken]",
     ]
 
 

@@ -13,18 +13,18 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of
-from dpbayes.figures.regression import epsilon_figure, error_figure
+from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
 from dpbayes.ui.pages.regression.headline import epsilons, looked_at, price, verdict
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
-    errors_of,
     mine_of,
     possible,
     public_size,
     recipe_for,
+    running_errors,
     trained_on,
 )
 from dpbayes.ui.session.chosen import Chosen
@@ -36,13 +36,13 @@ from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, refusal, remark
+from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
 
 def _n(chosen: Chosen) -> str:
     """Return the number of synthetic records; that of a table is shown on the page only."""
-    asked: RegressionScenario = chosen.options("regression")
-    return f"{asked.n:,}" if asked.records is Records.SYNTHETIC else ""
+    scenario: RegressionScenario = chosen.options("regression")
+    return f"{scenario.n:,}" if scenario.records is Records.SYNTHETIC else ""
 
 
 FACTS: Facts = {
@@ -55,10 +55,10 @@ FACTS: Facts = {
 def regression_page(chosen: Chosen) -> bool:
     """Show the errors first: they move with the chosen precision; the rest follows when the slider rests."""
     pictures_tell(FACTS)
-    asked: RegressionScenario = chosen.options("regression")
-    page = places(_own_table(chosen, asked))
+    requested: RegressionScenario = chosen.options("regression")
+    page = places(_own_table(chosen, requested))
     nearby, work = page.first(_moving, chosen) or (None, None)
-    scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else asked
+    scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else requested
     with page.controls:
         _controls(scenario, nearby)
     if nearby is None:
@@ -81,23 +81,23 @@ def regression_page(chosen: Chosen) -> bool:
     return work.going
 
 
-def _own_table(chosen: Chosen, asked: RegressionScenario) -> Callable[[], None] | None:
+def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], None] | None:
     """Return what shows the table that the person brought along, if it is to be shown."""
-    if not chosen.is_curator or asked.records not in (Records.UPLOAD, Records.CONNECTED):
+    if not chosen.is_curator or scenario.records not in (Records.UPLOAD, Records.CONNECTED):
         return None
-    mine = mine_of(asked, chosen.settings)
-    if asked.records is Records.UPLOAD:
+    mine = mine_of(scenario, chosen.settings)
+    if scenario.records is Records.UPLOAD:
         return own_table
     return partial(connected_table, mine) if isinstance(mine, Connected) else None
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
     """Work for a moment on the nearest that can be computed to what is asked for, and show the errors so far."""
-    asked: RegressionScenario = chosen.options("regression")
+    requested: RegressionScenario = chosen.options("regression")
     work = None
     with page.picture:
-        nearby = _possible(chosen, asked)
-        scenario = nearby.settings.options("regression") if nearby is not None else asked
+        nearby = _possible(chosen, requested)
+        scenario = nearby.settings.options("regression") if nearby is not None else requested
         if nearby is not None and shows_errors(chosen, scenario):
             work = _errors(chosen, scenario)
     page.lead("regression.precision")
@@ -178,7 +178,7 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
     try:
         nearby = possible(chosen.settings)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     remark(nearby.why)
     return nearby
@@ -187,17 +187,17 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
 def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
     """Work for a moment and show the repeats so far; what cannot run gets its sentence."""
     try:
-        work = errors_of(scenario, chosen.settings)
+        work = running_errors(scenario, chosen.settings)
         work.work()
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return None
     result = work.so_far.result
     k = looked_at(result.study, scenario)
     b = np.array(result.study.precisions)
-    summary = "; ".join(f"{name} {_known(errors.mean[k], numeral)}" for name, errors in result.errors.items())
+    summary = "; ".join(f"{name} {_text_or_unknown(errors.mean[k], numeral)}" for name, errors in result.errors.items())
     chart(
-        error_figure(b, result.curves, marked=float(b[k])),
+        regression_errors_figure(b, result.curves, marked=float(b[k])),
         key="regression.errors",
         simulates=True,
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
@@ -214,9 +214,9 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
     frame = pd.DataFrame(
         {
             f"at b = {numeral(study.precisions[k], 4)}": name,
-            "mean squared error": _known(errors.mean[k], lambda error: numeral(error, 4)),
-            "standard error": _known(errors.standard_error[k], lambda error: numeral(error, 1)),
-            f"root error{unit}": _known(shown.target.root(float(errors.mean[k])), numeral),
+            "mean squared error": _text_or_unknown(errors.mean[k], lambda error: numeral(error, 4)),
+            "standard error": _text_or_unknown(errors.standard_error[k], lambda error: numeral(error, 1)),
+            f"root error{unit}": _text_or_unknown(shown.target.root(float(errors.mean[k])), numeral),
             "proved ε": numeral(float(costs[name])) if name in costs else "none",
         }
         for name, errors in result.errors.items()
@@ -226,7 +226,7 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
     numbers_and_files(recipe_for(scenario, chosen.settings), result)
 
 
-def _known(number: float, shown: Callable[[float], str]) -> str:
+def _text_or_unknown(number: float, shown: Callable[[float], str]) -> str:
     return "unknown" if np.isnan(number) else shown(float(number))
 
 

@@ -20,8 +20,8 @@ from dpbayes.ui.session.scans import Scan, forget_sums, keep_sums, summed_up, su
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import scan_once_asked
-from dpbayes.ui.widgets.show import refusal, sentence_instead
+from dpbayes.ui.widgets.scanning import scan_on_request
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal
 
 NUMBERS = ("lowest", "highest", "if missing")
 EDITABLE: dict[str, type] = {"use": bool} | dict.fromkeys(NUMBERS, float)
@@ -63,13 +63,13 @@ def sum_up(chosen: Chosen) -> bool:
     if sums is not None:
         _summed(sums)
         return False
-    return scan_once_asked(
+    return scan_on_request(
         "regression.sums",
         sums_key(mine),
         lambda: summing_up(mine, columns),
         lambda scan: keep_sums(mine, scan),
         label="Compute the sums",
-        told=f"One scan of {escaped(mine.title)} computes {(len(columns.features) + 2) ** 2:,} sums of products.",
+        purpose=f"One scan of {escaped(mine.title)} computes {(len(columns.features) + 2) ** 2:,} sums of products.",
     )
 
 
@@ -82,7 +82,7 @@ def _summed(sums: Scan[SummedRecords]) -> None:
         if sums.result is not None:
             st.caption(f"One scan took {numeral(sums.seconds, 2)} seconds: {sums.result.gram.n:,} records.")
     if sums.refused:
-        refusal(InputError(sums.refused))
+        show_refusal(InputError(sums.refused))
 
 
 def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
@@ -94,9 +94,9 @@ def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], o
         + " Type bounds that you know without looking at the records: bounds read from the records would be a leak. "
         "Values outside are clipped. *If missing* is a public number that replaces missing values."
     )
-    for each in mine.proposals:
-        if each.name in _identifiers(mine) and each.name in columns:
-            st.caption(escaped(f"{each.reason} The column is not ticked."))
+    for proposal in mine.proposals:
+        if proposal.name in _identifiers(mine) and proposal.name in columns:
+            st.caption(escaped(f"{proposal.reason} The column is not ticked."))
     mine = _typed(mine, columns)
     assert mine.bounds is not None
     st.data_editor(
@@ -115,7 +115,7 @@ def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], o
         keep(replace(mine, own=stated(mine.bounds, mine.target)))
     except InputError as error:
         keep(replace(mine, own=None))
-        refusal(error)
+        show_refusal(error)
 
 
 def _key(mine: Table) -> str:
@@ -133,7 +133,7 @@ def _typed(mine: Table, columns: list[str]) -> Table:
     try:
         edits = edits_of(_key(mine), len(bounds), EDITABLE)
     except InputError as error:
-        refusal(error)
+        show_refusal(error)
         return mine.declared(mine.columns)
     lines = bounds.to_dict("records")
     for place, edit in edits.items():
@@ -151,7 +151,7 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 def _identifiers(mine: Table) -> frozenset[str]:
     """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
-    return frozenset(each.name for each in mine.proposals if each.reason and each.domain)
+    return frozenset(proposal.name for proposal in mine.proposals if proposal.reason and proposal.domain)
 
 
 def _blank(columns: list[str], unused: frozenset[str]) -> pd.DataFrame:

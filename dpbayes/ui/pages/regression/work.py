@@ -180,14 +180,14 @@ def trained_on(scenario: RegressionScenario, settings: Settings) -> int:
     return n
 
 
-def errors_of(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
+def running_errors(scenario: RegressionScenario, settings: Settings) -> Running[ErrorCurves]:
     """Return the experiment on its way, a new one if this session knows none. Errors: InputError."""
     varied = scenario if scenario.points == 1 else replace(scenario, precision=1.0)
 
     def start() -> Work[ErrorCurves]:
-        known = records(scenario, settings)
-        steps = experiment(scenario, known, seed=settings.seed)
-        return mapped(steps, lambda result: ErrorCurves(result, known.target, known.clipped, known.values))
+        table = records(scenario, settings)
+        steps = experiment(scenario, table, seed=settings.seed)
+        return mapped(steps, lambda result: ErrorCurves(result, table.target, table.clipped, table.values))
 
     return running("regression", (varied, records_key(scenario, settings), settings.seed), start)
 

@@ -8,7 +8,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
-from dpbayes.figures.sampling import draws_figure, omega_figure
+from dpbayes.figures.sampling import mean_error_figure, omega_figure
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.network import Network
@@ -53,7 +53,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     certified = shown.mechanism.calibration is Calibration.CERTIFIED
     set_to = (row.alpha, row.state, shown.bound, shown.mechanism.draws, (chosen.seed, shown.cell))
     measured = _measured(*set_to) if chosen.is_curator and certified else None
-    figure = draws_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
+    figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
     alt = "Error of the mean of N samples over N, for three epsilons; best N marked."
     chart(figure, key="draws", alt=alt, simulates=measured is not None)
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row"

@@ -20,12 +20,12 @@ from dpbayes.experiments.sampling import (
     pair_of,
     play,
 )
-from dpbayes.figures.sampling import game_figure, needed_figure
+from dpbayes.figures.sampling import adversary_figure, game_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.posteriors.smoothness import beta_concentration
 from dpbayes.theory.dimitrakakis14.game import (
     Pair,
-    ceiling,
+    adversary_ceiling,
     necessary_answers,
     needed_answers_bracket,
     printed_answers,
@@ -39,7 +39,7 @@ from dpbayes.ui.session.options.sampling import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.show import data_and_download, folded, refusal
+from dpbayes.ui.widgets.show import data_and_download, folded, show_refusal
 
 LEVEL = 0.95
 MOST_SIMULATED = 4000
@@ -47,7 +47,7 @@ MOST_SIMULATED = 4000
 
 DRAWS_AT_ONCE = 1_000_000
 MOST_GAMES, LEAST_GAMES = 1000, 50
-MOST_ASKED = 2000
+MOST_ANSWERS = 2000
 
 LEAST_PRINTED = 2 * math.log(2)
 """At this epsilon and below, the paper's omega leaves nothing to sample for a binary column."""
@@ -133,7 +133,7 @@ def _opened(chosen: Chosen) -> None:
         try:
             game = chosen_game(options, chosen.parameter("calibration"))
         except InputError as error:
-            refusal(error)
+            show_refusal(error)
         if game is not None:
             study = games_of(game, seed=chosen.seed)
             needed = needed_answers(study, level=LEVEL)
@@ -156,7 +156,7 @@ def _opened(chosen: Chosen) -> None:
 
 def _controls(options: SamplingOptions) -> None:
     controls.parameter_control("sampling.answers")
-    st.button("Get one more answer", disabled=options.answers >= MOST_ASKED, on_click=_ask)
+    st.button("Get one more answer", disabled=options.answers >= MOST_ANSWERS, on_click=_ask)
     controls.parameter_control("sampling.answer_epsilon")
     if options.family is Family.NETWORK:
         controls.parameter_control("sampling.columns")
@@ -169,7 +169,7 @@ def _controls(options: SamplingOptions) -> None:
 
 
 def _ask() -> None:
-    set_parameter("sampling.answers", min(MOST_ASKED, Chosen.now().options("sampling").answers + 1))
+    set_parameter("sampling.answers", min(MOST_ANSWERS, Chosen.now().options("sampling").answers + 1))
 
 
 def games_of(game: Game, *, seed: int) -> GameStudy:
@@ -198,27 +198,27 @@ def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]
     steps = np.arange(1, len(study.log_odds) + 1)
     if game.mechanism is None:
         epsilon = game.options.answer_epsilon
-        curve = ceiling(epsilon, steps)
+        curve = adversary_ceiling(epsilon, steps)
         name = f"upper bound if ε were {numeral(epsilon, 6)} (no guarantee)"
         return [(name, curve, study.above(curve) == 0)]
     promised = [("proved", game.mechanism.certified.epsilon)]
     if game.mechanism.calibration is Calibration.AS_PRINTED:
         promised.append(("stated", game.mechanism.claimed.epsilon))
     curves = [
-        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", ceiling(epsilon, steps))
+        (f"upper bound at the {who} ε = {numeral(epsilon, 4)} per answer", adversary_ceiling(epsilon, steps))
         for who, epsilon in promised
     ]
     return [(name, curve, study.above(curve) == 0) for name, curve in curves]
 
 
 def _belief(game: Game, study: GameStudy) -> None:
-    asked = game.options.answers
+    answers = game.options.answers
     bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])  # a typical game, the same at every j
     order = np.concatenate([[bold], np.delete(np.arange(study.log_odds.shape[1]), bold)])
     order[1:] = order[1:][np.argsort(np.arange(len(order) - 1) * 0.6180339887 % 1)]  # of both tables
-    ceilings = [(name, np.concatenate([[0.5], curve[:asked]]), kept) for name, curve, kept in _ceilings(game, study)]
-    belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:asked, order]])
-    figure = game_figure(np.arange(asked + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
+    ceilings = [(name, np.concatenate([[0.5], curve[:answers]]), kept) for name, curve, kept in _ceilings(game, study)]
+    belief = np.concatenate([np.full((1, len(order)), 0.5), study.belief[:answers, order]])
+    figure = game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
     chart(
         figure,
         key="game",
@@ -226,8 +226,8 @@ def _belief(game: Game, study: GameStudy) -> None:
         simulates=True,
     )
     left, middle, right = st.columns(3)
-    left.metric("Games won after these answers", share_text(study.right[asked - 1]))
-    error = numeral(100 * study.right_error[asked - 1], 2)
+    left.metric("Games won after these answers", share_text(study.right[answers - 1]))
+    error = numeral(100 * study.right_error[answers - 1], 2)
     left.caption(f"± {error}% standard error, {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
@@ -241,9 +241,9 @@ def _belief(game: Game, study: GameStudy) -> None:
 
 
 def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
-    asked = game.options.answers
-    right = whole_percent(study.right[asked - 1])
-    first = f"After {many(asked, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
+    answers = game.options.answers
+    right = whole_percent(study.right[answers - 1])
+    first = f"After {many(answers, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
     if needed.value is None:
         return f"{first} more than {len(study.log_odds):,} answers."
     return f"{first} about {many(needed.value, 'answer')}."
@@ -272,7 +272,7 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
         marks.append((f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, printed), not wrong))
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 400)).astype(int)) - 1
-    figure = needed_figure(
+    figure = adversary_figure(
         steps[picked],
         study.right[picked],
         study.right_error[picked],

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.references import Reference
-from dpbayes.base.text import ends, latex, near_one, numeral, share_text
+from dpbayes.base.text import interval_texts, latex, near_one, numeral, share_text
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import exact_mass_within, printed_omega
@@ -28,7 +28,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
 )
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import assumption, data_and_download, refusal, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, show_refusal, source
 
 GRID = 201
 """Points of the density inside the region, and half as many outside."""
@@ -81,7 +81,7 @@ def _moving(page: Places, chosen: Chosen) -> ShownRow | None:
             shown = row_shown(chosen)
             _picture(chosen, shown, name=net.cell_label(shown.cell))
         except InputError as error:
-            refusal(error)
+            show_refusal(error)
     page.lead("epsilon")
     if shown is not None:
         page.say(_headline(chosen, shown))
@@ -119,7 +119,7 @@ def _headline(chosen: Chosen, shown: ShownRow) -> str:
 
 def _region(sampler: PosteriorSampler) -> str:
     if sampler.prior.network.is_binary:
-        low, high = ends(sampler.omega, 1 - sampler.omega)
+        low, high = interval_texts(sampler.omega, 1 - sampler.omega)
         return f"Every sampled probability lies between {low} and {high}"
     return f"No sampled probability is below {numeral(sampler.omega)}"
 

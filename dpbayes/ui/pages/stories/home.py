@@ -9,7 +9,7 @@ from dpbayes.ui.pages.stories.reading import read_story
 from dpbayes.ui.pages.stories.shipped import KEYS, shipped_text
 from dpbayes.ui.pages.stories.story import OWN
 from dpbayes.ui.session.current import change
-from dpbayes.ui.widgets.show import refusal
+from dpbayes.ui.widgets.show import show_refusal
 
 _TRIED = "story.tried"
 
@@ -38,7 +38,7 @@ def own_story() -> None:
             st.session_state[_TRIED] = file.file_id, _read(file.getvalue())
         refused: InputError | None = st.session_state[_TRIED][1]
         if refused is not None:
-            return refusal(refused)
+            return show_refusal(refused)
         story = story_called(OWN)
         if story is not None:
             st.button(f"Open {escaped(story.title)}", key="open.own", on_click=open_step, args=(OWN,))

@@ -17,16 +17,16 @@ def with_readable_names(story: Story) -> Story:
     Where it first stands, its published name follows in brackets, unless that is the same word. What has no readable
     name in the network or table that the step shows stays as it is.
     """
-    known: set[str] = set()
-    steps = tuple(_named_step(step, known) for step in story.steps)
+    named: set[str] = set()
+    steps = tuple(_named_step(step, named) for step in story.steps)
     question = _named(story.question, _readable(story.steps[0]), set())
-    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, _readable(steps[-1]), known))
+    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, _readable(steps[-1]), named))
 
 
-def _named_step(step: Step, known: set[str]) -> Step:
+def _named_step(step: Step, named: set[str]) -> Step:
     readable = _readable(step)
-    say, do, watch = (_named(text, readable, known) for text in (step.say, step.do, step.watch))
-    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, readable, known))
+    say, do, watch = (_named(text, readable, named) for text in (step.say, step.do, step.watch))
+    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, readable, named))
     return replace(step, say=say, do=do, watch=watch, guess=guess)
 
 
@@ -34,17 +34,17 @@ def _readable(step: Step) -> Mapping[str, ReadableName]:
     return Chosen(step.settings).readable
 
 
-def _named(text: str, readable: Mapping[str, ReadableName], known: set[str]) -> str:
-    """Return a text with readable names; `known` gets the nodes whose published names the reader has seen by now."""
+def _named(text: str, readable: Mapping[str, ReadableName], named: set[str]) -> str:
+    """Return a text with readable names; `named` gets the nodes whose published names the reader has seen by now."""
 
     def called(braces: re.Match[str]) -> str:
         node = braces[1]
         if node not in readable:
             return braces[0]
         name = readable[node].name
-        if node in known or name.lower() == node.lower():
+        if node in named or name.lower() == node.lower():
             return name
-        known.add(node)
+        named.add(node)
         return f"{name} ({node})"
 
     return _NAMED.sub(called, text)

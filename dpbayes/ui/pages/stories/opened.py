@@ -9,7 +9,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.stories.quantities import QUANTITIES
 from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.pages.stories.story import OWN, Step, Story
-from dpbayes.ui.pages.which_epsilon.page import rounded_up
+from dpbayes.ui.pages.which_epsilon.page import epsilon_rounded_up
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
@@ -89,7 +89,7 @@ def settings_at(story: Story, number: int, seat: Seat) -> Settings:
     for carried in step.carried:
         with suppress(InputError):
             answer = QUANTITIES[carried.quantity].answer(Chosen(settings_at(story, carried.step, seat)))
-            settings = settings.with_parameter(carried.name, rounded_up(float(answer)))
+            settings = settings.with_parameter(carried.name, epsilon_rounded_up(float(answer)))
     return settings
 
 
@@ -100,11 +100,11 @@ def story_page() -> str | None:
     of a slider that was told in the same moment as the step is not set on top of the step's own value.
     """
     _from_link()
-    asked = st.session_state.pop(_TO_OPEN, None)
-    story = story_called(asked[0]) if asked is not None else None
+    pending = st.session_state.pop(_TO_OPEN, None)
+    story = story_called(pending[0]) if pending is not None else None
     if story is None:
         return None
-    key, number = asked
+    key, number = pending
     before, seat = current(), own_seat()
     if number > len(story.steps):  # what was learnt stands beside what was seen last
         change(seat=seat, story=key, step=story.places)
@@ -121,7 +121,7 @@ def _from_link() -> None:
     query = st.query_params.to_dict()
     if "settings" in st.session_state or "story" not in query or not set(query) <= ALONE:
         return
-    asked: Settings = settings_from(query)[0]
-    if story_called(asked.story) is not None:
+    linked: Settings = settings_from(query)[0]
+    if story_called(linked.story) is not None:
         current()
-        open_step(asked.story, asked.step)
+        open_step(linked.story, linked.step)

@@ -19,7 +19,7 @@ from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, PosteriorSampler
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.ui.pages.accuracy.work import possible, recipe_asked
+from dpbayes.ui.pages.accuracy.work import possible, recipe_at
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.explore.averages import cell_coverage, with_averages
 from dpbayes.ui.pages.explore.controls import picked
@@ -29,9 +29,9 @@ from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.headline import looked_at
 from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
-from dpbayes.ui.pages.which_epsilon.page import answered, rounded_up
+from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import question
+from dpbayes.ui.session.question import target_and_evidence
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
@@ -62,9 +62,9 @@ MOVING, BELOW = ("headline", "picture"), "below"
 class Quantity:
     """One quantity: what it means, how it is computed, and its unit; or the options, where it is a choice of some.
 
-    `told` has the keys of the parts of its page that tell it, those further down too: they are covered until a guess is
-    made, as is what can be downloaded. Where it depends on the records, only the curator is told. Errors of `of`:
-    InputError where the settings have none.
+    `answer_parts` has the keys of the parts of its page that reveal the answer, those further down too: they are
+    covered until a guess is made, as is what can be downloaded. Where it depends on the records, only the curator
+    learns it. Errors of `of`: InputError where the settings have none.
     """
 
     means: str
@@ -72,7 +72,7 @@ class Quantity:
     unit: str = ""
     options: tuple[str, ...] = ()
     of_records: bool = False
-    told: tuple[str, ...] = ()
+    answer_parts: tuple[str, ...] = ()
 
     def answer(self, chosen: Chosen) -> Answer:
         """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
@@ -92,7 +92,7 @@ def _readings(chosen: Chosen) -> Readings:
 
 def _answers(chosen: Chosen) -> tuple[float, float]:
     """Return the probability asked for, exact and of the first release, in percent."""
-    target, given = question(chosen)
+    target, given = target_and_evidence(chosen)
     net = chosen.network
     state = net.telling_state(net.index(target))
     exact, private = _readings(chosen).shown.query(target, given)
@@ -152,10 +152,10 @@ def _less_noise(chosen: Chosen) -> str:
 
 
 def _least_epsilon(chosen: Chosen) -> float:
-    least = finished(answered(Asking.now(chosen), chosen.settings.mechanism))
+    least = finished(answer_steps(Asking.now(chosen), chosen.settings.mechanism))
     if isinstance(least, str):
         raise InputError(least)
-    return rounded_up(least.epsilon)
+    return epsilon_rounded_up(least.epsilon)
 
 
 # Audit
@@ -200,7 +200,7 @@ def _nearer_to_a_die(chosen: Chosen) -> str:
 
 def _most_accurate(chosen: Chosen) -> str:
     """Return the paper's mechanism that predicts best, certified, in few enough repeats to wait for."""
-    plan = recipe_asked(chosen, possible(chosen).settings).plan
+    plan = recipe_at(chosen, possible(chosen).settings).plan
     if isinstance(plan.source, Dataset) and not chosen.is_curator:
         raise InputError("These curves depend on the records, which the recipient does not see.")
     three = {label: METHODS[name] for label, name in PREDICTING.items()}
@@ -230,99 +230,101 @@ QUANTITIES: dict[str, Quantity] = {
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,
-        told=RELEASE_DETAILS,
+        answer_parts=RELEASE_DETAILS,
     ),
     "released probability": Quantity(
         "P(target | evidence) in the first release.",
         lambda chosen: _answers(chosen)[1],
         unit="%",
-        told=("headline", *RELEASE_DETAILS),
+        answer_parts=("headline", *RELEASE_DETAILS),
     ),
     "error of probabilities": Quantity(
         "Mean absolute error of the private probabilities, over all rows and many releases.",
         _error,
         unit="percentage points",
         of_records=True,
-        told=("headline", "measures", *RELEASE_DETAILS),
+        answer_parts=("headline", "measures", *RELEASE_DETAILS),
     ),
     "coverage, counts as real": Quantity(
         "Share of the exact posterior in the picture that the naive 95% interval contains.",
         _coverage_as_real,
         unit="%",
         of_records=True,
-        told=("measures", *RELEASE_DETAILS),
+        answer_parts=("measures", *RELEASE_DETAILS),
     ),
     "coverage, noise-aware": Quantity(
         "Share of the exact posterior in the picture that the noise-aware 95% interval contains.",
         _coverage_aware,
         unit="%",
         of_records=True,
-        told=("measures", *BESIDE, *RELEASE_DETAILS),
+        answer_parts=("measures", *BESIDE, *RELEASE_DETAILS),
     ),
     "mechanism with the smaller error": Quantity(
         "Laplace or Fourier, by the mean absolute error, if the two differ by two standard errors.",
         _smaller_error,
         options=(LAPLACE, FOURIER, TOO_NEAR),
         of_records=True,
-        told=("headline", "measures", *RELEASE_DETAILS),
+        answer_parts=("headline", "measures", *RELEASE_DETAILS),
     ),
     "mechanism with less noise": Quantity(
         "Laplace or Fourier, by the noise per cell of the network.",
         _less_noise,
         options=(LAPLACE, FOURIER, TOO_NEAR),
-        told=("headline", "costs", "bars", "arrows"),  # while the hand moves, the sentence tells it
+        answer_parts=("headline", "costs", "bars", "arrows"),  # while the hand moves, the sentence tells it
     ),
-    "records": Quantity("Records of the table.", lambda chosen: float(chosen.dataset.n), "records", told=("headline",)),
+    "records": Quantity(
+        "Records of the table.", lambda chosen: float(chosen.dataset.n), "records", answer_parts=("headline",)
+    ),
     "rows": Quantity(
         "Rows of all tables of the network.",
         lambda chosen: float(chosen.network.row_count),
         "rows",
-        told=("costs", "arrows"),
+        answer_parts=("costs", "arrows"),
     ),
     "cells": Quantity(
         "Cells of all tables of the network.",
         lambda chosen: float(chosen.network.cell_count),
         "cells",
-        told=("costs", "arrows"),
+        answer_parts=("costs", "arrows"),
     ),
     "least epsilon": Quantity(
         "The least ε on Which epsilon for the chosen mechanism, rounded up to two digits.",
         _least_epsilon,
         AS_EPSILON,
-        told=(*MOVING, BELOW),
+        answer_parts=(*MOVING, BELOW),
     ),
     "exact loss": Quantity(
-        "The exact worst-case privacy loss on Audit.", _exact_loss, AS_EPSILON, told=(*MOVING, BELOW)
+        "The exact worst-case privacy loss on Audit.", _exact_loss, AS_EPSILON, answer_parts=(*MOVING, BELOW)
     ),
     "answers needed": Quantity(
         "Answers after which the attacker of the query game is right in 95% of games.",
         _answers_needed,
         "answers",
-        told=("game-told", "game-needed"),
+        answer_parts=("game-told", "game-needed"),
     ),
     "games guessed right": Quantity(
         "Games in which the attacker is right after the chosen number of answers.",
         _guessed_right,
         "%",
-        told=("game-told", "game-beliefs", "game-needed"),
+        answer_parts=("game-told", "game-beliefs", "game-needed"),
     ),
     "mechanism nearer to a die": Quantity(
         "Which family on Hellinger is closer to the exact posterior.",
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
-        told=(*MOVING, BELOW),
+        answer_parts=(*MOVING, BELOW),
     ),
     "most accurate mechanism": Quantity(
         "The most accurate of the three mechanisms of AAAI-16 on Accuracy, as proved, at the grid point closest to ε.",
         _most_accurate,
         options=(*PREDICTING, TOO_NEAR),
-        told=(*MOVING, "accuracy-reliable", "accuracy-best", "accuracy-crossings"),
+        answer_parts=(*MOVING, "accuracy-reliable", "accuracy-best", "accuracy-crossings"),
     ),
     "epsilon of the weights": Quantity(
         "The proved ε on Regression at the chosen precision.",
         _epsilon_of_weights,
         AS_EPSILON,
-        told=(*MOVING, BELOW),
+        answer_parts=(*MOVING, BELOW),
     ),
 }
 """Every quantity that a guess can be about, by its name in a story's file."""

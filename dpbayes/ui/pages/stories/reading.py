@@ -35,7 +35,7 @@ OF_A_STEP = ("say", "do", "watch", "page", "seat", "settings", "at", "guess")
 def read_story(content: bytes, followers: Iterable[str]) -> Story:
     """Return the story that a file holds; it may lead on to one of `followers`. Errors: InputError, one sentence."""
     whole = _table(content)
-    _known("The story", whole, OF_A_STORY)
+    _checked_table("The story", whole, OF_A_STORY)
     title, question, field, learnt = (
         _sentence("The story", whole, name) for name in ("title", "question", "field", "learnt")
     )
@@ -59,9 +59,9 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
 
 def _short(story: Story) -> None:
     """Refuse texts that readable names have made too long."""
-    asked = [step.guess.ask for step in story.steps if step.guess is not None]
-    told = [text for step in story.steps for text in (step.say, step.do, step.watch)]
-    for text in (story.question, *told, *asked, story.learnt):
+    questions = [step.guess.ask for step in story.steps if step.guess is not None]
+    texts = [text for step in story.steps for text in (step.say, step.do, step.watch)]
+    for text in (story.question, *texts, *questions, story.learnt):
         if len(text) > MOST_LETTERS:
             raise InputError(
                 f"With readable names, {brief(text)} has {len(text):,} letters; up to {MOST_LETTERS} are shown."
@@ -81,7 +81,7 @@ def _table(content: bytes) -> dict[str, Any]:
         raise InputError(f"The story is not TOML: {str(error) or 'it is nested too deeply'}.") from None
 
 
-def _known(whose: str, given: object, names: Iterable[str]) -> Mapping[str, Any]:
+def _checked_table(whose: str, given: object, names: Iterable[str]) -> Mapping[str, Any]:
     """Return a table that has none but these names."""
     if not isinstance(given, dict):
         raise InputError(f"{whose} must be a table of TOML, not {brief(given)}.")
@@ -114,7 +114,7 @@ def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
 
 
 def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat | None, before: Sequence[Step]) -> Step:
-    table = _known(whose, given, OF_A_STEP)
+    table = _checked_table(whose, given, OF_A_STEP)
     say, do, watch = (_sentence(whose, table, name) for name in ("say", "do", "watch"))
     page, at = table.get("page"), table.get("at", "")
     view = view_of(page) if isinstance(page, str) else {}
@@ -151,11 +151,11 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
 def _guess(whose: str, given: object) -> Guess | None:
     if given is None:
         return None
-    table = _known(f"{whose}, its guess,", given, ("ask", "quantity"))
+    table = _checked_table(f"{whose}, its guess,", given, ("ask", "quantity"))
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
-        known = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {known}.")
+        names = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {names}.")
     return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
 
 

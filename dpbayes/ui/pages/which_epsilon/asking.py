@@ -23,10 +23,10 @@ from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.which_epsilon import SimulatedTables, WhichEpsilonOptions
-from dpbayes.ui.session.scans import records_of
+from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.readable import called
+from dpbayes.ui.widgets.readable import readable_names_note
 
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
@@ -46,7 +46,7 @@ MOST_VALUES, MOST_RECORDS = 4_000_000, 10_000_000
 """Numbers that all simulated releases hold together, and records of all planned tables that are drawn one by one."""
 
 
-def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
+def target_or_example(chosen: Chosen) -> tuple[str, dict[str, str]]:
     """Return the target and what is given, by node: what the person asked, else an example."""
     network, settings = chosen.network, chosen.settings
     states = dict(zip(network.names, network.states, strict=True))
@@ -59,30 +59,30 @@ def question(chosen: Chosen) -> tuple[str, dict[str, str]]:
     return network.names[network.order[-1]], {}
 
 
-def asked_of(chosen: Chosen) -> Question:
+def question_of(chosen: Chosen) -> Question:
     """Return the question: the probability of the target's telling state."""
-    return Question.of_telling_state(chosen.network, *question(chosen))
+    return Question.of_telling_state(chosen.network, *target_or_example(chosen))
 
 
 def ask(chosen: Chosen) -> None:
     """Offer the target and the evidence of the question."""
-    network, (target, evidence) = chosen.network, question(chosen)
+    network, (target, evidence) = chosen.network, target_or_example(chosen)
     controls.choice("Target", "target", network.names, default=target)
-    known = {
+    offered = {
         assignment(name, state): (name, state)
         for name, states in zip(network.names, network.states, strict=True)
         if name != target
         for state in states
     }
-    st.session_state["which_epsilon.given"] = [text for text, pair in known.items() if pair in evidence.items()]
+    st.session_state["which_epsilon.given"] = [text for text, pair in offered.items() if pair in evidence.items()]
 
     def give() -> None:
         """Keep one state of each node, the one picked last; whoever gives something has asked for the target too."""
-        picked = dict(known[text] for text in st.session_state["which_epsilon.given"])
+        picked = dict(offered[text] for text in st.session_state["which_epsilon.given"])
         change(target=target, evidence=tuple(picked.items()))
 
-    st.multiselect("Evidence", list(known), key="which_epsilon.given", placeholder="none", on_change=give)
-    called(chosen, (target, *evidence))
+    st.multiselect("Evidence", list(offered), key="which_epsilon.given", placeholder="none", on_change=give)
+    readable_names_note(chosen, (target, *evidence))
 
 
 def is_of_the_table(chosen: Chosen) -> bool:
@@ -96,7 +96,7 @@ def records_of_table(chosen: Chosen) -> int | None:
     if chosen.settings.data == "synthetic":
         records = chosen.settings.records
     elif chosen.is_connected:
-        records = records_of(chosen.connected) or 0
+        records = scanned_records(chosen.connected) or 0
     else:
         try:
             records = chosen.dataset.n
@@ -127,7 +127,7 @@ class Asking:
         """Return what the page asks for. Errors: InputError where the table that is asked about has no counts."""
         counts = chosen.counts if is_of_the_table(chosen) else None
         options = replace(chosen.options("which_epsilon"), records=planned_records(chosen))
-        return cls(chosen, asked_of(chosen), options, *public_cpts(chosen), counts)
+        return cls(chosen, question_of(chosen), options, *public_cpts(chosen), counts)
 
     @property
     def network(self) -> Network:
@@ -160,10 +160,12 @@ class Asking:
     def key(self, name: str, *others: object) -> tuple[object, ...]:
         """Return what work on a mechanism depends on besides `others`: neither epsilon nor the tolerance."""
         settings, options = self.chosen.settings, replace(self.options, tolerance=0.05)
-        parameters = tuple(settings.parameter(each) for each in parameters_of(kind_called(name)) if each != "epsilon")
+        parameters = tuple(
+            settings.parameter(parameter) for parameter in parameters_of(kind_called(name)) if parameter != "epsilon"
+        )
         table = None if self.counts is None else (self.counts.n, self.counts.values.tobytes())
-        asked = self.question.text, options, table
-        return (self.network, name, parameters, settings.prior, settings.seed, *asked, *others)
+        question_key = self.question.text, options, table
+        return (self.network, name, parameters, settings.prior, settings.seed, *question_key, *others)
 
     def draws(self, name: str, most: int = MOST_DRAWS) -> int:
         """Return how many releases of a mechanism are simulated. Errors: InputError where they are too few."""

@@ -23,7 +23,7 @@ from dpbayes.experiments.least_epsilon.planning import (
 )
 from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
-from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, needed_figure
+from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.which_epsilon.asking import (
     MOST_DRAWS,
@@ -93,7 +93,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         return is_counting
     asking, least, errors = first
     with page.beside():
-        st.caption(_tables_told(asking))  # what is always there comes first: what comes and goes would move it
+        st.caption(_tables_text(asking))  # what is always there comes first: what comes and goes would move it
         _details(asking, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
     works: list[Running[Any]] = [least, errors]
@@ -108,17 +108,19 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
     recipes(asking)
     _next(least)
-    return any(each.going for each in works)
+    return any(work.going for work in works)
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Running[ErrorCurve]]:
     asking, name = Asking.now(chosen), chosen.settings.mechanism
-    least = running("which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answered(asking, name))
+    least = running(
+        "which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answer_steps(asking, name)
+    )
     least.work()
     errors = running(
         "which_epsilon.errors",
         asking.key(name),
-        lambda: errors_of(asking, name),
+        lambda: error_steps_of(asking, name),
     )
     if least.done or not errors.taken:  # the answer comes first
         errors.work()
@@ -134,11 +136,11 @@ def _next(least: Running[Answered]) -> None:
     if not least.done or isinstance(least.so_far, str):
         next_page("Audit", "pages/audit.py")
         return
-    epsilon = rounded_up(least.so_far.epsilon)
+    epsilon = epsilon_rounded_up(least.so_far.epsilon)
     next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
-def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
+def answer_steps(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
     """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
     drawn = asking.share_of_tables
     try:
@@ -148,7 +150,7 @@ def answered(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered
         return str(error)
 
 
-def errors_of(asking: Asking, name: str) -> Work[ErrorCurve]:
+def error_steps_of(asking: Asking, name: str) -> Work[ErrorCurve]:
     """Work out the picture's errors; where the wish cannot be made they stay unknown, and the search says why."""
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
@@ -168,23 +170,23 @@ def verdict(asking: Asking, least: Running[Answered]) -> str:
     what = f"{escaped(asking.question.text)} within {numeral(asking.options.tolerance, 6)}"
     if not least.done:
         return f"Searching for the least ε that keeps {what} …"
-    known = least.so_far
-    if isinstance(known, str):
+    answer = least.so_far
+    if isinstance(answer, str):
         return f"No ε was found that keeps {what}."
-    floor = " or less" if known.epsilon <= known.epsilons[0] else ""
-    return f"ε = {numeral(rounded_up(known.epsilon))}{floor} keeps {what}."
+    floor = " or less" if answer.epsilon <= answer.epsilons[0] else ""
+    return f"ε = {numeral(epsilon_rounded_up(answer.epsilon))}{floor} keeps {what}."
 
 
-def rounded_up(epsilon: float) -> float:
+def epsilon_rounded_up(epsilon: float) -> float:
     """Return an epsilon in two digits, never a smaller one."""
     place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
 def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> None:
-    known = least.so_far if least.done else ""
+    answer = least.so_far if least.done else ""
     share = f"{numeral(100 * asking.options.confidence)}%"
-    needed = needed_of(asking.chosen.settings.mechanism, known)
+    needed = needed_of(asking.chosen.settings.mechanism, answer)
     keeps = f"{share} of releases within {numeral(asking.options.tolerance, 6)}"
     said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
@@ -203,12 +205,12 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     )
 
 
-def needed_of(name: str, known: Answered) -> NeededEpsilon:
+def needed_of(name: str, answer: Answered) -> NeededEpsilon:
     """Return a mechanism's least epsilon for a picture; NaN where there is none."""
     kind = kind_called(name)
-    if isinstance(known, str):
+    if isinstance(answer, str):
         return NeededEpsilon(kind.label, kind.colour, math.nan, math.nan, math.nan)
-    return NeededEpsilon(kind.label, kind.colour, known.epsilon, known.low, known.high)
+    return NeededEpsilon(kind.label, kind.colour, answer.epsilon, answer.low, answer.high)
 
 
 def _waiting(work: Running[Any], said: str, *, key: str) -> None:
@@ -218,22 +220,22 @@ def _waiting(work: Running[Any], said: str, *, key: str) -> None:
 
 def _details(asking: Asking, least: Running[Answered]) -> None:
     """Show the interval of the least epsilon, and the simulation that it comes from."""
-    known = least.so_far if least.done else None
-    if isinstance(known, str):
-        st.warning(escaped(known))
-    elif known is not None:
-        interval = f"{numeral(known.low)} to {numeral(known.high)}"
-        if not math.isfinite(known.high):
-            interval = f"from {numeral(known.low)}, with no upper end known from so few releases"
-        delta = known.mechanism.certified.delta
+    answer = least.so_far if least.done else None
+    if isinstance(answer, str):
+        st.warning(escaped(answer))
+    elif answer is not None:
+        interval = f"{numeral(answer.low)} to {numeral(answer.high)}"
+        if not math.isfinite(answer.high):
+            interval = f"from {numeral(answer.low)}, with no upper end known from so few releases"
+        delta = answer.mechanism.certified.delta
         st.caption(
-            f"Before rounding up, the least ε is {numeral(known.epsilon)} (95% interval: {interval}). The estimate is "
-            f"based on {known.wish.draws:,} simulated releases of {known.mechanism.named}, read by "
-            f"{known.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
+            f"Before rounding up, the least ε is {numeral(answer.epsilon)} (95% interval: {interval}). The estimate is "
+            f"based on {answer.wish.draws:,} simulated releases of {answer.mechanism.named}, read by "
+            f"{answer.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
 
 
-def _tables_told(asking: Asking) -> str:
+def _tables_text(asking: Asking) -> str:
     """Return the share of releases that the answer is for, their tables, and the privacy cost of the choice."""
     share = (
         f"The least ε keeps the error of {numeral(100 * asking.options.confidence)}% of releases within the tolerance."
@@ -269,11 +271,13 @@ def _records(asking: Asking) -> Running[LeastRecords]:
     if not work.done:
         _waiting(work, "of the tables", key="which_epsilon.records.stop")
         return work
-    st.markdown(f"**{records_told(asking, work.so_far, most_records(asking.network, asking.draws(name, draws)))}**")
+    st.markdown(
+        f"**{needed_records_text(asking, work.so_far, most_records(asking.network, asking.draws(name, draws)))}**"
+    )
     return work
 
 
-def records_told(asking: Asking, needed: LeastRecords, most: int) -> str:
+def needed_records_text(asking: Asking, needed: LeastRecords, most: int) -> str:
     """Return the number of records that an epsilon needs, as a sentence."""
     epsilon = numeral(asking.chosen.epsilon)
     if not math.isfinite(needed.records):
@@ -294,7 +298,7 @@ def _about(number: float) -> str:
 # Every mechanism
 
 
-def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon, ...]]:
+def _mechanisms(asking: Asking, answer: Answered) -> Running[tuple[NeededEpsilon, ...]]:
     """Show the least epsilon of every mechanism, and return the work on it."""
     name = asking.chosen.settings.mechanism
     rest = others(asking.chosen)
@@ -303,20 +307,20 @@ def _mechanisms(asking: Asking, known: Answered) -> Running[tuple[NeededEpsilon,
     def start() -> Work[tuple[NeededEpsilon, ...]]:
         needs: tuple[NeededEpsilon, ...] = ()
         for place, other in enumerate(rest):
-            steps = answered(asking, other, OTHER_DRAWS)
-            each = yield from part_of(steps, place / len(rest), (place + 1) / len(rest))
-            needs = (*needs, needed_of(other, each))
+            steps = answer_steps(asking, other, OTHER_DRAWS)
+            other_answer = yield from part_of(steps, place / len(rest), (place + 1) / len(rest))
+            needs = (*needs, needed_of(other, other_answer))
             yield Partial((place + 1) / len(rest), needs)
         return needs
 
     key = (asking.key(name, asking.options.tolerance), *(asking.key(other) for other in rest))
     work = running("which_epsilon.mechanisms", key, start)
     work.work()
-    needs = (needed_of(name, known), *(work.result or ()))
+    needs = (needed_of(name, answer), *(work.result or ()))
     shown = [need for need in needs if math.isfinite(need.epsilon)]
     if shown:
         chart(
-            needed_figure(shown),
+            least_epsilons_figure(shown),
             key="which_epsilon.mechanisms",
             simulates=True,
             alt=f"Dots: the least ε of each mechanism. {'; '.join(f'{n.label} {numeral(n.epsilon)}' for n in shown)}.",

@@ -37,7 +37,7 @@ def recipes(asking: Asking) -> None:
             description_beside(asking.chosen, "which_epsilon")
         if _has_command(asking):
             st.code(command_of(asking), language="bash", wrap_lines=True)
-        st.caption(_command_told(asking))
+        st.caption(_command_note(asking))
 
 
 def _has_command(asking: Asking) -> bool:
@@ -46,30 +46,30 @@ def _has_command(asking: Asking) -> bool:
     return asking.is_published if asking.counts is None else settings.data in SHIPPED and not settings.graph
 
 
-def _command_told(asking: Asking) -> str:
+def _command_note(asking: Asking) -> str:
     """Return how the command differs from the page, or why there is none."""
     if not _has_command(asking):
         return (
             "The command takes a published network or a file with a table: see `python -m dpbayes.experiments epsilon "
             "--help`."
         )
-    told = "The command uses other random numbers than this page, so the last digits may differ."
+    note = "The command uses other random numbers than this page, so the last digits may differ."
     chosen = asking.chosen
     if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
-        told += " It gives all tables the same weight."
-    return told
+        note += " It gives all tables the same weight."
+    return note
 
 
 def command_of(asking: Asking) -> str:
     """Return the command that asks the same. Errors: InputError where nothing can be simulated."""
     question, options, settings = asking.question, asking.options, asking.chosen.settings
     kind, draws = kind_called(settings.mechanism), asking.draws(settings.mechanism)
-    name = next(word for word, each in NAMES.items() if each is kind)
-    answer = next(word for word, each in WORDS.items() if each is asking.answer(settings.mechanism))
+    name = next(word for word, candidate in NAMES.items() if candidate is kind)
+    answer = next(word for word, candidate in WORDS.items() if candidate is asking.answer(settings.mechanism))
     given = " ".join(shlex.quote(f"{node}={state}") for node, state in question.evidence.items())
     mechanism = asking.mechanism(kind.__name__)
-    values = {each: getattr(mechanism, each) for each in parameters_of(kind) if each != "epsilon"}
-    turned = " ".join(shlex.quote(f"{each}={getattr(value, 'value', value)}") for each, value in values.items())
+    values = {name: getattr(mechanism, name) for name in parameters_of(kind) if name != "epsilon"}
+    turned = " ".join(shlex.quote(f"{name}={getattr(value, 'value', value)}") for name, value in values.items())
     parts = [
         ".venv/bin/python -m dpbayes.experiments epsilon",
         f"--network {settings.fitted}" if asking.counts is None else f"--table {settings.data}",

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpbayes.ui.session.current import current, follow
+from dpbayes.ui.session.current import current, follow_address
 from dpbayes.ui.session.drawings import revisit
 from dpbayes.ui.session.link import query_of
 
@@ -29,7 +29,7 @@ def begin_with_address() -> None:
     """
     run, turned_from = get_script_run_ctx(), st.session_state.pop(_TURNED, None)
     if run is not None and run.is_history_navigation:
-        follow(st.query_params.to_dict())
+        follow_address(st.query_params.to_dict())
         revisit()
     if _BEGUN not in st.session_state or turned_from not in (None, shown_page()):
         st.session_state[_BEGUN] = True
@@ -56,7 +56,7 @@ def become(page: str) -> None:
 def write_link() -> None:
     """Make the address in the browser say what is on the page; while a hand moves a number, wait until it rests."""
     query = query_of(current())
-    if _asked_in_place() == query:
+    if _pending_query() == query:
         return
     st.session_state.pop(_IN_PLACE, None)
     if not hand_moves() and st.query_params.to_dict() != query:
@@ -68,14 +68,14 @@ def write_in_place(page: str) -> None:
 
     @st.fragment
     def until_written() -> None:
-        query = _asked_in_place()
+        query = _pending_query()
         if query is None:
             write_link()  # makes no entry by now, and Streamlit hears of the address
         else:
             data = {"page": page, "query": urlencode(query), "order": f"{st.session_state[_IN_PLACE][1]} {page}"}
             _mount(key="address", data=data, on_written_change=lambda: st.session_state.pop(_IN_PLACE, None))
 
-    if _asked_in_place() is not None:
+    if _pending_query() is not None:
         until_written()
 
 
@@ -104,7 +104,7 @@ def _ask_in_place() -> None:
         st.session_state[_IN_PLACE] = query, time.time_ns()
 
 
-def _asked_in_place() -> dict[str, str] | None:
+def _pending_query() -> dict[str, str] | None:
     """Return what the browser was asked to write in place, as long as it has not said that it did."""
     query: dict[str, str] | None = st.session_state.get(_IN_PLACE, (None, 0))[0]
     return query

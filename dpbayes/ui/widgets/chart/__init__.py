@@ -11,7 +11,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
 from dpbayes.ui.widgets.chart.recording import recorded
-from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_told, settings_told
+from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
 from dpbayes.ui.widgets.frames import token
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
@@ -62,10 +62,10 @@ def chart(
     page, chosen = shown_place(), Chosen.now()
     if release is None:
         name = file_name(page, key, chosen.settings, simulates=simulates)
-        told = settings_told(page, chosen, facts_of(page), simulates=simulates)
+        caption = settings_caption(page, chosen, facts_of(page), simulates=simulates)
     else:
-        name, told = plain_name(page, key, release), release_told(page, release)
-    saved = {"file": name, "told": told}
+        name, caption = plain_name(page, key, release), release_caption(page, release)
+    saved = {"file": name, "caption": caption}
     head = json.dumps({"library": library, "alt": alt, "name": key, "frames": token(), **saved})
     # As bytes, because Streamlit looks for tables in whatever else it is given.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()

@@ -16,7 +16,7 @@ async function save(format) {
   for (const [, chart] of shown) chart.dispatchEvent(new CustomEvent("dpbayes-part", { detail: { ...CELL, parts } }));
   const drawn = await Promise.all(parts);
   if (!drawn.length || drawn.includes(undefined)) return; // Plotly's script is still on its way
-  const { theme, told, file, name } = drawn[0];
+  const { theme, caption, file, name } = drawn[0];
   const columns = Math.min(2, drawn.length), width = columns * CELL.width;
   const sentences = shown.map(([cell]) => wrapped(last(cell, "[data-testid=stCaptionContainer]"), CELL.width, LINES.foot.size));
   const below = LINES.foot.step * Math.max(...sentences.map((texts) => texts.length)) + EDGE;
@@ -30,7 +30,7 @@ async function save(format) {
       `<g transform="translate(0 ${EDGE})">${svg}</g></g>`
     );
   });
-  const frame = framed(document.querySelector(".st-key-headline h2")?.textContent ?? "", told, width);
+  const frame = framed(document.querySelector(".st-key-headline h2")?.textContent ?? "", caption, width);
   const height = Math.ceil(drawn.length / columns) * tall;
   await handed(frame.around(content.join(""), height, theme), { format, dots: DOTS, name: file.replace(name, "board") });
 }

@@ -61,10 +61,10 @@ class Chart {
     document.addEventListener("dpbayes-rests", rests);
   }
 
-  receive({ library, alt, name, file, told, frames, figure }) {
+  receive({ library, alt, name, file, caption, frames, figure }) {
     this.root.setAttribute("aria-label", alt);
     Object.assign(this.root.dataset, { name, frames });
-    Object.assign(this, { alt, name, file, told });
+    Object.assign(this, { alt, name, file, caption });
     this.answer = figure;
     if (this.isAhead && "hand" in document.body.dataset) return; // it is elsewhere by now
     this.isAhead = false;
@@ -116,8 +116,8 @@ class Chart {
     this.letters = this.fitting();
     this.low = this.isLow;
     this.narrow = this.isNarrow;
-    const isOther = this.known !== this.letters; // Plotly lays margins out by the letters before, the first time
-    this.known = this.letters;
+    const isOther = this.laidOut !== this.letters; // Plotly lays margins out by the letters before, the first time
+    this.laidOut = this.letters;
     this.stroke({ width: this.root.clientWidth || 700 }).then(async () => {
       this.root.ariaBusy = "false";
       if (isOther) await this.plotly.relayout(this.plot, { "legend.font.size": this.letters });
@@ -219,14 +219,14 @@ class Chart {
 
   async save(as) {
     if (!this.plotly) return;
-    const { alt, file, told } = this;
-    await saved({ ...this.whole(), alt, file, told }, as);
+    const { alt, file, caption } = this;
+    await saved({ ...this.whole(), alt, file, caption }, as);
     this.root.dispatchEvent(new Event("dpbayes-saved"));
   }
 
   async part({ width, height }) {
-    const { alt, file, told, name } = this;
-    return this.plotly && { ...(await drawing(this.whole(), width, height)), theme: this.whole().theme, alt, file, told, name };
+    const { alt, file, caption, name } = this;
+    return this.plotly && { ...(await drawing(this.whole(), width, height)), theme: this.whole().theme, alt, file, caption, name };
   }
 
   // The chart as it is where no screen is too low or narrow.
@@ -242,13 +242,13 @@ class Chart {
   }
 
   fit() {
-    const known = this.drawn && this.plot._fullLayout;
-    if (!known || !this.root.clientWidth) return;
+    const full = this.drawn && this.plot._fullLayout;
+    if (!full || !this.root.clientWidth) return;
     const isOther = this.letters !== this.fitting() || this.low !== this.isLow || this.narrow !== this.isNarrow;
     if (isOther) return this.again();
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = (this.size = { width: this.root.clientWidth, height: this.inner });
-    if (size.width === known.width && size.height === known.height) return;
+    if (size.width === full.width && size.height === full.height) return;
     // A legend of fewer lines than before stands among the curves until all is drawn again.
     this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
   }

@@ -8,7 +8,7 @@ from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.place import shown_place
-from dpbayes.ui.session.scans import records_of
+from dpbayes.ui.session.scans import scanned_records
 
 Fact = Callable[[Chosen], str]
 """The value of what pictures depend on, as it stands below them; "" where there is none as the page is set."""
@@ -32,12 +32,12 @@ def facts_of(page: str) -> Facts:
     return facts if place == page else {}
 
 
-def records_told(chosen: Chosen) -> str:
+def public_records_text(chosen: Chosen) -> str:
     """Return the public number of records as far as it is known by now: a line below a picture counts no table."""
     if chosen.settings.data == "synthetic":
         return f"{chosen.settings.records:,}"
     try:
-        n = records_of(chosen.connected) if chosen.is_connected else chosen.n
+        n = scanned_records(chosen.connected) if chosen.is_connected else chosen.n
     except InputError:
         return ""
     return "" if n is None else f"{n:,}"
@@ -46,4 +46,4 @@ def records_told(chosen: Chosen) -> str:
 MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
 EPSILON: Facts = {"epsilon": lambda chosen: shortest(chosen.epsilon)}
 TABLE: Facts = {"table": lambda chosen: chosen.data_title}
-N: Facts = {"n": records_told}
+N: Facts = {"n": public_records_text}

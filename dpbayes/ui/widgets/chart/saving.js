@@ -4,9 +4,9 @@ const FONT = "Helvetica, Arial, sans-serif"; // what every program that opens th
 const EDGE = 20;
 const LINES = { title: { size: 18, step: 24 }, foot: { size: 12, step: 16 } };
 
-async function saved({ alt, file, told, ...chart }, { format, size }) {
+async function saved({ alt, file, caption, ...chart }, { format, size }) {
   const { width, height, dots } = SIZES[size];
-  const frame = framed(alt, told, width);
+  const frame = framed(alt, caption, width);
   const part = await drawing(chart, width, Math.max(height - frame.above - frame.below, chart.plot.layout.height));
   await handed(frame.around(part.svg, part.height, chart.theme), { format, dots, name: `${file}-${size}` });
 }
@@ -30,8 +30,8 @@ async function drawing({ plotly, plot, theme, layout }, width, height) {
 }
 
 // A title above a content of some height, and its settings below.
-function framed(title, told, width) {
-  const [head, foot] = [wrapped(title, width, LINES.title.size), wrapped(told, width, LINES.foot.size)];
+function framed(title, caption, width) {
+  const [head, foot] = [wrapped(title, width, LINES.title.size), wrapped(caption, width, LINES.foot.size)];
   const [above, below] = [EDGE + LINES.title.step * head.length, EDGE + LINES.foot.step * foot.length];
   const around = (content, height, theme) => {
     const whole = { width, height: above + height + below };

@@ -21,7 +21,7 @@ _OF_THE_VIEW = ("seat", "story", "step", "present")
 _OF_THE_CURATOR = ("data_seed",)
 """Settings that tell the very records, which a recipient does not see, nor in the name of a file."""
 
-_OF_ALL_PAGES = "release"
+_SHARED_OPTIONS_PAGE = "release"
 """The group whose options, how releases are read and which tables matter, count on all pages."""
 
 
@@ -54,12 +54,12 @@ def _words(name: str) -> list[str]:
 # The line below a chart
 
 
-def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = False) -> str:
+def settings_caption(page: str, chosen: Chosen, page_facts: Facts, *, simulates: bool = False) -> str:
     """Return the line below a saved chart: its page, the facts that this tells, and what else differs.
 
     It says whether releases were simulated, and for whom the chart was drawn.
     """
-    facts = {name: _cut(value) for name, fact in told.items() if (value := fact(chosen))}
+    facts = {name: _cut(value) for name, fact in page_facts.items() if (value := fact(chosen))}
     spoken_for = {
         key.format(group=group) for name in facts for key in _KEYS[name] for group in groups_of(page) or (page,)
     }
@@ -70,13 +70,13 @@ def settings_told(page: str, chosen: Chosen, told: Facts, *, simulates: bool = F
     return f"{_line(page, facts | others)}{kind}{private}"
 
 
-def release_told(page: str, facts: Mapping[str, str]) -> str:
+def release_caption(page: str, facts: Mapping[str, str]) -> str:
     """Return the line below a chart of a release that was made: what is set on the page is not what it is of."""
     return _line(page, {name: _cut(fact) for name, fact in facts.items()})
 
 
-def _line(page: str, told: Mapping[str, str]) -> str:
-    values = ", ".join(f"{name} = {value}" for name, value in told.items())
+def _line(page: str, facts: Mapping[str, str]) -> str:
+    values = ", ".join(f"{name} = {value}" for name, value in facts.items())
     return f"dpbayes, page {page or 'home'}{f': {values}' if values else ''}."
 
 
@@ -93,9 +93,11 @@ _KEYS = {
 def _short(page: str, settings: Settings) -> dict[str, str]:
     """Return what differs from the defaults, what is too long to be read cut short; of options, those that count."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
-    told = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
+    changed = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
     return {
-        key: value for key, value in told.items() if key.rpartition(".")[0] in ("", _OF_ALL_PAGES, *groups_of(page))
+        key: value
+        for key, value in changed.items()
+        if key.rpartition(".")[0] in ("", _SHARED_OPTIONS_PAGE, *groups_of(page))
     }
 
 

@@ -218,7 +218,7 @@ def _guess(story: OpenStory, page: str) -> None:
     place, quantity, guesses = (story.key, story.number), QUANTITIES[guess.quantity], _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
-        _asked(place, quantity)
+        _guess_input(place, quantity)
         if place not in guesses:
             st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, ""), help="Without a guess")
         elif guesses[place]:
@@ -247,12 +247,12 @@ def _seen(story: OpenStory, page: str) -> str:
 
 def _cover(quantity: Quantity) -> str:
     """Return what covers the parts that tell the answer, and the downloads: one guesses before one sees."""
-    parts = [f".st-key-{part}" for part in quantity.told]
+    parts = [f".st-key-{part}" for part in quantity.answer_parts]
     files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
     return _COVER.format(parts=f":is({', '.join(parts + files)})")
 
 
-def _asked(place: tuple[str, int], quantity: Quantity) -> None:
+def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
     key = f"story.guess.{place[0]}.{place[1]}"
 
     def take() -> None:

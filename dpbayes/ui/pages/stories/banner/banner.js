@@ -9,7 +9,7 @@ let last = null;
 let presents = false;
 let step = 1, places = 1; // where the story is, and how many places it has
 let aim = null; // where the presses lead that are on their way; all count, however slow the page is
-let told = null, later = 0;
+let sent = null, later = 0;
 let isElsewhere = false;
 let tell = () => {};
 
@@ -27,8 +27,8 @@ export default function ({ data, setTriggerValue }) {
 }
 
 // `before` is where the part was last seen, `still` for how long it has been there, `there` where it was scrolled to.
-function come({ at: asked, alone, order, presents }, end, { before = null, still = 0, there = null } = {}) {
-  const at = presents ? "" : asked; // what is presented is all there is
+function come({ at: target, alone, order, presents }, end, { before = null, still = 0, there = null } = {}) {
+  const at = presents ? "" : target; // what is presented is all there is
   if (presents) unfold(alone);
   const running = isRunning();
   if (order !== last || isElsewhere || (!running && performance.now() > end)) return;
@@ -44,7 +44,7 @@ function come({ at: asked, alone, order, presents }, end, { before = null, still
   }
   if (rests) return;
   const until = running ? performance.now() + PATIENCE : end;
-  const data = { at: asked, alone, order, presents };
+  const data = { at: target, alone, order, presents };
   setTimeout(() => come(data, until, { before: part ? place : null, still, there }), REST);
 }
 
@@ -73,7 +73,7 @@ function turn() {
   if (aim === step && !isRunning()) aim = null;
   if (aim === null) return;
   const away = isAway();
-  if (!away && (!isRunning() || aim !== told)) tell((told = aim));
+  if (!away && (!isRunning() || aim !== sent)) tell((sent = aim));
   clearTimeout(later);
   later = setTimeout(turnAgain, AGAIN, away);
 }

@@ -13,7 +13,7 @@ from dpbayes.audit.die.hellinger import audit_die, die_epsilon, law_at, law_step
 from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
-from dpbayes.audit.laplace import audit_laplace, laplace_noise
+from dpbayes.audit.laplace import audit_laplace, noise_of_moved_counts
 from dpbayes.audit.map.exponential import audit_map, map_epsilon
 from dpbayes.audit.map.printed import audit_printed_map
 from dpbayes.audit.recalibration import needed_epsilon, recalibrated
@@ -34,10 +34,10 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.known import formula, oddity
+from dpbayes.mechanisms.exact_class import formula, oddity
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate
+from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate_for_counts
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -45,7 +45,7 @@ from dpbayes.posteriors.hellinger import Die
 from tests.strategies import chain
 
 COIN = Die((1.0, 1.0), 5)
-KNOWN = {
+AUDITED = {
     kind.__name__: kind(prior=Dirichlets.symmetric(chain(2)), **({} if kind is Exact else {"epsilon": 1.0}))
     for kind in MECHANISMS
 } | {
@@ -58,7 +58,7 @@ KNOWN = {
     "RegressionSampler": RegressionSampler(prior_precision=1.0),
     "PrintedMap": PrintedMap(prior=(1.0, 1.0), n=5, epsilon=1.0, omega=0.1),
 }
-RECALIBRATED = [name for name in KNOWN if name not in ("Exact", "PrintedMap", "HellingerEnumerated")]
+RECALIBRATED = [name for name in AUDITED if name not in ("Exact", "PrintedMap", "HellingerEnumerated")]
 
 
 def fields_of(value) -> dict:
@@ -107,11 +107,11 @@ ODD_PARTS = {
 
 def with_odd_parts() -> list:
     odd_ones = [
-        dataclasses.replace(KNOWN[kind.__name__], prior=prior) for kind in MECHANISMS for prior in ODD_PARTS.values()
+        dataclasses.replace(AUDITED[kind.__name__], prior=prior) for kind in MECHANISMS for prior in ODD_PARTS.values()
     ]
     odd = OddDie(COIN.prior, COIN.n)
     return odd_ones + [
-        dataclasses.replace(mechanism, die=odd) for mechanism in KNOWN.values() if hasattr(mechanism, "die")
+        dataclasses.replace(mechanism, die=odd) for mechanism in AUDITED.values() if hasattr(mechanism, "die")
     ]
 
 
@@ -140,15 +140,15 @@ def test_a_subclass_that_hands_over_the_counts_is_not_audited_as_its_parent():
     assert report.refutes(leak.claimed), "as the sentence says"
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", AUDITED)
 def test_the_known_classes_themselves_are_audited(name):
-    assert audited(KNOWN[name]).exact > 0
-    assert not oddity(KNOWN[name], type(KNOWN[name])), "after an audit, with all that it has computed and kept, too"
+    assert audited(AUDITED[name]).exact > 0
+    assert not oddity(AUDITED[name], type(AUDITED[name])), "after an audit, with all that it has computed and kept, too"
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", AUDITED)
 def test_no_stranger_is_audited(name):
-    for stranger in strangers(KNOWN[name]):
+    for stranger in strangers(AUDITED[name]):
         with pytest.raises(InputError, match=r"no exact audit of.*(of the class Leak|whose release was replaced)"):
             audited(stranger)
 
@@ -165,16 +165,16 @@ def test_no_mechanism_with_an_odd_prior_network_or_die_is_audited_recalibrated_o
 
 @pytest.mark.parametrize("name", RECALIBRATED)
 def test_no_stranger_is_recalibrated(name):
-    for stranger in strangers(KNOWN[name]):
+    for stranger in strangers(AUDITED[name]):
         with pytest.raises(InputError, match="cannot be recalibrated"):
             needed_epsilon(stranger, n=5, delta=0.0)
         with pytest.raises(InputError, match="cannot be recalibrated"):
             recalibrated(stranger, n=5, target=1.0)
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", AUDITED)
 def test_no_strangers_releases_are_weighed(name):
-    for stranger in strangers(KNOWN[name]):
+    for stranger in strangers(AUDITED[name]):
         with pytest.raises(InputError, match="The probability of a release of"):
             log_ratios(stranger, None, first=np.zeros(6), second=np.zeros(6))
 
@@ -182,22 +182,24 @@ def test_no_strangers_releases_are_weighed(name):
 def test_the_attacker_takes_no_stranger_to_the_seat():
     rng, size = np.random.default_rng(1), (2, 3)
     counts = [Counts(chain(2), np.array(values), 1) for values in ([1, 0, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0])]
-    known = KNOWN["LaplaceUpdates"]
-    assert attack_network(known, truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size).ratios.shape == size
-    pair = bad_tables(KNOWN["RegressionSampler"], n=5, features=2)
+    mechanism = AUDITED["LaplaceUpdates"]
+    assert (
+        attack_network(mechanism, truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size).ratios.shape == size
+    )
+    pair = bad_tables(AUDITED["RegressionSampler"], n=5, features=2)
     with pytest.raises(InputError, match="of the class Leak"):
-        attack_network(subclassed(known), truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size)
+        attack_network(subclassed(mechanism), truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size)
     with pytest.raises(InputError, match="of the class Leak"):
-        attack_die(subclassed(KNOWN["LaplaceOne"]), truth=[1, 4], other=[0, 5], prior=0.5, rng=rng, size=size)
+        attack_die(subclassed(AUDITED["LaplaceOne"]), truth=[1, 4], other=[0, 5], prior=0.5, rng=rng, size=size)
     with pytest.raises(InputError, match="of the class Leak"):
-        regression_ratios(subclassed(KNOWN["RegressionSampler"]), pair, rng, size)
+        regression_ratios(subclassed(AUDITED["RegressionSampler"]), pair, rng, size)
 
 
 HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerEnumerated")
 DIRECT = [
     ("Exact", lambda m: audit_exact(m, n=5, epsilons=[1.0])),
     ("LaplaceUpdates", lambda m: audit_laplace(m, n=5, epsilons=[1.0])),
-    ("LaplaceUpdates", lambda m: laplace_noise(m, n=5)),
+    ("LaplaceUpdates", lambda m: noise_of_moved_counts(m, n=5)),
     ("LaplaceFourier", lambda m: audit_fourier(m, n=5, epsilons=[1.0])),
     ("LaplaceFourier", lambda m: fourier_noise(m, n=5)),
     ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
@@ -220,8 +222,8 @@ DIRECT = [
 
 @pytest.mark.parametrize(("name", "function"), DIRECT)
 def test_the_parts_of_the_auditor_take_no_stranger_either(name, function):
-    function(KNOWN[name])
-    for stranger in strangers(KNOWN[name]):
+    function(AUDITED[name])
+    for stranger in strangers(AUDITED[name]):
         with pytest.raises(InputError, match="There is no exact audit of"):
             function(stranger)
 
@@ -239,12 +241,12 @@ def test_an_exponential_mechanism_with_a_table_of_its_own_is_not_audited_as_if_i
 
 def test_the_noise_of_a_stranger_is_not_simulated():
     noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, np.random.default_rng(1), draws=5)
-    simulate(Sense.MARGINALS, noise, KNOWN["LaplaceFourier"])
+    simulate_for_counts(Sense.MARGINALS, noise, AUDITED["LaplaceFourier"])
     with pytest.raises(InputError, match="cannot be simulated"):
-        simulate(Sense.MARGINALS, noise, subclassed(KNOWN["LaplaceFourier"]))
+        simulate_for_counts(Sense.MARGINALS, noise, subclassed(AUDITED["LaplaceFourier"]))
 
 
 def test_a_stranger_has_no_formula_but_its_name():
     for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler, MapExponential):
-        assert "$" in formula(KNOWN[kind.__name__])
-        assert formula(subclassed(KNOWN[kind.__name__])) == "Leak"
+        assert "$" in formula(AUDITED[kind.__name__])
+        assert formula(subclassed(AUDITED[kind.__name__])) == "Leak"

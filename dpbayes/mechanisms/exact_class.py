@@ -58,7 +58,7 @@ def no_audit(mechanism: object) -> InputError:
     )
 
 
-def require_known(mechanism: object, *kinds: type) -> None:
+def require_exact_class(mechanism: object, *kinds: type) -> None:
     """Refuse what is not exactly one of these classes, and made of exactly what they declare. Errors: InputError."""
     if all(oddity(mechanism, kind) for kind in kinds):
         raise no_audit(mechanism)
