@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.widgets import frames
-from dpbayes.ui.widgets.frames import Arrays, block_of, read
+from dpbayes.ui.widgets.frames import Arrays, block_of, unescaped
 from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import charts, components, figures, fine, open_page, plain, put
 
@@ -130,7 +130,7 @@ def test_the_same_numbers_are_there_once() -> None:
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cc", "Cs"])))
 def test_a_sentence_is_read_as_its_names_are(name: str) -> None:
-    assert read(escaped(name)).replace("⁠", "") == " ".join(name.split()).replace("⁠", "")
+    assert unescaped(escaped(name)).replace("⁠", "") == " ".join(name.split()).replace("⁠", "")
 
 
 def test_the_browser_counts_the_same_bytes() -> None:

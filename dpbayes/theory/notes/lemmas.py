@@ -144,8 +144,8 @@ def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
-- {die_description(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score may be
-  smaller by a factor of more than $e^{{\\epsilon/2}}$.
+- {die_description(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score
+  may be smaller by a factor of more than $e^{{\\epsilon/2}}$.
 - **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
 - **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.

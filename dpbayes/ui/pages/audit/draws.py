@@ -57,8 +57,8 @@ def _show(subject: Audited, loss: SampledLoss, description: str) -> None:
     else:
         st.markdown(f"**The simulated releases prove no privacy loss, with {confidence}.** The outputs are too rare.")
     st.caption(
-        f"{escaped(description)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. An "
-        f"event is chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
+        f"{escaped(description)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. "
+        f"An event is chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
         f"{loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. Clopper-Pearson intervals turn "
         "these counts into a lower bound."
     )

@@ -135,7 +135,7 @@ def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
             continue  # the server says why, at this stop
         shown[typed(stop) if isinstance(stop, float) else str(stop)] = {
             "figures": {key: figure.plain(arrays.add) for key, figure in frame.figures.items()},
-            "sentences": {place: read(sentence) for place, sentence in frame.sentences.items()},
+            "sentences": {place: unescaped(sentence) for place, sentence in frame.sentences.items()},
         }
         if arrays.size > MOST_BYTES:
             return b""
@@ -147,7 +147,7 @@ def _place(stops: Iterable[float], value: float) -> int:
     return int(np.argmin(np.abs(np.array(list(stops)) - value)))
 
 
-def read(markdown: str) -> str:
+def unescaped(markdown: str) -> str:
     """Return a sentence as it is read: names in it are escaped."""
     return _ESCAPED.sub(r"\1", markdown)
 
