@@ -1,6 +1,6 @@
-"""What a live picture shows at every stop of its main slider: the browser draws it while the hand moves.
+"""Frames: what a page shows at every stop of its main slider, drawn by the browser while the slider moves.
 
-When the hand rests, the server hears where, and what it answers takes the place of the frame. The two are the same.
+When the slider stops, the server receives its value, and the server's answer replaces the frame. Both show the same.
 """
 
 import json
@@ -30,16 +30,16 @@ from dpbayes.ui.session.settings import PARAMETERS, Present, Settings
 from dpbayes.ui.widgets.address import hold_link, release_link, shown_page
 
 MOST_BYTES = 1_500_000
-"""Bytes of the frames of a page; of a larger picture the browser gets none, and asks the server at every move."""
+"""Bytes of the arrays of a page's frames. A page with larger frames sends none, and the server answers every move."""
 
 AT_ONCE = 0.1
-"""Seconds of work between two looks at whether something else is to be done."""
+"""Seconds of work after which Streamlit may end the run in favour of a newer one."""
 
 TOKEN = 16
-"""Characters of what tells the frames of one state of the page from those of another."""
+"""Characters of the token that charts and frames of the same settings share."""
 
 KEPT = 24
-"""Pages of which a server keeps the frames for all its sessions."""
+"""Blocks of frames of public data that a server keeps for all its sessions."""
 
 _TOKEN, _MINE = "frames.token", "frames.mine"
 _ESCAPED = re.compile(r"\\(.)")
@@ -47,9 +47,9 @@ _ESCAPED = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What is shown at one stop: figures by the keys of their charts, and sentences, as Markdown, by their places.
+    """What a page shows at one stop: figures by the keys of their charts, and sentences (Markdown) by their places.
 
-    A place is the key of a container and the tag of the sentence in it: `headline h2`, `picture p`.
+    A place is the key of a container and the tag of the sentence in it, such as `headline h2` or `picture p`.
     """
 
     figures: dict[str, Figure]
@@ -58,9 +58,10 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """What frames a page offers: for each stop of the slider of number `name`, and `of` what is not in the settings.
+    """The frames that a page offers: for all stops of the slider of the number `name`.
 
-    `beside` returns what follows the hand beside the live picture.
+    `of` identifies inputs of the page that are not in the settings, such as an uploaded table. `beside` returns what
+    follows the slider outside the live part.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Frames:
 
 
 Part = Callable[[Settings], Frame]
-"""What a page shows with these settings. Errors: InputError where that is a refusal."""
+"""Returns the frame for these settings. Errors: InputError if the page shows a refusal instead."""
 
 _mount = st.components.v2.component(
     "dpbayes_frames", js=(Path(__file__).parent / "frames.js").read_text(encoding="utf-8")
@@ -77,9 +78,10 @@ _mount = st.components.v2.component(
 
 
 def charts_of(chosen: Chosen, frames: Frames | None) -> None:
-    """Note of which settings, but for the main slider's, the charts are that follow, on a page that offers frames.
+    """Set the token of the charts that follow, on a page that offers frames.
 
-    What tells them from others is random: a digest of the data would let whoever sees it confirm a guess of them.
+    The token belongs to all settings except the value of the slider. It is random: with a digest of the data, a
+    recipient could confirm a guess of the table.
     """
     if frames is None or not frames.name:
         st.session_state.pop(_TOKEN, None)
@@ -88,18 +90,18 @@ def charts_of(chosen: Chosen, frames: Frames | None) -> None:
 
 
 def token() -> str:
-    """Return what charts and frames of the same settings share; "" where there are no frames."""
+    """Return the token of the charts and frames of the page; "" on a page without frames."""
     return str(st.session_state.get(_TOKEN, ("", ""))[1])
 
 
 def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGenerator) -> None:
-    """Send the browser what `part` shows at every stop of the slider; a server works it out once for public data.
+    """Send the frames of `part` to the browser. A server computes the frames of public data once for all sessions.
 
-    To be called at the end of a page that has nothing else to do. A move of the hand ends the work, which goes on from
-    there when it rests again.
+    Call this at the end of a page that has no other work. A move of the slider interrupts the computation, which
+    continues when the slider stops.
     """
     memo = of_everybody() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
-    hold_link()  # what a hand that moves has no time for is left out of frames as well
+    hold_link()  # computations that wait until a slider stops are left out of frames too
     try:
         steps = memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name)
         block = _finished(steps, place)
@@ -110,7 +112,7 @@ def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGene
 
 
 def _finished(steps: Work[bytes], place: DeltaGenerator) -> bytes:
-    """Return the result of work that makes room for whatever else is to be done."""
+    """Return the result of work, and let a newer run of the page interrupt it."""
     looked = time.perf_counter()
     while True:
         try:
@@ -118,12 +120,12 @@ def _finished(steps: Work[bytes], place: DeltaGenerator) -> bytes:
         except StopIteration as end:
             return bytes(end.value)
         if time.perf_counter() - looked > AT_ONCE:
-            place.empty()  # Streamlit ends a run that has to make room when it shows something
+            place.empty()  # Streamlit ends an outdated run when the run shows something
             looked = time.perf_counter()
 
 
 def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
-    """Work out the frames, the nearest first, as one block; nothing where they are too large, or one is refused."""
+    """Compute the frames as one block, the nearest stops first; the block is empty if the frames are too large."""
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     stops, now = parameter.stops, settings.parameter(name)
@@ -132,7 +134,7 @@ def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
         try:
             frame = part(settings.with_parameter(name, stop))
         except InputError:
-            continue  # the server says why, at this stop
+            continue  # at this stop, the server shows the refusal
         shown[typed(stop) if isinstance(stop, float) else str(stop)] = {
             "figures": {key: figure.plain(arrays.add) for key, figure in frame.figures.items()},
             "sentences": {place: unescaped(sentence) for place, sentence in frame.sentences.items()},
@@ -148,12 +150,12 @@ def _place(stops: Iterable[float], value: float) -> int:
 
 
 def unescaped(markdown: str) -> str:
-    """Return a sentence as it is read: names in it are escaped."""
+    """Return a sentence without the escapes of its names."""
     return _ESCAPED.sub(r"\1", markdown)
 
 
 class Arrays:
-    """Arrays of figures as one block of 32-bit numbers; the same numbers are there once."""
+    """Arrays of figures as one block of 32-bit numbers, which contains equal arrays once."""
 
     def __init__(self) -> None:
         self._places: dict[bytes, tuple[int, int]] = {}
@@ -174,7 +176,7 @@ class Arrays:
 
 
 def block_of(values: dict[str, Any], arrays: Arrays) -> bytes:
-    """Return the length of a text in 32 bits, the text, filled up to whole numbers, and the arrays that it names."""
+    """Return the length of a JSON text (32 bits), the text, padded to four bytes, and the arrays that it refers to."""
     text = json.dumps(values, allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
     return len(text).to_bytes(4, "little") + text + arrays.block
@@ -193,7 +195,7 @@ def of_everybody() -> Memo:
 
 
 def counts_of(chosen: Chosen) -> Hashable:
-    """Return what tells the chosen table from others; None while a page has no counts."""
+    """Return the digest of the counts; None while there are no counts."""
     with suppress(InputError):
         return chosen.counts.digest
     return None
