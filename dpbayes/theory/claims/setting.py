@@ -38,7 +38,7 @@ class Axis(enum.Enum):
     T = "t", "t, stealth increment", (0.01, 10.0, 61)
     OMEGA = "ω", "ω, least probability"
     PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
-    LOG_RATIO = "Lρ", "Lρ, most that the log-likelihood moves, nats"
+    LOG_RATIO = "Lρ", "Lρ, largest change of the log-likelihood, nats"
     LEVEL = "L", "L, constant of the log-likelihood, nats per unit of distance"
     NORM_BOUND = "B", "B, norm bound of the weights"
     ANSWERS = "answers", "k, answers"
@@ -110,7 +110,7 @@ class ClaimParameters:
             typical=0.5,
             log=True,
             title="log ratio",
-            description="How far the tables’ difference moves the log-likelihood at most, in nats.",
+            description="The largest change of the log-likelihood between the two tables, in nats.",
         ),
     ]
     level: Annotated[

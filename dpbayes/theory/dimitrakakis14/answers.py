@@ -156,7 +156,7 @@ THEOREM_3_TAIL = Claim(
     "Few answers tell two tables apart (Ass. 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "It turns an upper bound into a lower bound, as (4.3) does, and relies on Theorem 1(ii).",
+    "The claim turns an upper bound into a lower bound, as (4.3) does, and relies on Theorem 1(ii).",
     mechanism="PosteriorSampler",
 )
 

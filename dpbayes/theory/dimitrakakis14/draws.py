@@ -51,7 +51,7 @@ THEOREM_2_I = Claim(
     "A posterior sample is 2Lρ-private (Ass. 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
-    "The factor 2 cannot be improved: a parameter to which the prior gives little mass loses almost all of it.",
+    "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L rho.",
     mechanism="PosteriorSampler",
 )
 
@@ -111,7 +111,7 @@ THEOREM_2_II = Claim(
     "A posterior sample is (0, δ)-private (Ass. 2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
     Verdict.FALSE,
-    "It relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
+    "The claim relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
     "bound is above 1.",
     mechanism="PosteriorSampler",
 )
@@ -160,8 +160,8 @@ def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     crossing = number((n + 1) * math.log1p(apart) / apart)
     return f"""
 - {pair_text(at)}.
-- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ is
-  not in it, and a bound of 1 or more is vacuous.
+- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; $n$ has
+  no effect, and a bound of 1 or more is vacuous.
 - **Proved**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
   \\sqrt{{1 - BC^2}}\\bigr\\}} = {certified}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
   the Bhattacharyya coefficient $BC = {affinity}$.
@@ -177,8 +177,8 @@ ALGORITHM_1 = Claim(
     "Answers from posterior samples are private",
     r"k \text{ answers}: \; \epsilon = 2 L \rho",
     Verdict.AMENDED,
-    "Theorem 2 covers one sample, and the loop does not compose the losses. k answers cost k times as much, "
-    "or k (L rho)^2/2 in zero-concentrated terms.",
+    "Theorem 2 covers one sample, and the loop does not compose the losses. k answers cost k times "
+    "as much; in zCDP, they cost k (L rho)^2/2.",
     mechanism="PosteriorSampler",
 )
 
@@ -224,9 +224,9 @@ def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
     return f"""
 - **As stated**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which is Theorem 2 for one sample; every answer
   is a new sample.
-- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. Answers that all fall on a parameter
-  that is rare a priori lose that much.
-- In zero-concentrated terms the cost is $k (L\\rho)^2/2 = {cost}$.
+- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. If all answers fall on one
+  parameter, the loss approaches this value as the prior mass of this parameter tends to 0.
+- In zCDP, the cost is $k (L\\rho)^2/2 = {cost}$.
 """
 
 

@@ -29,7 +29,7 @@ LEMMA_2 = Claim(
     "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "With two cells it needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and "
+    "With two cells, the lemma requires delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and "
     "delta, and is smaller there.",
     mechanism="PosteriorSampler",
 )
@@ -111,13 +111,14 @@ def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
-- $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
+- $n = {n}$ samples in $m = {m}$ cells; the lemma requires $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
 - **As stated**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
   \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
 - **Proved**, for any $m \\ge 2$ and every distribution: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
   ${certified}$.
-- Measured on a fair die of {m} sides; the bounds are for all distributions; some of them have larger errors.
+- The measured error is that of a fair die of {m} sides. The bounds are for all distributions, and some of these have
+  larger errors.
 """
 
 

@@ -32,7 +32,8 @@ ASSUMPTION_2 = Claim(
     "The prior gives rough parameters little mass",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "Required for all L >= 0, it excludes the paper's own binomial example. L >= L0 is enough.",
+    "If the condition is required for all L >= 0, it excludes the paper's own binomial example. "
+    "Requiring it for L >= L0 is sufficient.",
     mechanism="PosteriorSampler",
 )
 
@@ -44,7 +45,7 @@ LEMMA_3 = Claim(
     "Exponential records satisfy Assumption 2",
     r"\theta \sim \mathrm{Exp}(\lambda): \; c = \lambda, \quad \rho = |x - y|",
     Verdict.HOLDS,
-    "It holds with equality, with the same c for any number of records.",
+    "The condition holds with equality, and with the same c for any number of records.",
     mechanism="PosteriorSampler",
 )
 
@@ -62,8 +63,8 @@ def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
     printed, certified = bound_texts(bound)
     return f"""
-- Records $\\mathrm{{Exp}}(\\theta)$ have the constant $\\theta$, so that $\\theta > L = {at.knobs.level:g}$ is without
-  constant $L$; $\\lambda = {at.knobs.rate:g}$.
+- Records $\\mathrm{{Exp}}(\\theta)$ have the constant $\\theta$, so parameters $\\theta > L = {at.knobs.level:g}$ do
+  not have constant $L$; $\\lambda = {at.knobs.rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$.
 - **Proved**: ${certified}$, with equality, and for any number of records.
 """
@@ -108,11 +109,11 @@ def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
-- Records of scale $s$ have the constant $1/s$, so that $1/s > L = {level:g}$ is without constant $L$;
+- Records of scale $s$ have the constant $1/s$, so scales with $1/s > L = {level:g}$ do not have constant $L$;
   $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
-- **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. What is outside that set has mass
-  $e^{{-\\lambda/L}} = {literal}$, and some of what is inside lacks the constant where $L < 1$.
-- **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, whatever the prior of $\\mu$ is.
+- **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. The scales outside this set have
+  the mass $e^{{-\\lambda/L}} = {literal}$. If $L < 1$, some scales inside this set do not have constant $L$.
+- **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, for every prior of $\\mu$.
 """
 
 
@@ -194,7 +195,7 @@ def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: at most $e^{{-cL}} = {printed}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
   $v = \\tfrac{{2 n^a}}{{a B(a, a)}}$, and $L = {level:g}$.
 - **Proved**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${certified}$.
-- The binomial coefficient has no parameter in it and may be left out. Then the mass is
+- The binomial coefficient does not depend on the parameter and may be left out. Then the mass is
   $2 I_{{1/(1 + e^L)}}(a, a) = {smooth}$, for every $n$.
 """
 
@@ -206,8 +207,8 @@ LEMMA_6 = Claim(
     "Normal records satisfy Assumption 2",
     r"\sigma^2 \sim \mathrm{Exp}(\lambda): \; c = \lambda",
     Verdict.FALSE,
-    "Small variances are not rare enough: the mass without constant L falls only like 1/L. With the precision "
-    "~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
+    "Small variances are not rare enough: the prior mass of parameters without constant L falls only like 1/L. With "
+    "the precision ~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
     mechanism="PosteriorSampler",
 )
 
@@ -249,11 +250,11 @@ def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(lemma_6_of_precision(rate, at=level)))
     return f"""
-- Records $N(0, \\sigma^2)$ have the constant $1/2\\sigma^2$, so that $\\sigma^2 < 1/2L = {number(1 / (2 * level))}$ is
-  without constant $L = {level:g}$; $\\lambda = {rate:g}$.
+- Records $N(0, \\sigma^2)$ have the constant $1/2\\sigma^2$, so variances below $1/2L = {number(1 / (2 * level))}$
+  do not have constant $L = {level:g}$; $\\lambda = {rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$.
 - **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Another mean makes it larger.
-- With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$ it would be $e^{{-2\\lambda L}} = {mended}$.
+- With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$, the mass would be $e^{{-2\\lambda L}} = {mended}$.
 """
 
 

@@ -28,8 +28,8 @@ REMARK_1 = Claim(
     "Definitions 1 and 2 are equivalent",
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
-    "They are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: k "
-    "records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
+    "The definitions are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is "
+    "stronger: k records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
 )
 
 

@@ -173,7 +173,7 @@ def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""
 - {pair_text(at)}.
-- **As stated**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats; $n$ is not in it.
+- **As stated**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats, for every $n$.
 - **Proved**: $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {number(apart)} \\cdot {n + 1}\\,
   \\bigl(1 + \\tfrac1{{1 + \\rho}}\\bigr) = {certified}$ nats, even for the sum of both divergences.
 - **Exactly**: $(n + 1)(\\rho - \\ln(1 + \\rho)) = {number(float(exact))}$ nats.
@@ -187,7 +187,8 @@ KAPPA_CLAIM = Claim(
     "The constant κ of the proof",
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
-    "The arithmetic is right, at omega = 1.2564312. The integral that it bounds needs at most 2.",
+    "The minimum is right, and is at omega = 1.2564312. For the integral that kappa bounds, the "
+    "constant 2 is sufficient.",
     mechanism="PosteriorSampler",
 )
 

@@ -42,7 +42,8 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "Among finitely many candidates, none has the shifted score. The lemma holds for the weights of one table.",
+    "With finitely many candidates, there may be none with the shifted score. The lemma holds for "
+    "the weights of one table.",
 )
 
 
@@ -66,7 +67,7 @@ def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
-        raise InputError("The weights differ by more than can be written as a number; choose a smaller epsilon.")
+        raise InputError("The ratio of the weights is too large to compute. Choose a smaller epsilon.")
     return each_epsilon(at, lambda epsilon: sliding(epsilon, shift=np.array([shift])))
 
 
@@ -82,7 +83,7 @@ def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
 - **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
-  $s\\,S(x)$, which it is exactly.
+  $s\\,S(x)$. This is the exact ratio.
 - Both statements are about the unnormalised weights of a single table. The statement is false for probabilities,
   because there may be no candidate with the shifted score.
 """
@@ -95,8 +96,9 @@ DILATION = Claim(
     "Dilation",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
-    "No candidate has the dilated score, and the good event is stated as its complement. The weights satisfy "
-    "the lemma off an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+    "There may be no candidate with the dilated score, and the lemma confuses the good event with "
+    "its complement. The weights satisfy the lemma outside an event of probability |R| exp(-epsilon "
+    "/ (2 (e^lambda - 1))).",
 )
 
 
@@ -150,12 +152,12 @@ def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
-- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times it may be
-  smaller by more than $e^{{\\epsilon/2}}$.
+- {thrown(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of the
+  dilated score, $e^\\lambda$ times this score, may be smaller by a factor of more than $e^{{\\epsilon/2}}$.
 - **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
   at most 1.
 - **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
-- Exactly: for every table, the probability of such scores; the largest of these is shown. $S$ is smoothed with
+- **Exact**: the probability of such scores is computed for every table, and the largest is shown. $S$ is smoothed with
   $\\beta = \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
 """
 
@@ -183,10 +185,11 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
 
 BASELINE = Claim(
     Reference("Notes", "Section 3.2"),
-    "Smooth sensitivity beats Laplace noise",
+    "Smooth sensitivity has a smaller error than Laplace noise",
     r"",
     Verdict.UNCLEAR,
-    "The noise, epsilon and delta are not stated. Noise on the counts was as good or better nearly everywhere.",
+    "The noise, epsilon and delta are not stated. In nearly all settings, Laplace noise on the "
+    "counts had an equal or smaller error.",
 )
 
 

@@ -68,8 +68,8 @@ GLOBAL = Claim(
     "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "The loss is at least half of epsilon, and more with a strong prior. The weights hardly differ, so the "
-    "error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights of the "
+    "candidates hardly differ, so the error tends to 1.",
 )
 
 
@@ -89,7 +89,7 @@ def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
 - **As stated**: $\\epsilon = {printed}$ nats.
 - **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
-  all candidates. It is for this $n$ and prior.
+  all candidates. This value is for this $n$ and prior.
 """
 
 
@@ -100,8 +100,9 @@ LOCAL = Claim(
     "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "It does not guarantee epsilon, and it exceeds epsilon for priors of about .3 and less. Every finite "
-    "distribution of full support has some epsilon. For larger priors it was below the target.",
+    "The mechanism does not guarantee epsilon, and its loss exceeds epsilon for priors of about 0.3 "
+    "and less. Like every distribution over finitely many outcomes with full support, it satisfies "
+    "some epsilon. For larger priors, its loss was below the target.",
 )
 
 
@@ -141,8 +142,8 @@ def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 - {thrown(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
 - **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
   $\\Delta_l$ were the same for all tables.
-- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. It may be below $\\epsilon$; no proof says
-  that it is.
+- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. The loss may be below
+  $\\epsilon$, but this is not proved.
 """
 
 
@@ -153,8 +154,8 @@ SMOOTH = Claim(
     "Smooth sensitivity gives (ε, δ)-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
-    "The lemmas do not show it: they leave out the normaliser and the change from x to y. (1.5 epsilon, "
-    "delta/2) is proved, and no violation of (epsilon, delta) was found.",
+    "The lemmas do not prove this claim, because they leave out the normaliser and the change from x to y. (1.5 "
+    "epsilon, delta/2) is proved, and no violation of (epsilon, delta) was found.",
 )
 
 
@@ -214,7 +215,7 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 - **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
 - **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
-  prior. Without any $\\delta$ it is ${pure}$ nats.
+  prior. At $\\delta = 0$, the exact loss is ${pure}$ nats.
 """
 
 

@@ -55,7 +55,7 @@ CANDIDATES = Claim(
     "There are n + 1 candidate posteriors",
     r"|R| = n + 1",
     Verdict.AMENDED,
-    "This is right for two sides. In general there are C(n + m - 1, m - 1). Counting them once for every "
+    "The number is right for two sides. In general there are C(n + m - 1, m - 1). Counting them once for every "
     "table would give another mechanism.",
 )
 
@@ -90,7 +90,7 @@ REDUCTION = Claim(
     "Neighbouring tables give the local sensitivity",
     r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
     Verdict.HOLDS,
-    "It follows from the triangle inequality, with equality at r = BI(x).",
+    "The claim follows from the triangle inequality, with equality at r = BI(x).",
 )
 
 
@@ -147,8 +147,8 @@ def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - {thrown(die)}; the most even table is $x = ({even})$.
 - **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
-- **Proved**: ${certified}$. Enumerated are all $r$ where there are few enough; otherwise it is the largest distance
-  to a neighbour, beyond which no $r$ goes by the triangle inequality.
+- **Proved**: ${certified}$. If there are few candidates $r$, all of them are enumerated. Otherwise, the value is the
+  largest distance to a neighbour, which is an upper bound by the triangle inequality.
 - With all throws on one side it is ${number(local_sensitivity(die, counts=one_side))}$; the largest over all tables is
   $\\Delta_g = {number(global_sensitivity(die))}$.
 """
@@ -159,7 +159,7 @@ FIGURE_1 = Claim(
     "The score changes most at r = BI(x)",
     r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
     Verdict.HOLDS,
-    "The maximum is not only there: the neighbour that is furthest away always reaches it too.",
+    "The maximum is attained there, and always also at the furthest neighbour.",
 )
 
 
@@ -211,8 +211,8 @@ def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
   \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
-- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. What is proved of the
-  mechanism needs a $\\beta$ that is no larger.
+- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. The proved
+  guarantee of the mechanism requires a $\\beta$ of at most this value.
 """
 
 

@@ -91,11 +91,11 @@ def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
-- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, whatever $n$ is.
+- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$ for every $n$.
 - **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
   up to ${certified}$.
-- Scored by the posterior mass of a set instead, $\\Delta$ is enough, and $\\tanh(L\\rho/2) =
-  {number(float(mass_sensitivity(ratio)))}$ as well.
+- If the score is the posterior mass of a set, $\\Delta$ is sufficient, and so is $\\tanh(L\\rho/2) =
+  {number(float(mass_sensitivity(ratio)))}$.
 """
 
 
@@ -279,7 +279,7 @@ def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     t = at.knobs.gap / 2
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
-- Shown {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
+- The values are {row_of_root(subject)}. Scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
   $\\xi(S_t) = {number(near)}$.
 - **As stated**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
 - **Proved**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
@@ -316,8 +316,8 @@ ALGORITHM_3 = Claim(
     "One record changes the score by at most √(Lr)",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
-    "sqrt(L r) bounds the mass of a set, for which tanh(L r / 2) is sharper. The stated score is a density: "
-    "it changes more the more records there are, and it depends on the parametrisation.",
+    "sqrt(L r) bounds the mass of a set, for which tanh(L r / 2) is sharper. The stated score is a "
+    "density. Its change grows with the number of records, and depends on the parametrisation.",
     mechanism="MapExponential",
 )
 FOOTNOTE_4 = Claim(

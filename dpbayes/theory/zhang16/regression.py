@@ -152,10 +152,10 @@ def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
 - $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$,
   $\\sigma^2 = {variance}$. Over the ball $\\|w\\|_1$ is $\\sqrt d\\,B$ at most.
 - **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
-  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
-  for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
-- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},
-  whatever $n$ and $d$ are.
+  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. As $2 L \\rho$ for
+  records at distance $\\rho = 2\\sqrt 2$, the stated bound is ${apart}$.
+- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)},  for every $n$
+  and $d$.
 - **Exact**: {_pair(at, knobs.features)}
 """
 
@@ -204,7 +204,7 @@ def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound)
     printed, certified = bound_texts(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
-- The paper states no factor: the factor that is right for small $B$ is used.
+- The paper states no factor. Here, the correct factor for small $B$ is used.
 - **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
 - **Proved**, for one sample: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
 - **Exact**: {_pair(at, 2)}
@@ -303,9 +303,9 @@ APPENDIX_D = Claim(
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. It "
-    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
-    "B)^2/sigma^2 above.",
+    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. The bound "
+    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + B)^2/sigma^2 "
+    "above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),

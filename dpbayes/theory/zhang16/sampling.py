@@ -169,8 +169,8 @@ def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
   $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The $\\delta$ of
   the theorem is a slack, here 1/2, and not the delta of this page.
-- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. Under no prior is it below ${least}$ on this network, and two
-  probabilities differ by 1 at most.
+- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. On this network, the stated bound is at least ${least}$ under
+  every prior, but two probabilities differ by at most 1.
 - **Proved**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
 
@@ -256,7 +256,7 @@ THEOREM_4_1 = Claim(
     "A posterior sample is 2L-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
-    "It holds for one sample with distances between the values of families. One record may change these at "
+    "The claim holds for one sample, with distances between the values of families. One record may change these at "
     "every node, so the loss is 2 sum_i L_i times the number of samples.",
     mechanism="PosteriorSampler",
 )
@@ -273,7 +273,7 @@ APPENDIX_C1 = Claim(
     "The predictive probability of a Beta row",
     r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
     Verdict.HOLDS,
-    "It is the posterior mean of the cell.",
+    "The predictive probability is the posterior mean of the cell.",
     mechanism="PosteriorSampler",
 )
 APPENDIX_C2 = Claim(

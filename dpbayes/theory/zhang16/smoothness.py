@@ -61,11 +61,12 @@ def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
-- A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
-  record that changes every family by distance $\\rho_i = 1$.
+- A network of $|I| = {nodes}$ binary nodes, the number of nodes in this network, with constants
+  $L_i = L\\,i/|I|$, $L = {level}$. A record changes every family by distance $\\rho_i = 1$.
 - **As stated**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
 - **Proved**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
-- **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and goes from the likelier state to the other one.
+- **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and the record changes from the more probable
+  state of each node to the other state.
 """
 
 
@@ -147,9 +148,9 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:
-        says = f"nothing, for $c' = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$ is not positive."
+        says = f"nothing, because $c' = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$ is not positive."
     elif level < start:
-        says = f"nothing, for $L = {level:g}$ is below $L_0 = {start:g}$."
+        says = f"nothing, because $L = {level:g}$ is below $L_0 = {start:g}$."
     else:
         says = (
             f"$c' = c - \\ln|I|/L_0 = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$, hence "
@@ -159,8 +160,8 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - A network of $|I| = {nodes}$ independent exponential nodes, as many as in this network, all with rate
   $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has constant $L$ where $\\theta_i \\le L$.
 - **As stated**: {says}
-- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes are concentrated from every $L_0$ on, so that
-  this holds for $L < L_0$ as well.
+- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes satisfy the condition for every $L_0$, so
+  the bound also holds for $L < L_0$.
 - **Exact**: $1 - (1 - e^{{-cL}})^{{|I|}}$.
 """
 
@@ -205,7 +206,7 @@ LEMMA_2 = Claim(
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
-    "With distances between the values of families, the sum of L_i rho_i holds and is smaller.",
+    "With distances between the values of families, the bound sum_i L_i rho_i holds and is smaller.",
     mechanism="PosteriorSampler",
 )
 ASSUMPTION_2 = Claim(
@@ -221,7 +222,7 @@ LEMMA_3 = Claim(
     "Concentrated nodes make a concentrated network",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
-    "It holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
+    "The claim holds for |I| < exp(L0 min c), with distances between the values of families. With the stated "
     "distances, a node with parents has no smooth parameters under a continuous prior.",
     mechanism="PosteriorSampler",
 )

@@ -127,7 +127,7 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
         certified=np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
         unit="distance of the mean of a function in [0, 1]",
         confidence=1 - delta,
-        assumptions=(Assumption("What trimming changes, eta, is left out", holds=True),),
+        assumptions=(Assumption("The effect of trimming, eta, is left out", holds=True),),
     )
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
     lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
@@ -190,8 +190,8 @@ SAMPLER = Claim(
     "Privacy and utility of posterior sampling",
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
-    "2 L is for one sample and records at distance 1. It must be multiplied by N and by the distance, up to "
-    "|I|. sqrt(M/2) is above 1.",
+    "The bound 2 L is for one sample and records at distance 1. For N samples, it must be multiplied "
+    "by N and by the distance, which is at most |I|. The bound sqrt(M/2) is above 1.",
     mechanism="PosteriorSampler",
 )
 MAP = Claim(

@@ -237,7 +237,7 @@ LEMMA_A1 = Claim(
     "McDiarmid's inequality",
     r"\Pr[f - \mathbb E f \ge t] \le \exp\bigl(-2t^2 / \textstyle\sum_k c_k^2\bigr)",
     Verdict.HOLDS,
-    "It is a known inequality and is quoted correctly. Theorem 1 then drops the square.",
+    "McDiarmid's inequality is known and is quoted correctly. Theorem 1 then drops the square.",
     mechanism="LaplaceUpdates",
 )
 LEMMA_A2 = Claim(
@@ -245,7 +245,7 @@ LEMMA_A2 = Claim(
     "A bound on an increment of x ln x",
     r"(a+t)\ln(a+t) - a \ln a \le t \ln(a+t) + t",
     Verdict.HOLDS,
-    "It follows from the mean value theorem for non-negative a and t.",
+    "The bound follows from the mean value theorem for non-negative a and t.",
     mechanism="LaplaceUpdates",
 )
 LEMMA_A3 = Claim(
@@ -263,8 +263,8 @@ LEMMA_A4 = Claim(
     "How much one row changes the KL divergence",
     r"c_{ij} \le (2n+1)\bigl[\ln(\alpha + n + 1) + (\beta + n + 1)\bigr]",
     Verdict.AMENDED,
-    "A logarithm is missing, and the theorem and its proof use different constants. These hold in all cases "
-    "tried with priors of at least 0.5 and fail for smaller priors.",
+    "A logarithm is missing, and the theorem and its proof use different constants. Both constants "
+    "hold in all cases tried with priors of at least 0.5, and fail for smaller priors.",
     mechanism="LaplaceUpdates",
 )
 MEAN_OF_Z = Claim(
@@ -280,7 +280,7 @@ TRUNCATION = Claim(
     "Clipping only improves utility",
     r"Z = \min(\max(\Delta + \mathrm{Lap}(b), 0), n)",
     Verdict.FALSE,
-    "This is true of every single count. Clipping one of two counts can increase the KL divergence.",
+    "The claim is true for every single count. Clipping one of two counts can increase the KL divergence.",
     mechanism="LaplaceUpdates",
 )
 CLAIMS: tuple[Claim, ...] = (

@@ -142,8 +142,8 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
     deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
-        f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
-        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
+        f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = \\bigl(-\\tfrac12 \\cdot {total} "
+        f"\\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
         number(deviation),
     )
 
@@ -170,8 +170,8 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
 - **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} =
-  {certified}$ nats: McDiarmid's inequality as it is, with the rows' exact oscillations for $c_{{ij}}$. Far sharper
-  numbers are proved too: see “Theorem 1”.
+  {certified}$ nats: McDiarmid's inequality with the sum of squares, and with the rows' exact oscillations for
+  $c_{{ij}}$. “Theorem 1” has a much sharper proved bound.
 """
 
 
@@ -179,7 +179,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
-        "the distribution that dominates those of all rows, convolved"
+        "the convolution of the distribution that dominates those of all rows"
         if tails.is_convolved
         else ("the rows differ too much for a convolution here; Chernoff's bound is used instead")
     )
@@ -190,7 +190,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
         "the largest possible divergence": tails.largest,
     }
     lines = "\n".join(f"  - {name}: ${number(float(value[0]))}$" for name, value in every.items())
-    return f"- **Proved**: ${certified}$ nats, the least of what is proved:\n{lines}"
+    return f"- **Proved**: ${certified}$ nats, the smallest of these proved bounds:\n{lines}"
 
 
 def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -202,8 +202,8 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     mean = number(bounds.printed_expectation)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, whatever
-  $\\epsilon$ is.
+- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats for
+  every $\\epsilon$.
 - **Proved**: ${certified}$ nats. The largest possible divergence for these counts is ${largest}$ nats.
 """
 
@@ -214,7 +214,7 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
-  {printed}$ nats; $\\epsilon$ is not in it.
+  {printed}$ nats for every $\\epsilon$.
 - **Proved**: the exact mean, ${certified}$ nats, by quadrature.
 """
 
