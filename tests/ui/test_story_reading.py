@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a step is no table": (HEAD + "steps = [1]", "Step 1 must be a table"),
     "unknown part of a step": (HEAD + STEP + "color = 1", 'Step 1 has no part called "color"'),
     "empty sentence": (HEAD + STEP.replace("Move it.", "  "), "Step 1 needs do"),
-    "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"up to {MOST_LETTERS} are shown"),
+    "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"the limit is {MOST_LETTERS}"),
     "long with names": (HEAD + STEP.replace("Look.", "{dysp} " * 20), "With readable names"),
     "unknown page": (HEAD + STEP + STEP.replace("explore", "admin"), 'Step 2: there is no page called "admin"'),
     "page is no text": (HEAD + STEP.replace('"explore"', "[]"), "there is no page called"),

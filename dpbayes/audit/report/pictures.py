@@ -154,7 +154,8 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         x="position between the two tables (standard deviations of the noise)",
         y="density",
         told=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
-        caption="All released values together. Only their position along this line depends on the table.",
+        caption="The axis is the line through the two tables in the space of all released values. Only the position "
+        "along this line depends on the table.",
     )
 
 

@@ -230,7 +230,7 @@ def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
 
 def _network(args: argparse.Namespace, table: Dataset | None) -> Network:
     if table is None and not args.network:
-        raise InputError("Give a --table, or the --network with tables of probabilities from which tables are planned.")
+        raise InputError("Give a --table, or a --network with known probabilities, from which tables are sampled.")
     return network_of(args, table)
 
 

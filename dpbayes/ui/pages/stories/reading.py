@@ -64,7 +64,7 @@ def _short(story: Story) -> None:
     for text in (story.question, *told, *asked, story.learnt):
         if len(text) > MOST_LETTERS:
             raise InputError(
-                f"With readable names, {brief(text)} has {len(text):,} letters; up to {MOST_LETTERS} are shown."
+                f"With readable names, {brief(text)} has {len(text):,} letters; the limit is {MOST_LETTERS}."
             )
 
 
@@ -98,7 +98,7 @@ def _sentence(whose: str, table: Mapping[str, Any], name: str) -> str:
         raise InputError(f"{whose} needs {name} = a text that is not empty.")
     text = " ".join(text.split())
     if len(text) > MOST_LETTERS:
-        raise InputError(f"{whose} has a text of {len(text):,} letters in {name}; up to {MOST_LETTERS} are shown.")
+        raise InputError(f"{whose} has a text of {len(text):,} letters in {name}; the limit is {MOST_LETTERS}.")
     return text
 
 
@@ -130,7 +130,7 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
     _asks_of_the_network(whose, settings)
     seat = _seat(whose, table) or seat
     if seat is Seat.CURATOR and settings.data.partition(":")[0] in ("upload", CONNECTED):
-        raise InputError(f"{whose} shows the curator's view of a person's own table: leave `seat` out.")
+        raise InputError(f"{whose} cannot set the seat curator for an uploaded or connected table. Leave `seat` out.")
     return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")), seat, tuple(carried.values()))
 
 
