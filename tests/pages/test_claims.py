@@ -312,7 +312,7 @@ def test_theorem_1_names_every_proved_bound() -> None:
     shown = everything(opened(BoundClaim.THEOREM_1))
     for value in (tails.mcdiarmid, tails.chernoff, tails.quantile, tails.largest):
         assert number(float(value[0])) in shown
-    assert "dominates those of all rows, convolved" in shown
+    assert "convolution of the distribution that dominates those of all rows" in shown
     assert f"{tails.mcdiarmid[0]:,.0f}" in [metric.value for metric in opened(BoundClaim.C_SQUARED).metric]
     large = everything(opened(BoundClaim.THEOREM_1, source="win95pts", records="1000"))
     assert "Chernoff's bound is used instead" in large

@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a seat that is no text": ("seat = 1\n" + HEAD + STEP, "The story: there is no seat called"),
     "the curator's seat at a person's own table": (
         HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',
-        "Step 1 shows the curator's view of a person's own table",
+        "Step 1 cannot set the seat curator",
     ),
     "an epsilon that no step has asked for": (
         HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',
