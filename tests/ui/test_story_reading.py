@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
     "follower is no text": (HEAD + "next = [1]" + STEP, "no story called"),
-    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; there are curator, recipient'),
+    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; choose one of curator, recipient'),
     "a seat that is no text": ("seat = 1\n" + HEAD + STEP, "The story: there is no seat called"),
     "the curator's seat at a person's own table": (
         HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',

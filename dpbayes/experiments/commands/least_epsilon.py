@@ -242,7 +242,7 @@ def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
 
 def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:
     if args.mechanism not in NAMES:
-        raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
+        raise InputError(f"There is no mechanism {brief(args.mechanism)}; choose one of {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
     known = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
     texts = dict(_whole_pair(word) for word in args.set)

@@ -88,7 +88,7 @@ def _known(whose: str, given: object, names: Iterable[str]) -> Mapping[str, Any]
     names = tuple(names)
     for name in given:
         if name not in names:
-            raise InputError(f"{whose} has no part called {brief(name)}; there are {', '.join(names)}.")
+            raise InputError(f"{whose} has no part called {brief(name)}; choose one of {', '.join(names)}.")
     return given
 
 
@@ -109,7 +109,7 @@ def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
     seats = {seat.value: seat for seat in Seat}
     name = table["seat"]
     if not isinstance(name, str) or name not in seats:
-        raise InputError(f"{whose}: there is no seat called {brief(name)}; there are {', '.join(seats)}.")
+        raise InputError(f"{whose}: there is no seat called {brief(name)}; choose one of {', '.join(seats)}.")
     return seats[name]
 
 
@@ -120,9 +120,9 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
     view = view_of(page) if isinstance(page, str) else {}
     page = place_now(page) if isinstance(page, str) else page
     if not isinstance(page, str) or page not in PARTS:
-        raise InputError(f"{whose}: there is no page called {brief(page)}; there are {', '.join(PARTS)}.")
+        raise InputError(f"{whose}: there is no page called {brief(page)}; choose one of {', '.join(PARTS)}.")
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
-        parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
+        parts = f"choose one of {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
     query = {**everywhere, **view, **_query(whose, table.get("settings", {}))}
     carried = _carried(whose, query, before)
@@ -155,7 +155,7 @@ def _guess(whose: str, given: object) -> Guess | None:
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         known = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {known}.")
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; choose one of {known}.")
     return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
 
 
