@@ -1,6 +1,6 @@
 """Differentially private Bayesian inference on Bayesian networks.
 
-`import dpbayes as dp` has what a curator and a recipient need; the packages below have the rest.
+`import dpbayes as dp` provides the names that a curator and a recipient need. The subpackages contain all other names.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """The dashboard, and real releases, from the command line: `python -m dpbayes`, `python -m dpbayes release --help`.
 
-An installation has it as `dpbayes`, too.
+An installed package has the command `dpbayes`.
 """
 
 import argparse
@@ -51,14 +51,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data-root",
         metavar="FOLDER",
-        help="visitors may connect Parquet and DuckDB files in this folder (or DPBAYES_DATA_ROOT)",
+        help="visitors may connect Parquet and DuckDB files in this folder; the variable "
+        "DPBAYES_DATA_ROOT has the same effect",
     )
     parser.add_argument(
         "--connect",
         action="append",
         default=[],
         metavar="[NAME=]ADDRESS",
-        help="visitors may connect this database under this name; may be repeated (or DPBAYES_CONNECT, one per line)",
+        help="visitors may connect this database under this name; may be repeated; the variable "
+        "DPBAYES_CONNECT has one address per line",
     )
     parser.add_argument(
         "--class",

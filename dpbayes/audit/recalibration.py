@@ -51,7 +51,7 @@ def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float =
         A mechanism of the same class.
 
     Raises:
-        InputError: There is no audit for such a mechanism, or no internal epsilon in range keeps to the target.
+        InputError: There is no audit for such a mechanism, or no internal epsilon in range satisfies the target.
 
     Example:
         >>> mechanism = dp.LaplaceFourier(prior=dp.chain(2), epsilon=1, calibration=dp.Calibration.AS_PRINTED)

@@ -198,7 +198,7 @@ class Reference:
 
     def __post_init__(self) -> None:
         if self.paper not in PAPERS:
-            raise ValueError(f"Unknown paper {self.paper!r}; known are {', '.join(PAPERS)}.")
+            raise ValueError(f"Unknown paper {self.paper!r}; choose one of {', '.join(PAPERS)}.")
 
     def __str__(self) -> str:
         return f"[{self.paper}] {self.place}"

@@ -29,7 +29,7 @@ class Exact:
 
     label: ClassVar[str] = "Exact (not private)"
     named: ClassVar[str] = "the exact posterior"
-    formula: ClassVar[str] = "$Z = \\Delta$: the counts as they are."
+    formula: ClassVar[str] = "$Z = \\Delta$: the exact counts, without noise."
     colour: ClassVar[str] = EXACT
     prior: Prior = Prior()
 

@@ -46,9 +46,9 @@ class LaplaceFourier:
 
     The noise scale b of the integer coefficients is 2|N_I|/epsilon as stated in the paper, or 2 O/epsilon as proved,
     with O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public,
-    gets no noise. The lift of that coefficient is 2 t |N_I| b; at the paper's scale this is its 4 t |N_I|^2/epsilon.
-    Noise of whole numbers has the same scale; tables rebuilt from whole coefficients may have fractional cells.
-    [Zhang16] Algorithm 2, Corollaries 2 and 3.
+    gets no noise. The lift of that coefficient is 2 t |N_I| b. At the paper's scale, this equals the paper's lift,
+    4 t |N_I|^2/epsilon. Noise of whole numbers has the same scale; tables rebuilt from whole coefficients may have
+    fractional cells. [Zhang16] Algorithm 2, Corollaries 2 and 3.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.

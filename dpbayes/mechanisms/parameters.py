@@ -79,19 +79,19 @@ class Noise(enum.Enum):
 
     @property
     def gaussian_meaning(self) -> str:
-        """What that symbol means, as a sentence to add: nothing where it is the usual law."""
+        """A sentence that explains `gaussian_symbol`; empty for the usual normal distribution."""
         if self is Noise.REAL:
             return ""
         return f" ${self.gaussian_symbol}(0, s^2)$ is the integer law $P[k] \\propto e^{{-k^2/2s^2}}$."
 
     @property
     def drawn(self) -> str:
-        """What is drawn, as a sentence to add: nothing where it is the usual law."""
+        """A sentence that states the type of the noise; empty for real numbers."""
         return "" if self is Noise.REAL else " The noise is integer."
 
     @property
     def meaning(self) -> str:
-        """What the symbol means, as a sentence to add: nothing where it is the usual law."""
+        """A sentence that explains `symbol`; empty for the usual Laplace distribution."""
         if self is Noise.REAL:
             return ""
         return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."

@@ -145,8 +145,8 @@ class Release(Generic[OutcomeT_co]):
     def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
         """Return the noise-aware posterior (..., K) with `points` components. The computation costs no privacy.
 
-        Without a number, there are as many as `points_for` says of the network. Errors: InputError where a release
-        does not tell what was added to which numbers, and those of `points_for`.
+        Without `points`, the number of components is `points_for` of the network. Errors: InputError if the release
+        does not state the distribution of its noise, and the errors of `points_for`.
         """
         parts = self._noise_parts()
         return noise_aware(*parts, points=points or points_for(parts[0].network.cell_count))

@@ -111,7 +111,7 @@ class GaussianResiduals:
 
     @property
     def variances(self) -> FloatArray:
-        """s_A of every set, in squared counts, 0 for the empty one: (M,); whole noise has all but that variance."""
+        """s_A of every set, in squared counts, 0 for the empty one: (M,). Whole noise has nearly this variance."""
         return self.design.scales / self.shift**2
 
     @property
@@ -131,9 +131,9 @@ class GaussianResiduals:
     def certified(self) -> Guarantee:
         """(epsilon, delta), by the exact curve of real noise, or by rho; and rho = mu^2/2 of either noise.
 
-        In units of its own standard deviation every number of the residuals has independent unit noise, so that two
-        neighbours are as far apart as their residuals are long: sqrt(sum_A c_A(d)/s_A), mu at most. Whole noise of
-        parameter s L on a number times L that moves by a whole number has at most the Renyi divergence of real noise.
+        Each number is divided by its standard deviation, so all noise is independent with variance 1. The distance of
+        two neighbours is then sqrt(sum_A c_A(d)/s_A), which is at most mu. Whole-number noise of parameter s L is
+        added to numbers times L, which change by whole numbers. Its Renyi divergence is at most that of real noise.
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 

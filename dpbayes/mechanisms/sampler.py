@@ -44,8 +44,8 @@ class PosteriorSampler:
         calibration: The trimming: proved, or as stated in the paper.
 
     Raises:
-        InputError: The paper's trim leaves nothing, the prior is not one for a network, or a number is outside its
-            range.
+        InputError: The paper's trimming leaves no interval, the prior is not one for a network, or a number is
+            outside its range.
 
     Example:
         >>> mechanism = dp.PosteriorSampler(prior=dp.chain(2), epsilon=1, draws=5)

@@ -35,7 +35,7 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
     posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about {power_of_ten(round(exponent))}"
     raise InputError(
         f"A die of {sides} sides thrown {many(n, 'time')} has {posteriors} possible posteriors, and at most {most:,} "
-        f"can be listed here. Use at most {many(low, 'throw')} or fewer sides."
+        f"can be listed here. Use at most {many(low, 'throw')}, or fewer sides."
     )
 
 

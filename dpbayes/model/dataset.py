@@ -16,8 +16,8 @@ from dpbayes.model.network import MAX_STATES
 class Dataset:
     """n records over named columns with public domains, as small-integer codes.
 
-    The codes are kept read-only, one byte each, columns contiguous. Neighbours are tables of the same n that differ in
-    one record (`replace`).
+    The codes are read-only, use one byte each, and are contiguous for each column. Neighbours are tables
+    of the same n that differ in one record (`replace`).
 
     Args:
         names: The columns.

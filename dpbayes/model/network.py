@@ -52,9 +52,8 @@ class Network:
         parents: Every node's parents by name, kept in network order.
 
     Raises:
-        InputError: Names are empty, repeated or unknown, a node has no state, the arrows close a cycle, or the tables
-            have
-            more than MAX_CELLS cells.
+        InputError: Names are empty, repeated or unknown, a node has no state, the arrows close a cycle, or the
+            tables have more than MAX_CELLS cells.
 
     Example:
         >>> network = dp.Network.from_edges(["rain", "grass"], [("rain", "grass")])
@@ -201,7 +200,7 @@ class Network:
     def gaussian_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
         """Compute the optimal variances of Gaussian noise on the residuals, per unit of 2 rho; results are cached.
 
-        All families' errors count alike, or by weights, one for each.
+        The errors of all families have equal weights, or the given weights, one for each family.
         """
         return self._designed(best_gaussian_steps, weights)
 
@@ -321,7 +320,7 @@ class Network:
         return tuple(labels)
 
     def row_label(self, row: int) -> str:
-        """Return the name of one row, as `row_labels` has it, without the names of all others."""
+        """Return the name of one row, as in `row_labels`, without computing all other names."""
         node, codes = self.node_and_codes(row)
         parents = self.families[node][:-1]
         given = [assignment(self.names[j], self.states[j][code]) for j, code in zip(parents, codes, strict=True)]

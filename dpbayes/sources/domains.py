@@ -33,7 +33,9 @@ class DeclaredColumn:
         if not self.name.strip():
             raise InputError("Every column needs a name.")
         if self.domain is not None and self.domain.name != self.name:
-            raise InputError(f"The domain of {brief(self.name)} is that of {brief(self.domain.name)}.")
+            raise InputError(
+                f"The domain of column {brief(self.name)} has the name of another column, {brief(self.domain.name)}."
+            )
         _refuse_half_characters(_described(self))
 
 

@@ -53,7 +53,7 @@ class TableFile:
 def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress: Progress | None = None) -> TableFile:
     r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
 
-    Columns of numbers with a decimal comma, such as 1.234,56, are written with a point.
+    In columns with a decimal comma, numbers such as 1.234,56 are returned with a decimal point.
 
     Args:
         name: The file's name.
@@ -62,7 +62,7 @@ def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress:
         progress: Called with the finished share of the work for large files.
 
     Returns:
-        The records as text, and how the file was read in a sentence or two.
+        The records as text, and one or two sentences that state how the file was read.
 
     Raises:
         InputError: The file is not a table of these kinds, or is too large.

@@ -29,7 +29,7 @@ def test_a_list_of_papers_names_venue_and_first_author():
 
 
 def test_an_unknown_paper_is_refused_naming_the_known_ones():
-    with pytest.raises(ValueError, match="Unknown paper 'Nobody99'; known are Zhang16"):
+    with pytest.raises(ValueError, match="Unknown paper 'Nobody99'; choose one of Zhang16"):
         Reference("Nobody99", "Lemma 1")
 
 

@@ -75,7 +75,7 @@ def test_moves_leave_the_list_as_it_was():
             "2,000,001 possible posteriors, and at most 2,000,000 can be listed here. Use at most 1,999,999",
         ),
         (100, 6, "96,560,646 possible posteriors"),
-        (10**9, 1000, r"about 10[⁰¹²³⁴-⁹]+ possible posteriors.* at most 2 throws or fewer"),
+        (10**9, 1000, r"about 10[⁰¹²³⁴-⁹]+ possible posteriors.* at most 2 throws, or fewer"),
     ],
 )
 def test_lists_that_are_too_long_are_refused_at_once_with_their_length_and_a_remedy(n, sides, words, monkeypatch):

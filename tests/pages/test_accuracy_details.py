@@ -119,7 +119,7 @@ def test_binary_formulas_have_the_numbers_of_the_nodes():
     assert "Lap$(6/\\varepsilon)$" in said
     assert "$2|I| = 6$" in said
     assert "\\omega = e^{-\\varepsilon/2}$; a fair coin up to ε = 1.386." in said
-    assert "= 2.303$; repeated while a count is negative, at most 101 times" in said
+    assert "= 2.303$; the release is repeated while a count is negative, at most 101 times" in said
     assert "\\lceil" not in said
 
 

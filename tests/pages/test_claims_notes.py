@@ -147,7 +147,7 @@ def test_section_2_3_1_loss_at_delta_is_that_over_all_neighbours(sides: int) -> 
     assert at_point(at, "proved", 2.0) == float(bound.certified)
     assert "as stated, exceeded" not in traces(at)
     pure = mechanisms.smooth_loss(die, epsilon=1.0, delta=0.05)
-    assert f"it is ${pure:.4g}$ nats" in everything(at)
+    assert f"the exact loss is ${pure:.4g}$ nats" in everything(at)
 
 
 def test_section_2_3_1_a_delta_that_is_enough_alone_leaves_no_loss() -> None:
@@ -204,7 +204,7 @@ def test_lemma_2_2_probability_is_summed_over_every_table() -> None:
 def test_of_too_many_candidates_as_many_are_shown_as_is_possible(claim: BoundClaim) -> None:
     for query, most in (({"bounds.size": "300"}, 299), ({"bounds.sides": "6"}, 5)):
         at = opened(claim, **query)
-        one_sentence(at, f"Use at most {most} throws or fewer sides")
+        one_sentence(at, f"Use at most {most} throws, or fewer sides")
         assert f"The page shows the nearest possible setting: records or trials = {most}." in sentences(at)[0]
         assert "bounds" in figures(at)
         assert "of the Notes" in headline(at)

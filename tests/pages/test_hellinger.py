@@ -88,7 +88,7 @@ def test_enumeration_says_what_it_went_through_and_is_refused_in_a_sentence_beyo
     (line,) = (trace for trace in curves if trace.get("name") == DieMethod.ENUMERATED.value)
     assert max(line["x"]) < 500
     put(at, "box.hellinger.n", "500")
-    refused = "501 possible posteriors, and at most 500 can be listed here. Use at most 499 throws or fewer sides."
+    refused = "501 possible posteriors, and at most 500 can be listed here. Use at most 499 throws, or fewer sides."
     assert f"There is no proof by enumeration here. A die of 2 sides thrown 500 times has {refused}" in everything(at)
     assert DieMethod.ENUMERATED.value not in table(at)
     assert "Enumeration" not in headline(at)
@@ -135,7 +135,7 @@ def test_the_plane_shows_the_chosen_sensitivity() -> None:
 )
 def test_too_many_posteriors_are_one_sentence_and_the_picture_is_of_the_most(query: dict[str, str], most: int) -> None:
     at = open_page(PAGE, **query)
-    said = f"at most {most} throws or fewer sides. The page shows the nearest possible setting: throws = {most}."
+    said = f"at most {most} throws, or fewer sides. The page shows the nearest possible setting: throws = {most}."
     one_sentence(at, said)
     assert at.select_slider(key="parameter.hellinger.n").options[-2] == str(most)
     assert set(figures(at)) >= ALWAYS - {"hellinger.sides"}

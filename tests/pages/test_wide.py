@@ -374,7 +374,7 @@ def test_the_fourier_increment_of_an_experiment_is_simulated_once_and_in_steps(m
     query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
     few = dict.fromkeys(("laplace", "sampling", "sampling_many", "residuals"), "no")
     at = open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
-    assert "simulated for 90% of releases without a negative count" in everything(at)
+    assert "found by simulation so that 90% of releases have no negative count" in everything(at)
     assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
     assert max(drawn) <= 2**19, "one step is a small part of the work"
 

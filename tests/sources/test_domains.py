@@ -198,5 +198,5 @@ def test_a_description_fits_the_table_that_it_describes_and_no_other() -> None:
 
 
 def test_a_column_has_no_other_columns_domain() -> None:
-    with pytest.raises(InputError, match='The domain of "a" is that of "b"'):
+    with pytest.raises(InputError, match='The domain of column "a" has the name of another column, "b"'):
         DeclaredColumn("a", Cuts("b", (1,)))

@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a step is no table": (HEAD + "steps = [1]", "Step 1 must be a table"),
     "unknown part of a step": (HEAD + STEP + "color = 1", 'Step 1 has no part called "color"'),
     "empty sentence": (HEAD + STEP.replace("Move it.", "  "), "Step 1 needs do"),
-    "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"up to {MOST_LETTERS} are shown"),
+    "long sentence": (HEAD + STEP.replace("Look.", "x" * (MOST_LETTERS + 1)), f"the limit is {MOST_LETTERS}"),
     "long with names": (HEAD + STEP.replace("Look.", "{dysp} " * 20), "With readable names"),
     "unknown page": (HEAD + STEP + STEP.replace("explore", "admin"), 'Step 2: there is no page called "admin"'),
     "page is no text": (HEAD + STEP.replace('"explore"', "[]"), "there is no page called"),
@@ -168,11 +168,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
     "follower is no text": (HEAD + "next = [1]" + STEP, "no story called"),
-    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; there are curator, recipient'),
+    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; choose one of curator, recipient'),
     "a seat that is no text": ("seat = 1\n" + HEAD + STEP, "The story: there is no seat called"),
     "the curator's seat at a person's own table": (
         HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',
-        "Step 1 shows the curator's view of a person's own table",
+        "Step 1 cannot set the seat curator",
     ),
     "an epsilon that no step has asked for": (
         HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',

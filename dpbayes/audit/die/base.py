@@ -11,7 +11,7 @@ from dpbayes.base.text import many
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.posteriors.hellinger import Die
 
-TABLES = "A table is the number of throws on each side."
+TABLES = "Each table is shown by the number of throws on each side."
 """How tables are described."""
 
 

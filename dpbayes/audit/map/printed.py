@@ -97,11 +97,11 @@ AUDIT = Audit(
     kind=PrintedMap,
     report=audit_printed_map,
     picture=_densities,
-    tables="A table is the number of records in the first state and in the second state.",
+    tables="Each table is shown by the numbers of records in the first and in the second state.",
     numbers=lambda mechanism, n: 1,
     not_recalibrated=(
-        "There is no recalibration, because no bound on the privacy loss holds for every n. Private MAP scores by mass "
-        "instead, and its ε holds."
+        "There is no recalibration, because no bound on the privacy loss holds for every n. Private "
+        "MAP uses posterior masses as scores instead, and its ε holds."
     ),
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",

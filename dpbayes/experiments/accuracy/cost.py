@@ -113,8 +113,8 @@ def refuse_large_runs(cost: Cost) -> None:
     values = size.epsilons * size.local_cells
     if values > MOST_NUMBERS or size.decisions > MOST_DECISIONS:
         raise InputError(
-            f"The tables of the target and its children have {size.local_cells:,} cells: with "
-            f"{many(size.epsilons, 'epsilon')} too many to hold in memory. Choose another target"
+            f"The tables of the target and its children have {size.local_cells:,} cells. With "
+            f"{many(size.epsilons, 'epsilon')}, the results do not fit in memory. Choose another target"
             f"{' or fewer epsilons' if size.epsilons > 1 else ''}."
         )
     if size.drawn > MOST_DRAWN:
@@ -125,8 +125,8 @@ def refuse_large_runs(cost: Cost) -> None:
         )
     if size.states * size.patterns > 4 * MOST_NUMBERS:
         raise InputError(
-            f"{size.patterns:,} test records with {size.states:,} states of the target are too many to hold in "
-            "memory. Test on fewer."
+            f"{size.patterns:,} test records with {size.states:,} states of the target do not fit in "
+            "memory. Use fewer test records."
         )
     results = size.repeats * size.epsilons * size.curves
     seconds = cost.total_seconds

@@ -57,7 +57,7 @@ STRENGTH = Parameter(
     high=1,
     typical=1,
     title="strength of the model",
-    description="At 1 every probability is uniform on (0, 1), at 0.4 on (0.3, 0.7). At 0 all are 0.5.",
+    description="At 1, every probability is uniform on (0, 1). At 0.4, it is uniform on (0.3, 0.7). At 0, all are 0.5.",
 )
 STEALTH = Parameter(
     "",

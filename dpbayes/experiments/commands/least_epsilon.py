@@ -230,7 +230,7 @@ def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
 
 def _network(args: argparse.Namespace, table: Dataset | None) -> Network:
     if table is None and not args.network:
-        raise InputError("Give a --table, or the --network with tables of probabilities from which tables are planned.")
+        raise InputError("Give a --table, or a --network with known probabilities, from which tables are sampled.")
     return network_of(args, table)
 
 
@@ -242,7 +242,7 @@ def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
 
 def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:
     if args.mechanism not in NAMES:
-        raise InputError(f"There is no mechanism {brief(args.mechanism)}; there are {', '.join(NAMES)}.")
+        raise InputError(f"There is no mechanism {brief(args.mechanism)}; choose one of {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
     parameters = {name: parameter for name, parameter in parameters_of(kind).items() if name != "epsilon"}
     texts = dict(_whole_pair(word) for word in args.set)

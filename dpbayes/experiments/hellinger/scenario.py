@@ -70,7 +70,7 @@ CALIBRATION = Choice(
     title="smooth mechanism",
     labels=("proved by enumeration", "proved", "as stated in the Notes"),
     description="Proved: the run for which (ε, δ) is proved for every die. Proved by enumeration: also the run at "
-    "the largest internal ε at which all pairs of tables keep (ε, δ), for at most "
+    "the largest internal ε at which all pairs of tables satisfy (ε, δ), for at most "
     f"{MOST_ENUMERATED} tables. As stated in the Notes: the run at (ε, δ), for which only (1.5 ε, δ/2) is proved.",
 )
 

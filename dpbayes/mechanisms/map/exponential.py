@@ -118,9 +118,9 @@ class MapExponential:
     @property
     def formula(self) -> str:
         return (
-            f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
-            f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
-            f"all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
+            f"For every row, one of $G = {self.cells:,}$ cells is chosen, with probability proportional to its prior "
+            f"mass times $\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum "
+            f"of all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
             "All nodes share $\\varepsilon$, so large networks need a large $\\varepsilon$."
         )
 
@@ -140,7 +140,7 @@ class MapExponential:
 
     @property
     def claimed(self) -> Guarantee:
-        """epsilon, as [Zhang16] Corollary 4 states, with records one apart."""
+        """epsilon, as [Zhang16] Corollary 4 states, for tables that differ in one record."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
 
     @property

@@ -47,7 +47,8 @@ class PrintedMap:
         object.__setattr__(self, "points", whole_number("points", self.points, low=2, high=_MOST_TABLE))
         if (self.n + 1) * self.points > _MOST_TABLE:
             raise InputError(
-                f"A table of {self.n + 1:,} distributions over {self.points:,} points is too large. Use fewer."
+                f"A table of {self.n + 1:,} distributions over {self.points:,} points is too large. "
+                f"Use fewer records or points."
             )
 
     @property

@@ -51,8 +51,9 @@ class NoiseLaw:
             return 1.0
         if self.noise is not other.noise or self.noise is not Noise.REAL:
             raise InputError(
-                f"The noise is {self.noise.value} at scale {numeral(self.scale, 6)}, but {other.noise.value} at scale "
-                f"{numeral(other.scale, 6)} are required. Sample the noise from the required distribution."
+                f"The noise consists of {self.noise.value} with scale {numeral(self.scale, 6)}, but "
+                f"{other.noise.value} with scale {numeral(other.scale, 6)} are required. Sample the "
+                f"noise from the required distribution."
             )
         return other.scale / self.scale
 

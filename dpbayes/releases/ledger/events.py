@@ -221,5 +221,5 @@ def _read(text: str | int | None) -> Fraction | None:
         return None
     amount = Fraction(str(text))
     if str(amount) != text:
-        raise ValueError(f"{text} is not how a fraction is written")
+        raise ValueError(f"{text} is not a fraction in lowest terms")
     return amount

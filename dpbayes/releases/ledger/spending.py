@@ -158,7 +158,7 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
         raise LedgerError(f"Row {after} of the ledger is not a reservation for this request. Make a new request.")
     if newest is None or newest.row == after:
         return
-    became = "Its release can be shown again at no cost." if newest.release else "It has no release yet."
+    became = "Its release can be shown again at no cost." if newest.release else "The request has no release yet."
     raise RepeatedRequestError(
         f"This request was made before, in row {newest.row}. {became} A new release has the full cost.", newest.row
     )

@@ -146,7 +146,7 @@ def name_parts(text: str) -> Name:
         quoted = re.match(r'"((?:[^"]|"")+)"(?=\.|\Z)', rest)
         plain = quoted or re.match(r'([^."]+)(?=\.|\Z)', rest)
         if plain is None or len(parts) == MOST_PARTS:
-            raise InputError('A table is written NAME or SCHEMA.NAME; a part with a dot or a quote goes in "quotes".')
+            raise InputError('A table is written NAME or SCHEMA.NAME; put a part with a dot or a quote in "quotes".')
         parts.append(plain[1].replace('""', '"') if quoted else plain[1])
         rest = rest[plain.end() :]
         if not rest:
@@ -189,7 +189,10 @@ def _spark(rest: str) -> Address:
     elif "@" in place:
         raise InputError(TOKEN)
     elif not re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?|yarn|(spark|k8s)://\S+", place):
-        raise InputError("Spark is local[2], yarn, spark://HOST:PORT, k8s://URL, or sc://HOST:PORT for Spark Connect.")
+        raise InputError(
+            "After spark:, an address needs local[2], yarn, spark://HOST:PORT, k8s://URL, or "
+            "sc://HOST:PORT for Spark Connect."
+        )
     return Address("spark", place, table)
 
 

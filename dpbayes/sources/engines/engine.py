@@ -125,7 +125,7 @@ class DeclaredTable:
     def counting(self, network: Network) -> Work[Counts]:
         """Count the records of every cell.
 
-        Errors: InputError for a value that is not declared, and for whatever the engine cannot do.
+        Errors: InputError for a value that is not declared, and if the engine fails.
         """
         return mapped(self.engine.tally(network, self.columns), lambda tally: self._counts(network, tally))
 

@@ -25,7 +25,8 @@ LOG_RATIO = Claim(
     "The absolute log-ratio is a metric",
     r"d(a, b) = |\ln(a/b)|",
     Verdict.AMENDED,
-    "The distance is infinite if exactly one of a and b is 0. This excludes Bernoulli variables of probability 0 and "
+    "The distance is infinite if exactly one of a and b is 0. This excludes Bernoulli variables of "
+    "probability 0 and "
     "1.",
 )
 
@@ -118,7 +119,7 @@ LEMMA_7 = Claim(
     "Discrete Bayesian networks are Lipschitz",
     r"L = \ln(1/\epsilon), \quad \rho = \sum_k 1\{x_k \ne y_k\}",
     Verdict.FALSE,
-    "A changed value also enters the terms of its children. Its weight must be 1 + the number of children.",
+    "A changed value also enters the terms of its children. Its weight must therefore be 1 + the number of children.",
     mechanism="PosteriorSampler",
 )
 
@@ -189,8 +190,8 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - No CPT entry is below $\\epsilon = \\omega = {least:g}$.
 - **As stated**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
 - **Proved**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the term of the node and in those of
-  its children. {escaped(network.names[busy])} has the most children, {int(weights[busy]) - 1}, so $L \\cdot
-  {int(weights[busy])} = {certified}$ nats; exactly ${exact}$, by the numbers of states of the nodes.
+  its children. {escaped(network.names[busy])} has the most children, {int(weights[busy]) - 1}, so the constant is
+  $L \\cdot {int(weights[busy])} = {certified}$ nats. With the number of states of each node, it is exactly ${exact}$.
 - The lemma holds as stated if all nodes are independent; this network has {len(network.edges)}
   {"arrow" if len(network.edges) == 1 else "arrows"}.
 """
@@ -219,7 +220,7 @@ EXHIBITS: dict[str, Exhibit] = {
         move,
         lemma_7_text,
         (Axis.OMEGA,),
-        "that one changed value moves the log-likelihood by at most {} nats",
+        "that one changed value changes the log-likelihood by at most {} nats",
         "move of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
         (counterexample_lemma_7,),

@@ -51,7 +51,7 @@ THEOREM_2_I = Claim(
     "A posterior sample is 2Lρ-private (Ass. 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
-    "The factor 2 cannot be improved: a parameter to which the prior gives little mass loses almost all of it.",
+    "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L rho.",
     mechanism="PosteriorSampler",
 )
 
@@ -177,8 +177,8 @@ ALGORITHM_1 = Claim(
     "Answers from posterior samples are private",
     r"k \text{ answers}: \; \epsilon = 2 L \rho",
     Verdict.AMENDED,
-    "Theorem 2 covers one sample, and the loop does not compose the losses. k answers cost k times as much, "
-    "or k (L rho)^2/2 in zero-concentrated terms.",
+    "Theorem 2 covers one sample, and the loop does not compose the losses. k answers cost k times "
+    "as much; in zCDP, they cost k (L rho)^2/2.",
     mechanism="PosteriorSampler",
 )
 

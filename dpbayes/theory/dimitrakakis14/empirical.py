@@ -111,7 +111,7 @@ def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
-- $n = {n}$ samples in $m = {m}$ cells; the lemma asks for $m \\le \\log_2 \\sqrt{{1/\\delta}} =
+- $n = {n}$ samples in $m = {m}$ cells; the lemma requires $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
 - **As stated**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
   \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.

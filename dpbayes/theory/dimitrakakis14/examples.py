@@ -14,7 +14,7 @@ from dpbayes.theory.claims.setting import EvaluationPoint
 from dpbayes.theory.dimitrakakis14.game import GammaPair
 
 C = exponential_concentration(1.0)
-SUPPOSED = Assumption("Assumption 1 (supposed here): the log-likelihood moves by Lρ at most", holds=True)
+SUPPOSED = Assumption("Assumption 1 (assumed here): the log-likelihood changes by at most Lρ", holds=True)
 EXPONENTIAL = Assumption("Assumption 2: exponential records under Exp(1) have c = 1", holds=True)
 TRIMMED = Assumption("Assumption 1: the coin’s log-odds are between −Lρ and Lρ", holds=True)
 

@@ -28,7 +28,8 @@ ASSUMPTION_2 = Claim(
     "The prior gives rough parameters little mass",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "Required for all L >= 0, it excludes the paper's own binomial example. L >= L0 is enough.",
+    "If the condition is required for all L >= 0, it excludes the paper's own binomial example. "
+    "Requiring it for L >= L0 is sufficient.",
     mechanism="PosteriorSampler",
 )
 
@@ -250,7 +251,7 @@ def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: at most ${_exponent(at)} = {printed}$.
 - **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Any other mean makes the mass
   larger.
-- With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$ it would be $e^{{-2\\lambda L}} = {mended}$.
+- With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$, the mass would be $e^{{-2\\lambda L}} = {mended}$.
 """
 
 

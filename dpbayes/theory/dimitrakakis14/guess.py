@@ -74,10 +74,10 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     exact = normal_variation(pair, answers=answers)
     worst = [number(float(le_cam(1 - value, distance=apart)[0])) for value in (bound.printed, bound.certified, exact)]
     return f"""
-- Two tables of $n = {n}$ numbers that differ by $\\rho = {apart:g} = 2\\delta$ in one; a normal’s mean under $N(0, 1)$,
-  variance 1. One sample from either posterior has $\\mathrm{{KL}} = \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$
-  nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
-- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 less the total variation distance. For the worse of
+- Two tables of $n = {n}$ numbers, one of which differs by $\\rho = {apart:g} = 2\\delta$. The numbers are normal with
+  variance 1, and their mean has the prior $N(0, 1)$. One sample from either posterior has $\\mathrm{{KL}} =
+  \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
+- The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 minus the total variation distance. For the worse of
   the two tables, a guess has a mean error of at least $\\delta$ times the overlap.
 - **As stated**, for one answer: the distance ${printed}$ and an error of at least ${worst[0]}$.
 - **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$ and an error of at least

@@ -35,7 +35,8 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "Among finitely many candidates, none has the shifted score. For the unnormalised weights of one table the lemma "
+    "With finitely many candidates, there may be none with the shifted score. For "
+    "the unnormalised weights of one table the lemma "
     "holds.",
 )
 
@@ -60,7 +61,7 @@ def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
-        raise InputError("The weights differ by more than can be written as a number; choose a smaller epsilon.")
+        raise InputError("The ratio of the weights is too large to compute. Choose a smaller epsilon.")
     return evaluate_over_epsilons(at, lambda epsilon: sliding(epsilon, shift=np.array([shift])))
 
 
@@ -76,7 +77,7 @@ def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
 - **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
-  $s\\,S(x)$, which it is exactly.
+  $s\\,S(x)$. This is the exact ratio.
 - Both statements are about the unnormalised weights of a single table. The statement is false for probabilities,
   because there may be no candidate with the shifted score.
 """
@@ -89,8 +90,9 @@ DILATION = Claim(
     "Dilation",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
-    "No candidate has the dilated score, and the good event is stated as its complement. The weights satisfy "
-    "the lemma off an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+    "There may be no candidate with the dilated score, and the lemma confuses the good event with "
+    "its complement. The weights satisfy the lemma outside an event of probability |R| exp(-epsilon "
+    "/ (2 (e^lambda - 1))).",
 )
 
 
@@ -177,7 +179,7 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
 
 BASELINE = Claim(
     Reference("Notes", "Section 3.2"),
-    "Smooth sensitivity beats Laplace noise",
+    "Smooth sensitivity has a smaller error than Laplace noise",
     r"",
     Verdict.UNCLEAR,
     "The Notes do not state the noise, epsilon and delta. In the comparisons of this program, noise on the counts "

@@ -68,8 +68,8 @@ GLOBAL = Claim(
     "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "The loss is at least half of epsilon, and more with a strong prior. The weights hardly differ, so the "
-    "error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights of the "
+    "candidates hardly differ, so the error tends to 1.",
 )
 
 
@@ -214,7 +214,7 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 - **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
 - **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
-  prior. Without any $\\delta$ it is ${pure}$ nats.
+  prior. At $\\delta = 0$, the exact loss is ${pure}$ nats.
 """
 
 

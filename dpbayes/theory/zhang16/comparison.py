@@ -55,7 +55,7 @@ def comparison_bound(network: Network) -> Bound:
     """
     size, rows = len(network.names), int(network.rows_per_node.max())
     certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
-    few = Assumption("No node is a child of more than half the graph.", rows <= 2 ** (size / 2))
+    few = Assumption("No node has more than half of the nodes as parents.", rows <= 2 ** (size / 2))
     printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
     return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace's", assumptions=(few,))
 

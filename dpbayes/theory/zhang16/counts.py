@@ -90,7 +90,7 @@ def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
   another count by 1.
 - **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, for every $n$, so the curve is constant.
 - **Proved**: 2 for each node whose family has more than one cell, ${certified}$.
-- **Exact**: the counts of two records that differ in every column, one taken from the other.
+- **Exact**: the L1 distance between the counts of two records that differ in every column.
 """
 
 
@@ -125,7 +125,8 @@ def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.
 - **As stated**: $\\epsilon = {printed}$ nats.
-- **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, as one record moves ${moved}$ counts by 1.
+- **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, because one record moves
+  ${moved}$ counts by one.
 - **Exact**: two records that differ in every column. Clipping to $[0, n]$ does not reduce the loss: counts that are
   clipped to 0 or to $n$ have the same loss.
 """

@@ -11,8 +11,8 @@ FIGURE_1 = Claim(
     r"\text{accuracy}(\epsilon), \quad 16 \text{ features}, \quad n = 50, \quad 100 \text{ repeats}",
     Verdict.UNCLEAR,
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the "
-    "curves can be reproduced. The sampler overtakes the other mechanisms only at the epsilon stated in the "
-    "paper, which is not an epsilon of records, and never at the proved epsilon.",
+    "curves can be reproduced. At the epsilon stated in the paper, the sampler becomes more accurate than the "
+    "other mechanisms, but this epsilon does not cover whole records. At the proved epsilon, it never does.",
     page="Accuracy",
 )
 FIGURE_2 = Claim(
@@ -20,9 +20,9 @@ FIGURE_2 = Claim(
     "Regression error against the prior precision",
     r"\text{MSE}(b), \quad B = 10/\sqrt b, \quad 2 L(w) \text{ falls with } B",
     Verdict.AMENDED,
-    "On census-like records, errors grow with b, a sample costs little more, and epsilon falls if it is "
-    "charged per record: the stated 2 L(w) is never below n/sigma^2 = 37,000. The census extract itself is "
-    "not public here.",
+    "On census-like records, the error grows with b, and a private sample has little more error. The proved "
+    "epsilon per record falls with b, but the stated 2 L(w) is never below n/sigma^2 = 37,000. The census extract "
+    "of the paper is not available here.",
     page="Regression",
 )
 CLAIMS: tuple[Claim, ...] = (FIGURE_1, FIGURE_2)

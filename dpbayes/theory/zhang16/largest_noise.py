@@ -149,7 +149,7 @@ def measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 def clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1, for the clipped updates."""
     return proposition_1_formula(subject, at, bound).replace(
-        "the exact quantile", f"or $n = {subject.records}$ if $n$ is smaller: no count leaves $[0, n]$"
+        "the exact quantile", f"or $n = {subject.records}$ if $n$ is smaller, because no count leaves $[0, n]$"
     )
 
 

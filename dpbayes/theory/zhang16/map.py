@@ -91,7 +91,7 @@ def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
-- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$, for every $n$.
+- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$ for every $n$.
 - **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
   up to ${certified}$.
 - If the score is the posterior mass of a set instead, the sensitivity $\\Delta$ suffices, and so does

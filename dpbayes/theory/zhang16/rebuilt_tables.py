@@ -37,7 +37,8 @@ ALGORITHM_2 = Claim(
     "The Fourier posterior is private",
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
-    "The posterior is post-processing of Corollary 2, because t does not depend on the data. Its parameters can be "
+    "The posterior is post-processing of the release of Corollary 2, because t does not depend on "
+    "the data. The parameters of the posterior can be "
     "negative.",
     page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
@@ -48,8 +49,8 @@ THEOREM_3 = Claim(
     r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
     r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
     Verdict.LOOSE,
-    "The bound holds for all tables at once. A single table needs only its own coefficients, whose errors add "
-    "in squares.",
+    "The bound holds for all tables at once. A single table needs only its own coefficients, and the "
+    "squares of their errors add up.",
     mechanism="LaplaceFourier",
 )
 
@@ -93,7 +94,7 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
         table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta),
         "L1 error of a family's table (records)",
         1 - delta,
-        (Assumption("Delta is between 0 and 1, both left out.", 0 < delta < 1),),
+        (Assumption("delta must lie strictly between 0 and 1.", 0 < delta < 1),),
     )
 
 

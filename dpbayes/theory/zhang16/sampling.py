@@ -256,7 +256,7 @@ THEOREM_4_1 = Claim(
     "A posterior sample is 2L-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
-    "The claim holds for one sample with distances between the values of families. One record may change these values "
+    "The claim holds for one sample, with distances between the values of families. One record may change these values "
     "at every node, so the loss is 2 sum_i L_i times the number of samples.",
     mechanism="PosteriorSampler",
 )

@@ -61,11 +61,12 @@ def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
-- A network of $|I| = {nodes}$ binary nodes, as many as here, with constants $L_i = L\\,i/|I|$, $L = {level}$; a
-  record that changes every family by distance $\\rho_i = 1$.
+- A network of $|I| = {nodes}$ binary nodes, the number of nodes in this network, with constants
+  $L_i = L\\,i/|I|$, $L = {level}$. A record changes every family by distance $\\rho_i = 1$.
 - **As stated**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
 - **Proved**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
-- **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and goes from the likelier state to the other one.
+- **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and the record changes from the more probable
+  state of each node to the other state.
 """
 
 
@@ -205,7 +206,7 @@ LEMMA_2 = Claim(
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
-    "With distances between the values of families, the sum of L_i rho_i holds and is smaller.",
+    "With distances between the values of families, the bound sum_i L_i rho_i holds and is smaller.",
     mechanism="PosteriorSampler",
 )
 ASSUMPTION_2 = Claim(

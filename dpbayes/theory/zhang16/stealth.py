@@ -160,7 +160,7 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     size = len(subject.network.closure)
     return f"""
 - **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
-- **Proved**, for the released tables: a sum over the families that lie in no other, ${certified}$, with
+- **Proved**, for the released tables: a sum over the families that no other family contains, ${certified}$, with
   $|N_I| = {size}$. Both are for the stated noise; neither depends on $\\epsilon$.
 - The bound $e^{{-t}}$ is proved if $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
   \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$. The corollary requires only $t > 0$.
@@ -253,8 +253,8 @@ def counterexample_corollary_3() -> Counterexample:
     network = full(4)
     return Counterexample(
         COROLLARY_3,
-        f"The complete graph of four nodes, no records, t = {limit.t:g}; the truth is a lower limit (doubt one in a "
-        f"billion) from {limit.draws:,} simulated releases",
+        f"The complete graph of four nodes, no records, t = {limit.t:g}; the true value is replaced "
+        f"by a lower confidence limit (error probability one in a billion) from {limit.draws:,} simulated releases",
         truth=1 - limit.limit,
         printed=1 - limit.printed,
         certified=float(negative_table_probability(network, noise=printed_noise(network), t=limit.t)),
@@ -293,7 +293,7 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
-        unit="records invented in every table",
+        unit="records added to every table",
     )
 
 

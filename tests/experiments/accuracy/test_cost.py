@@ -112,5 +112,5 @@ def test_records_that_no_step_could_draw_are_refused():
 def test_tables_too_large_to_hold_are_refused():
     parents = [f"p{i}" for i in range(18)]
     large = Network.from_edges([*parents, "y"], [(p, "y") for p in parents])
-    with pytest.raises(InputError, match="too many to hold in memory"):
+    with pytest.raises(InputError, match="not fit in memory"):
         AccuracyPlan(network=large, target="y", epsilons=(1.0,), methods=(METHODS["laplace"],))

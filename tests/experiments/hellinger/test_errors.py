@@ -250,7 +250,7 @@ def test_a_bad_scenario_is_refused(name, bad):
 
 def test_a_die_with_too_many_posteriors_is_refused_when_it_is_made():
     for scenario in (Scenario(sides=6, n=100), Scenario(sides=3, n=1000)):
-        with pytest.raises(InputError, match=r"Use at most \d+ throws or fewer sides"):
+        with pytest.raises(InputError, match=r"Use at most \d+ throws, or fewer sides"):
             error_laws([scenario], noise(scenario.sides, 10))
 
 

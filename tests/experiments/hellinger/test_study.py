@@ -262,7 +262,7 @@ def test_files_carry_the_settings(tmp_path, capsys):
         ("--balance odd", "balance must be one of: balanced, skewed, by share."),
         ("--calibration ''", "calibration must be one of"),
         ("--seed -1", "seed must"),
-        ("--sides 3 --n 1000", "Use at most 630 throws or fewer sides"),
+        ("--sides 3 --n 1000", "Use at most 630 throws, or fewer sides"),
         ("--settings hellinger.throws=5", 'There is no setting "throws"'),
         ("--out results.txt", "that ends in .csv or .parquet"),
         ("--n 3 --out /nowhere/at/all.csv", "nowhere"),

@@ -158,5 +158,5 @@ def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed()
     for attempt in (enumerated_on, lambda die, epsilon, delta: enumerated_epsilon(die, epsilon=epsilon, delta=delta)):
         with pytest.raises(InputError, match=r"501 possible posteriors, and at most 500 .* Use at most 499 throws"):
             attempt(Die((1.0, 1.0), MOST_ENUMERATED), 1.0, 1e-5)
-    with pytest.raises(InputError, match="Use at most 30 throws or fewer sides"):
+    with pytest.raises(InputError, match="Use at most 30 throws, or fewer sides"):
         enumerated_on(Die((1.0,) * 3, 10**6), 1.0, 1e-5)

@@ -278,7 +278,7 @@ def test_a_bad_delta_is_refused_in_one_sentence(delta):
 
 @pytest.mark.parametrize(("kind", "options"), LISTED.values(), ids=LISTED)
 def test_too_many_candidates_are_refused_before_anything_is_computed(kind, options):
-    with pytest.raises(InputError, match="Use at most 1,998 throws or fewer sides"):
+    with pytest.raises(InputError, match="Use at most 1,998 throws, or fewer sides"):
         kind(die=Die((1.0,) * 3, 10**6), epsilon=1.0, **options)
 
 

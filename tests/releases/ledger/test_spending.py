@@ -126,7 +126,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "alice" not in spending.closing.reason
     account = ledger.account_of(path, "votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. It has no release yet"):
+    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. The request has no release yet"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):

@@ -292,7 +292,7 @@ def test_a_folder_without_a_file_and_one_of_different_columns_are_refused(tmp_pa
         dp.count(over(columns), source)
     written(tmp_path, pa.table({"x": ["1"]}), "a.parquet")
     written(tmp_path, pa.table({"x": [1]}), "b.parquet")
-    with pytest.raises(InputError, match=r'holds string in "a\.parquet" and int64 in "b\.parquet"'):
+    with pytest.raises(InputError, match=r'has string in "a\.parquet" and int64 in "b\.parquet"'):
         dp.count(over(columns), source)
 
 

@@ -87,7 +87,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     titles = ", ".join(method.title for method in AWARE if method in methods)
     return [
         f"- **{titles}**: the same releases with a noise-aware posterior: $\\hat\\theta$ is the mean of "
-        f"$p(\\theta \\mid \\text{{release}})$, of {POINTS} possible counts of every row."
+        f"$p(\\theta \\mid \\text{{release}})$, computed with {POINTS} possible counts for every row."
     ]
 
 

@@ -166,14 +166,14 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     if PRINTED in methods:
         lines.append(
             f"- **{PRINTED.title}**: {closure_size}$t = -\\ln(1 - {latex(plan.stealth, 12)}) = "
-            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; repeated while a count is negative, "
-            f"at most {ATTEMPTS + 1} times, then clipped at zero."
+            f"{numeral(increment(releases, Calibration.AS_PRINTED), 4)}$; the release is repeated "
+            f"while a count is negative, at most {ATTEMPTS + 1} times, and is then clipped at zero."
         )
     if CERTIFIED in methods:
         t = "t" if plan.noise is Noise.WHOLE else f"t = {latex(increment(releases, Calibration.CERTIFIED))}"
         lines.append(
-            f"- **{CERTIFIED.title}**: {closure_size}${t}$, simulated {'at each ε ' if t == 't' else ''}for "
-            f"{numeral(100 * plan.stealth, 12)}% of releases without a negative count; clipped at "
+            f"- **{CERTIFIED.title}**: {closure_size}${t}$, found by simulation{' at each ε' if t == 't' else ''} "
+            f"so that {numeral(100 * plan.stealth, 12)}% of releases have no negative count; clipped at "
             f"zero.{plan.noise.drawn}"
         )
     return lines

@@ -158,7 +158,7 @@ def _same_kinds(
     for name, kind, other in zip(names, kinds, here, strict=False):
         if kind != other:
             raise InputError(
-                f"Column {brief(name)} holds {kind_text(kind)} in {brief(first.path.name)} and {kind_text(other)} in "
+                f"Column {brief(name)} has {kind_text(kind)} in {brief(first.path.name)} and {kind_text(other)} in "
                 f"{brief(part.path.name)}. The files of a folder must have the same columns."
             )
     return here

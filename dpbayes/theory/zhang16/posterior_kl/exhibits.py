@@ -142,8 +142,8 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
     deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
-        f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = "
-        f"\\bigl(-\\tfrac12 \\cdot {total} \\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
+        f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = \\bigl(-\\tfrac12 \\cdot {total} "
+        f"\\cdot \\ln {number(at.knobs.delta)}\\bigr)^{{1/2}} = {number(deviation)}",
         number(deviation),
     )
 
@@ -179,7 +179,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
-        "convolution of a distribution that dominates those of all rows"
+        "the convolution of convolution of a distribution that dominates those of all rows"
         if tails.is_convolved
         else ("the rows differ too much for a convolution here; Chernoff's bound is used instead")
     )

@@ -64,7 +64,7 @@ def _short(story: Story) -> None:
     for text in (story.question, *texts, *questions, story.learnt):
         if len(text) > MOST_LETTERS:
             raise InputError(
-                f"With readable names, {brief(text)} has {len(text):,} letters; up to {MOST_LETTERS} are shown."
+                f"With readable names, {brief(text)} has {len(text):,} letters; the limit is {MOST_LETTERS}."
             )
 
 
@@ -88,7 +88,7 @@ def _checked_table(whose: str, given: object, names: Iterable[str]) -> Mapping[s
     names = tuple(names)
     for name in given:
         if name not in names:
-            raise InputError(f"{whose} has no part called {brief(name)}; there are {', '.join(names)}.")
+            raise InputError(f"{whose} has no part called {brief(name)}; choose one of {', '.join(names)}.")
     return given
 
 
@@ -98,7 +98,7 @@ def _sentence(whose: str, table: Mapping[str, Any], name: str) -> str:
         raise InputError(f"{whose} needs {name} = a text that is not empty.")
     text = " ".join(text.split())
     if len(text) > MOST_LETTERS:
-        raise InputError(f"{whose} has a text of {len(text):,} letters in {name}; up to {MOST_LETTERS} are shown.")
+        raise InputError(f"{whose} has a text of {len(text):,} letters in {name}; the limit is {MOST_LETTERS}.")
     return text
 
 
@@ -109,7 +109,7 @@ def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
     seats = {seat.value: seat for seat in Seat}
     name = table["seat"]
     if not isinstance(name, str) or name not in seats:
-        raise InputError(f"{whose}: there is no seat called {brief(name)}; there are {', '.join(seats)}.")
+        raise InputError(f"{whose}: there is no seat called {brief(name)}; choose one of {', '.join(seats)}.")
     return seats[name]
 
 
@@ -120,9 +120,9 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
     view = view_of(page) if isinstance(page, str) else {}
     page = place_now(page) if isinstance(page, str) else page
     if not isinstance(page, str) or page not in PARTS:
-        raise InputError(f"{whose}: there is no page called {brief(page)}; there are {', '.join(PARTS)}.")
+        raise InputError(f"{whose}: there is no page called {brief(page)}; choose one of {', '.join(PARTS)}.")
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
-        parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
+        parts = f"choose one of {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
     query = {**everywhere, **view, **_query(whose, table.get("settings", {}))}
     carried = _carried(whose, query, before)
@@ -130,7 +130,7 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
     _asks_of_the_network(whose, settings)
     seat = _seat(whose, table) or seat
     if seat is Seat.CURATOR and settings.data.partition(":")[0] in ("upload", CONNECTED):
-        raise InputError(f"{whose} shows the curator's view of a person's own table: leave `seat` out.")
+        raise InputError(f"{whose} cannot set the seat curator for an uploaded or connected table. Leave `seat` out.")
     return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")), seat, tuple(carried.values()))
 
 
@@ -155,7 +155,7 @@ def _guess(whose: str, given: object) -> Guess | None:
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         names = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {names}.")
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; choose one of {names}.")
     return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
 
 
