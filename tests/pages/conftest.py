@@ -141,9 +141,9 @@ def no_hand_moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def frames_are_offered() -> Iterator[None]:
     """Work out what the browser shows while a hand moves, anew."""
-    frames.of_everybody.clear()
+    frames.shared_frames.clear()
     yield
-    frames.of_everybody.clear()
+    frames.shared_frames.clear()
 
 
 @pytest.fixture(autouse=True)

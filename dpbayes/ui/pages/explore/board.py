@@ -32,7 +32,7 @@ from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
-from dpbayes.ui.pages.explore.simulations import shared_simulations
+from dpbayes.ui.pages.explore.simulations import shared_simulations, simulated_once
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
@@ -222,7 +222,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     bounds, compared = [], "the papers state no bound for this mechanism"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
         bounds = _bounds(chosen, works)
-        at = _bound_at(chosen, (chosen.epsilon,))
+        at = _bound_here(chosen)
         compared = f"the proved bound is {numeral(float(at.certified[0]))} nats"
     here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
     which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
@@ -248,6 +248,12 @@ def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
         Curve(Look("proved bound", BOUND), x, bound.certified, error),
         Curve(Look("stated bound", BOUND, "dash", width=2), x, bound.printed, error),
     ]
+
+
+def _bound_here(chosen: Chosen) -> Bound:
+    """Return the bound at the chosen epsilon, kept with the releases there."""
+    key = ("bound", chosen.parameter("draws"), chosen.options("bounds"))
+    return simulated_once(chosen).memo.once(key, _bound_at, chosen, (chosen.epsilon,))
 
 
 def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:

@@ -100,7 +100,7 @@ def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGene
     Call this at the end of a page that has no other work. A move of the slider interrupts the computation, which
     continues when the slider stops.
     """
-    memo = of_everybody() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
+    memo = shared_frames() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
     hold_link()  # computations that wait until a slider stops are left out of frames too
     try:
         steps = memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name)
@@ -189,7 +189,7 @@ def _key(chosen: Chosen, frames: Frames) -> Hashable:
 
 
 @st.cache_resource(show_spinner=False)
-def of_everybody() -> Memo:
+def shared_frames() -> Memo:
     """Return the frames that a server keeps for all its sessions."""
     return Memo(most=KEPT)
 
