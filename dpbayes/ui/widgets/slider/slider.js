@@ -71,11 +71,11 @@ class NumberControl {
     if (anew || data.seen > this.sent) this.sent = data.seen;
     if (data.seen < this.sent) return; // the answer to an earlier text: the hand is further by now
     this.settle();
+    const since = this.followed ? performance.now() - this.movedAt : 0; // it was still before Python heard of it
     if (this.next !== null) this.post(this.next);
     else if (this.later === null) this.confirm(data.value);
     this.value = data.value;
     this.rests = data.rests;
-    const since = this.followed ? performance.now() - this.movedAt : 0; // it was still before Python heard of it
     const still = Math.min(Math.max(REST, TIMES * this.took), LONGEST_REST) - since;
     if (this.rests && this.moved && !this.waiting) this.still ??= setTimeout(() => this.rest(), still);
   }
@@ -143,9 +143,11 @@ class NumberControl {
     this.held = setTimeout(() => this.offer(text), HOLD);
   }
 
-  // The value is Python's, and so is all that is on the page.
+  // The value is Python's, and so is all that followed the hand.
   confirm(text) {
     this.show(text);
+    if (!this.followed) return; // a hand may move another slider
+    this.followed = false;
     document.body.removeAttribute("data-hand");
     document.dispatchEvent(new Event("dpbayes-rests"));
   }
