@@ -51,7 +51,8 @@ def check_mechanism(mechanism: Any) -> None:
     prior = mechanism.prior
     if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:
         raise InputError(
-            "A mechanism needs one prior: a network, or a Dirichlets with one value for each of its cells, no batch."
+            "A mechanism needs one prior: a network, or a Dirichlets with one value for each of its cells and no "
+            "batch axes."
         )
     for extreme in (prior.alpha.min(), prior.alpha.max()):
         finite_number("Every value of the prior", extreme, low=LEAST_ALPHA, high=MOST_PRIOR)

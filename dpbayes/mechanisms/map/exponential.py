@@ -118,7 +118,7 @@ class MapExponential:
     @property
     def formula(self) -> str:
         return (
-            f"A cell of $G = {self.cells:,}$ for every row, with probability proportional to its prior mass times "
+            f"One of $G = {self.cells:,}$ cells for every row, with probability proportional to its prior mass times "
             f"$\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum of "
             f"all $u$ by at most $\\Delta = {latex(self.sensitivity)}$. "
             "All nodes share $\\varepsilon$, so large networks need a large $\\varepsilon$."

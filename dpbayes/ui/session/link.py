@@ -114,7 +114,7 @@ def read_parameter(name: str, text: str) -> Any:
         options = [str(option.value) for option in parameter.options]
         if text not in options:
             known = ", ".join(options)
-            offered = f"; there are {known}" if len(known) < 200 else ""
+            offered = f"; the options are {known}" if len(known) < 200 else ""
             raise InputError(f"{opening(name)} cannot be {brief(text)}{offered}.")
         return parameter.options(text)
     return parameter.checked(opening(name), text)
@@ -157,7 +157,7 @@ _CALLED = {
     "state": "the state",
     "target": "the target of the question",
     "evidence": "the evidence",
-    "matters": "the tables that matter more",
+    "matters": "the tables with more weight",
 }
 """What a person calls the settings whose text has no bound."""
 

@@ -125,7 +125,7 @@ def table_in_python(chosen: Chosen) -> str:
     described = f'{PATH}\ncolumns = dp.read_domains(Path("{DESCRIPTION}").read_bytes())  {description}'
     in_use = "[column.domain for column in columns if column.use and column.domain]"
     if chosen.is_connected:
-        address = 'dp.open_table("…")  # the table’s address, as whoever started the server gave it'
+        address = 'dp.open_table("…")  # the table’s address, as given by the person who started the server'
         return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, tuple({in_use}))"
     return f"{described}\n{_file()}\ndata = dp.encode(frame, {in_use})"
 

@@ -139,12 +139,20 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
     shown, key = chosen.options("accuracy").shown, "accuracy.curves"
     if shown is Shown.LOG_LOSS:
         figure = log_loss_figure(study.loss_curves(), study.plan.grid, epsilon=chosen.epsilon)
-        chart(figure, key=key, alt=f"Log loss against epsilon. At the largest: {_ends(study, shown)}.", simulates=True)
+        chart(
+            figure,
+            key=key,
+            alt=f"Log loss against epsilon. At the largest epsilon: {_ends(study, shown)}.",
+            simulates=True,
+        )
     elif shown is Shown.PROVED:
         figure = certified_figure(study.certified_curves())
         chart(figure, key=key, alt=f"Accuracy against the proved epsilon: {_ends(study, shown)}.", simulates=True)
     else:
-        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {_ends(study, shown)}."
+        alt = (
+            "Accuracy against epsilon, with bands of two standard errors. At the largest epsilon: "
+            f"{_ends(study, shown)}."
+        )
         figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=alt, simulates=True)
 
@@ -233,7 +241,11 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     st.caption(
         f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'training record')}, "
         f"{many(plan.testing, 'test record')}. {_fewer(study)}Bands show two standard errors"
-        + (" over splits of this table, which overlap; another table may differ by more. " if real else ". ")
+        + (
+            " over overlapping splits of this table; the accuracy on another table may differ by more. "
+            if real
+            else ". "
+        )
         + "All ε use the same random numbers in a repeat. "
         + _shared(plan)
         + ("Not private (curator view)." if real else "")

@@ -99,7 +99,8 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
     if attackers * options.releases * _worked_on(subject) > MOST_NUMBERS:
         seen = many(options.releases, "release")
         raise InputError(
-            f"{attackers:,} attackers who each see {seen} of {each:,} numbers are too many to simulate at once."
+            f"{attackers:,} attackers who each see {seen} of {each:,} numbers are too many to simulate at once. "
+            "Choose fewer releases."
         )
 
 
@@ -162,7 +163,7 @@ def _record(chosen: Chosen, k: int) -> TablePair:
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
     told = f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
     key = ("record", k, truth.values.tobytes(), record.tobytes())
-    return TablePair(truth, other, told, f"that record {k:,} is the true one", key, private=True)
+    return TablePair(truth, other, told, f"of the true values of record {k:,}", key, private=True)
 
 
 def made_up_tables(subject: Audited) -> TablePair:
@@ -175,7 +176,7 @@ def made_up_tables(subject: Audited) -> TablePair:
         f"An example table has {n - 1:,} records {_record_text(net, common)} and one record "
         f"{_record_text(net, odd)}. In the other table all records are the same."
     )
-    return TablePair(truth, other, told, "that the different record is there", "made up")
+    return TablePair(truth, other, told, "that the table contains the different record", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:

@@ -153,9 +153,8 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
     )
     stated = math.ceil(max(promised, 1.0))
     st.markdown(
-        f"**To lose at most {numeral(100 * options.error)}% of games, an adversary needs {needed}. "
-        f"The paper states that {stated:,} {'is' if stated == 1 else 'are'} enough"
-        f"{', which is too few' if here.too_few[0] else ''}.**"
+        f"**To lose at most {numeral(100 * options.error)}% of games, an attacker needs {needed}. The paper states "
+        f"that {stated:,} {'is' if stated == 1 else 'are'} enough{', which is too few' if here.too_few[0] else ''}.**"
     )
     chart(
         answers_figure(
@@ -172,7 +171,7 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
         f"{stated:,} suffice.",
     )
     st.caption(
-        "Each answer is a sample from the posterior of table x or of table y. The adversary knows both tables; a fair "
+        "Each answer is a sample from the posterior of table x or of table y. The attacker knows both tables; a fair "
         "coin decides which one is used."
     )
 

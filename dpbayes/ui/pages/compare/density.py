@@ -241,7 +241,7 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     of = f"the mean of {costs.graphs} random graphs" if costs.graphs > 1 else "one random graph"
     band = "; bands are one standard error" if costs.graphs > 1 else ""
     crossings = [
-        f"{where} {density(crossing)}"
+        f"{density(crossing)} ({where})"
         for where, values in (
             ("averaged over cells", costs.random.certified),
             ("averaged over nodes", costs.random.certified_by_node),
@@ -251,7 +251,11 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     ]
     st.container(key="costs-said").caption(
         f"Each line is {of} for each number of arrows{band}."
-        + (f" Fourier crosses Laplace at these arrows per node: {'; '.join(crossings)}." if crossings else "")
+        + (
+            f" Fourier and Laplace add equal noise at these numbers of arrows per node: {', '.join(crossings)}."
+            if crossings
+            else ""
+        )
         + (_searched_told(noise) if noise is not None else "")
     )
 
@@ -260,7 +264,9 @@ def _searched_told(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
     exact = (
-        "" if noise.exact else " Where the largest loss of a record is not computed exactly, a proved bound is used."
+        ""
+        if noise.exact
+        else " Where the largest privacy loss of a record is not computed exactly, a proved bound is used."
     )
     return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
 

@@ -201,9 +201,9 @@ def _captions(comparison: Comparison, network: Network) -> None:
         if laplace.recounted is not None:
             st.caption(
                 f"Diamonds show the noise with δ. Laplace noise at ε = {numeral(laplace.recounted.epsilon)} satisfies "
-                "the same (ε, δ): this follows from the exact loss of its worst pair of tables. Noise is measured "
-                "before counts are clipped; Fourier uses t = 0 here. No record is used: noise depends on the graph "
-                "and on the guarantee only."
+                "the same (ε, δ): this follows from the exact privacy loss of its worst pair of tables. Noise is "
+                "measured before counts are clipped; Fourier uses t = 0 here. No record is used: noise depends on "
+                "the graph and on the guarantee only."
             )
     for label, why in comparison.refused.items():
         st.caption(escaped(f"{label}: {why}"))
@@ -412,8 +412,8 @@ def _formulas(comparison: Comparison) -> None:
         searched = [noise.mechanism.design for noise in comparison.noises if hasattr(noise.mechanism, "design")]
         if searched:
             assumption(
-                "The record with the largest loss is computed exactly for every searched noise; otherwise a proved "
-                "bound is used, which needs more noise.",
+                "The record with the largest privacy loss is computed exactly for every searched noise; otherwise a "
+                "proved bound is used, which needs more noise.",
                 holds=all(design.exact for design in searched),
             )
         source(Reference("Xiao23", "residuals with the best scales"))

@@ -246,18 +246,18 @@ def _cost(simulated: NonNegativity, options: StealthOptions, t: float) -> None:
         promised = min(float(printed_probability(t)), NEAREST)
         worst = simulated.worst.get(options.sense)
         is_false = worst is not None and (kept := worst.estimate(t)).value + 4 * kept.error < promised
-        aside = ": this is false here" if is_false else ""
+        aside = ", which is false here" if is_false else ""
         st.caption(f"For this t the paper states {share_text(promised)}{aside}.")
     elif options.target < 1:
         stated = float(printed_increment(options.target))
         own = (
             ""
             if simulated.mechanism.calibration is Calibration.AS_PRINTED
-            else f", and {records_text(stated * simulated.printed_counts)} with the noise as stated in the paper"
+            else f" ({records_text(stated * simulated.printed_counts)} with the noise as stated in the paper)"
         )
         st.caption(
-            f"The paper’s formula needs t = {numeral(stated, 2)}: {records_text(stated * simulated.counts)} counts"
-            f"{own}."
+            f"The paper’s formula needs t = {numeral(stated, 2)}, which adds "
+            f"{records_text(stated * simulated.counts)} counts to every table{own}."
         )
     else:
         st.caption(

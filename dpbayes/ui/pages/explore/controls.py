@@ -133,7 +133,9 @@ def _node_and_row(net: Network, node: int, row: int) -> None:
         number = whole_number("The row", text.replace(",", "").strip(), low=1, high=rows)
         change(row=net.row_label(first + number - 1))
 
-    controls.box(f"Row of its table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP)
+    controls.box(
+        f"Row of the node’s table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP
+    )
     st.caption(escaped(net.row_label(row)))
 
 

@@ -44,7 +44,7 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
         raise InputError(f"There is no story called {brief(follower)} that could come next.")
     listed = whole.get("steps", [])
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_STEPS:
-        count = f"it has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
+        count = f"this story has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
         raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
     everywhere = _query("The story", whole.get("settings", {}))
     _settings("The story", everywhere)
@@ -88,7 +88,7 @@ def _known(whose: str, given: object, names: Iterable[str]) -> Mapping[str, Any]
     names = tuple(names)
     for name in given:
         if name not in names:
-            raise InputError(f"{whose} has no part called {brief(name)}; there are {', '.join(names)}.")
+            raise InputError(f"{whose} has no part called {brief(name)}; the parts are {', '.join(names)}.")
     return given
 
 
@@ -109,7 +109,7 @@ def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
     seats = {seat.value: seat for seat in Seat}
     name = table["seat"]
     if not isinstance(name, str) or name not in seats:
-        raise InputError(f"{whose}: there is no seat called {brief(name)}; there are {', '.join(seats)}.")
+        raise InputError(f"{whose}: there is no seat called {brief(name)}; the seats are {', '.join(seats)}.")
     return seats[name]
 
 
@@ -120,9 +120,9 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
     view = view_of(page) if isinstance(page, str) else {}
     page = place_now(page) if isinstance(page, str) else page
     if not isinstance(page, str) or page not in PARTS:
-        raise InputError(f"{whose}: there is no page called {brief(page)}; there are {', '.join(PARTS)}.")
+        raise InputError(f"{whose}: there is no page called {brief(page)}; the pages are {', '.join(PARTS)}.")
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
-        parts = f"there are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
+        parts = f"the parts are {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
     query = {**everywhere, **view, **_query(whose, table.get("settings", {}))}
     carried = _carried(whose, query, before)
@@ -151,12 +151,12 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
 def _guess(whose: str, given: object) -> Guess | None:
     if given is None:
         return None
-    table = _known(f"{whose}, its guess,", given, ("ask", "quantity"))
+    table = _known(f"{whose}, guess,", given, ("ask", "quantity"))
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         known = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; there are {known}.")
-    return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
+        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; the quantities are {known}.")
+    return Guess(_sentence(f"{whose}, guess,", table, "ask"), quantity)
 
 
 def _query(whose: str, given: object) -> dict[str, str]:
@@ -167,7 +167,9 @@ def _query(whose: str, given: object) -> dict[str, str]:
         if name in PERSONS_OWN:
             raise InputError(f"{whose} cannot set {name}: the visitor chooses it.")
         if name not in PARAMETERS and name not in READERS:
-            raise InputError(f"{whose}: there is no setting called {brief(name)}; copy its name from a link.")
+            raise InputError(
+                f"{whose}: there is no setting called {brief(name)}; copy the name of a setting from a link."
+            )
         if not isinstance(value, str | int | float):
             raise InputError(f"{whose}: the setting {name} must be a text or a number, as in a link.")
     return {name: str(value) for name, value in given.items()}

@@ -30,7 +30,7 @@ def recipes(asking: Asking) -> None:
         try:
             python = python_of(asking)
         except InputError:
-            st.caption("These settings cannot be simulated, neither here nor in Python.")
+            st.caption("These settings cannot be simulated, either here or in Python.")
             return
         st.code(python, language="python", wrap_lines=True)
         if DESCRIPTION in python:
