@@ -360,7 +360,7 @@ def test_the_attack_on_a_record_is_the_cores() -> None:
     assert own["y"][0] == pytest.approx(np.log(0.25))
     told = probability_text(float(attack.log_odds[0, -1]))
     _, most = probability_ceiling(1.0, releases=5, prior=0.2)
-    assert attack_sentence(at) == f"**After 5 releases this attacker is {told} sure that record 7 is the true one.**"
+    assert attack_sentence(at) == f"**After 5 releases this attacker is {told} sure of the true values of record 7.**"
     limit = probability_text(float(special.logit(most[-1])))
     assert f"The limit at the stated ε = 1 is {limit}." in plain(everything(at))
 

@@ -133,7 +133,7 @@ def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], 
     ("query", "part"),
     [
         ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The increment t adds 588 counts to every table."),
-        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%: this is false here."),
+        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%, which is false here."),
         ({"calibration": "as printed", "epsilon": "2"}, f"t = 2.3: {2 * math.log(10) * 21**2:,.0f} counts."),
     ],
 )

@@ -589,9 +589,9 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
     press(at, "Count again")
     press(at, "Count the table")
     fine(at.switch_page("pages/explore.py").run())
-    one_sentence(at, "The connection failed while it was counted")
+    one_sentence(at, "The connection failed while the table was counted")
     at = press(open_page(PAGE, data="connected:base"), "Open")
-    one_sentence(at, "The connection failed while its tables were listed")
+    one_sentence(at, "The connection failed while the tables were listed")
     told = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
     for secret in (PASSWORD, str(garden)):
         assert not [text for text in told if secret in text]

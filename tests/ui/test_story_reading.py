@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "an option that there is not": (
         HEAD + STEP + '[steps.settings]\n"release.reading" = "aloud"',
-        'The recipient cannot be "aloud"; there are knows of the noise, takes counts as real.',
+        'The recipient cannot be "aloud"; the options are knows of the noise, takes counts as real.',
     ),
     "a node that there is not": (HEAD + STEP + '[steps.settings]\ntarget = "dyspnoea"', 'no node called "dyspnoea"'),
     "evidence that there is not": (HEAD + STEP + '[steps.settings]\nevidence = "smok~yes"', 'no node called "smok"'),
@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
     "follower is no text": (HEAD + "next = [1]" + STEP, "no story called"),
-    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; there are curator, recipient'),
+    "unknown seat": (HEAD + STEP + 'seat = "auditor"', 'no seat called "auditor"; the seats are curator, recipient'),
     "a seat that is no text": ("seat = 1\n" + HEAD + STEP, "The story: there is no seat called"),
     "the curator's seat at a person's own table": (
         HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',

@@ -166,8 +166,8 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
     )
     if mechanism is not None:
         st.markdown(
-            f"With $\\omega = {latex(mechanism.omega)}$, the proved loss of one answer is "
-            f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
+            f"With $\\omega = {latex(mechanism.omega)}$, the proved privacy loss of one answer is $\\varepsilon = 2 "
+            f"|I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
         )
     trimmed = mechanism is not None
     kept = trimmed and mechanism is not None and mechanism.claimed.epsilon >= mechanism.certified.epsilon * (1 - 1e-9)
