@@ -98,8 +98,8 @@ class RegressionSampler:
             f"$\\sigma^2 = {latex(self.noise_variance)}$, $B = {latex(self.norm_bound)}$, "
             f"$N = {self.draws}$. One replaced record moves the logarithm by "
             "at most $((1 + B)^2 - \\max(0, 1 - B)^2)/\\sigma^2$ for any $n$, in each sample. "
-            "The paper uses $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$: "
-            "it grows with $n$."
+            "The paper uses $2L(w) = \\frac{n}{\\sigma^2}(1 + 2\\|w\\|_1 + d\\|w\\|_2)$ at the worst $w$. "
+            "This value grows with $n$."
         )
 
     def claimed(self, n: int, *, features: int) -> Guarantee:

@@ -445,7 +445,7 @@ def test_a_place_without_a_table_is_one_sentence(monkeypatch: pytest.MonkeyPatch
         return ()
 
     monkeypatch.setattr(module, "tables_of", none)
-    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "There is no table that can be read there")
+    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "This connection has no readable table")
 
 
 def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: Slow) -> None:

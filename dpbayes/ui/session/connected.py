@@ -147,7 +147,7 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
     with in_sentences("the tables were listed"):
         offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
     if not offered:
-        raise InputError("There is no table that can be read there.")
+        raise InputError("This connection has no readable table.")
     return tuple(written(parsed(each).table) for each in offered)
 
 
@@ -158,7 +158,7 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
     """
     offered = yield from part_of(listing(connection, path), 0.0, 0.0)
     if table not in offered:
-        raise InputError(f"There is no table {brief(table)} there.")
+        raise InputError(f"This connection has no table {brief(table)}.")
     with in_sentences("the columns of the table were read"):
         engine = _engine(connection, path, table)
         head = yield from part_of(engine.head(HEAD), 0.0, 1.0)

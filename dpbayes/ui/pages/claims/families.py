@@ -166,13 +166,13 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
             at=options.prior,
         ),
         key="robustness.answers",
-        alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved bracket, at "
-        f"strength {numeral(options.prior, 6)} from {_whole(least)} to {_whole(most)}; the paper states that "
-        f"{stated:,} suffice.",
+        alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved "
+        f"range, from {_whole(least)} to {_whole(most)} at strength {numeral(options.prior, 6)}. The paper states that "
+        f"{stated:,} answers suffice.",
     )
     st.caption(
         "Each answer is a sample from the posterior of table x or of table y. The attacker knows both tables; a fair "
-        "coin decides which one is used."
+        "coin decides which table is used."
     )
 
 

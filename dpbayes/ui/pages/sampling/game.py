@@ -146,7 +146,7 @@ def _opened(chosen: Chosen) -> None:
     with place:
         st.markdown(f"**{_sentence(game, study, needed)}**")
         st.caption(
-            "An attacker knows both tables and has to decide which one gives the answers. Before the first answer "
+            "An attacker knows both tables and has to decide which table gives the answers. Before the first answer "
             "both tables are equally probable. The tables are hypothetical and the games are simulated."
         )
     with st.container(key="game.needed"):

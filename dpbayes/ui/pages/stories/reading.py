@@ -194,9 +194,9 @@ def _asks_of_the_network(whose: str, settings: Settings) -> None:
     states = dict(zip(network.names, network.states, strict=True))
     for name in filter(None, (settings.target, *(name for name, _ in settings.evidence))):
         if name not in states:
-            raise InputError(f"{whose}: the network that is open there has no node called {brief(name)}.")
+            raise InputError(f"{whose}: the network of this step has no node called {brief(name)}.")
     for name, state in settings.evidence:
         if state not in states[name]:
             raise InputError(f"{whose}: the node {brief(name)} has no state called {brief(state)}.")
     if settings.row and network.row_called(settings.row) is None:
-        raise InputError(f"{whose}: the network that is open there has no CPT row called {brief(settings.row)}.")
+        raise InputError(f"{whose}: the network of this step has no CPT row called {brief(settings.row)}.")

@@ -56,7 +56,7 @@ def _command_told(asking: Asking) -> str:
     told = "The command uses other random numbers than this page, so the last digits may differ."
     chosen = asking.chosen
     if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
-        told += " It gives all tables the same weight."
+        told += " The command gives all tables the same weight."
     return told
 
 
