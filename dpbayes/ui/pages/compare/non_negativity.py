@@ -307,8 +307,8 @@ def _costs_of_trying_again(epsilon: float) -> None:
             f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing "
             f"only the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, for any number of "
             "runs: $P(A \\mid S) = P(A \\cap S)/P(S)$, and both probabilities change by a factor of at most "
-            "$e^\\varepsilon$. This bound holds if the number of runs is kept secret, and if runs continue until one is "
-            "non-negative. The paper’s Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
+            "$e^\\varepsilon$. This bound holds if the number of runs is kept secret, and if runs continue until one "
+            "is non-negative. The paper’s Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
         )
 
 
