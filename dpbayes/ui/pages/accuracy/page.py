@@ -193,7 +193,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
             _target(chosen)
-        controls.text_field("Prior (every Dirichlet parameter)", "prior")
+        controls.text_field("Prior pseudo-count per cell", "prior")
         controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
     with st.expander("Mechanism settings"):
         if options.curves is not CalibrationsShown.CERTIFIED:

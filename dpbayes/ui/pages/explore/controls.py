@@ -101,7 +101,7 @@ def release_controls(chosen: Chosen) -> None:
             controls.parameter_control(name, default=defaults.get(name))
         if takes_weights(kind):
             weights_control(chosen, chosen.network)
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
+        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
         _elsewhere(chosen)

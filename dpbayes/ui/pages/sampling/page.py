@@ -95,7 +95,7 @@ def _controls(chosen: Chosen) -> None:
         controls.parameter_control(name)
     row_choice(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
+        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
 
