@@ -87,7 +87,7 @@ def test_every_other_mechanism_has_a_column_and_a_line_in_its_colour(monkeypatch
     table = families_table(at)
     at.session_state["numbers.density"] = True
     told = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier, proved" in f.value.columns)
-    random, means = told[told["family"] == "random"], told[told["family"] == "mean of the random ones"]
+    random, means = told[told["family"] == "random"], told[told["family"] == "mean of the random graphs"]
     for kind in others:
         name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
         noises = np.array([[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown])

@@ -59,7 +59,7 @@ def description_beside(chosen: Chosen, name: str) -> None:
     other = "" if file is None else f" and {escaped(brief(file))}, the file that you loaded,"
     said = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
     if not all(column.public for column in used):
-        said += " Domains that were read off the data are in the description too, not marked as public."
+        said += " The description also contains domains that were read from the data; these are not marked as public."
     st.caption(said)
     st.download_button(
         f"Download {DESCRIPTION}",

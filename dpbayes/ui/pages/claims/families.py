@@ -124,9 +124,9 @@ def _moved(curves: Robustness, here: Robustness) -> None:
             chosen=(float(here.prior[0]), float(here.moved[0])),
         ),
         key="robustness.moved",
-        alt=f"KL divergence between the posteriors of two tables one record apart, against the strength of the prior "
-        f"from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as stated in the paper. "
-        f"{exceeded_text(curves)}",
+        alt="KL divergence between the posteriors of two tables that differ in one record, against the strength of "
+        f"the prior from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as stated "
+        f"in the paper. {exceeded_text(curves)}",
     )
     st.caption(
         f"The larger of the KL divergences in both directions, computed exactly. {exceeded_text(curves)} Both tables "

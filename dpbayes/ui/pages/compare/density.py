@@ -294,7 +294,7 @@ def records_of(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.Dat
     means = means_by_density(random)
     families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")
-    means.insert(0, "family", "mean of the random ones")
+    means.insert(0, "family", "mean of the random graphs")
     return pd.concat([families, random, means], ignore_index=True)
 
 
