@@ -214,7 +214,7 @@ def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> No
     text = plain(everything(at))
     assert f"The privacy loss is at least {report.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
     assert 0.7 < report.epsilon < 1
-    assert f"it occurs in {report.hits[0]:,} of 100,000" in text
+    assert f"the event occurs in {report.hits[0]:,} of 100,000" in text
     assert "Lower bound from simulated releases" not in everything(opened(AuditSubject.LaplaceOne))
     assert "The privacy loss is at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 

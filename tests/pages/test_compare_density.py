@@ -155,10 +155,8 @@ def test_the_headline_is_where_the_lines_cross() -> None:
         "nodes."
     )
     text = everything(at)
-    assert (
-        f"averaged over cells {crossing}; averaged over nodes {by_node}; with the noise as stated in the paper" in text
-    )
-    assert f"as stated in the paper {printed}." in text
+    assert f"{crossing} (averaged over cells), {by_node} (averaged over nodes)" in text
+    assert f"{printed} (with the noise as stated in the paper)." in text
     assert "bands are one standard error" in text
     before = headline(at)
     assert headline(put(at, "box.epsilon", "5")) == before  # all noise falls alike

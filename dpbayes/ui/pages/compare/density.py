@@ -325,13 +325,14 @@ The numbers are for the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon
   coefficient, $|N_I| = {len(line.closure)}$. A family of $c$ cells is rebuilt from $c$ coefficients, so the sd is
   $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
 - **Fourier, proved**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, where $O = {overlap.value}$ is the largest
-  number of coefficients that one record can flip. The public $n$ has no noise. The sd is $\\sqrt 2\\, b \\sqrt{{c -
-  1}}/c = {numeral(rebuilt)}$.
-- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}} =
-  {numeral(float(size.printed))}$. The bound holds.
-- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} =
-  {numeral(float(remark.printed))}$ times Laplace’s. In counts per cell the noise is
-  {numeral(float(remark.certified))} times Laplace’s at the worst node. {REMARK_COMPARISON.finding}
+  number of coefficients that one record can flip. The public $n$ has no noise. The sd is
+  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
+- **Remark 1, scale**:
+  $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}} = {numeral(float(size.printed))}$.
+  The bound holds.
+- **Remark 1, comparison**: noise at most
+  $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$ times Laplace’s. In counts per cell the
+  noise is {numeral(float(remark.certified))} times Laplace’s at the worst node. {REMARK_COMPARISON.finding}
 """
         )
         assumption("Every node is binary.", holds=True)
