@@ -545,7 +545,7 @@ def test_a_forged_value_of_a_control_connects_nothing() -> None:
         assert "secret" not in everything(at)
         press(at, "Open")
         assert at.session_state["connect.tables"][1] == "base.duckdb"
-    with pytest.raises(module.InputError, match="There is no table"):
+    with pytest.raises(module.InputError, match="This connection has no table"):
         finished(module.connecting("base", "", "read_parquet('/etc/passwd')"))
 
 
