@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import apart, numeral, plural
+from dpbayes.base.text import apart, many, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
@@ -168,7 +168,7 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
         key="robustness.answers",
         alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved "
         f"range, from {_whole(least)} to {_whole(most)} at strength {numeral(options.prior, 6)}. The paper states that "
-        f"{stated:,} answers suffice.",
+        f"{many(stated, 'answer')} {'is' if stated == 1 else 'are'} enough.",
     )
     st.caption(
         "Each answer is a sample from the posterior of table x or of table y. The attacker knows both tables; a fair "
