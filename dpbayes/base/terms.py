@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 EPSILON = "One record changes the odds of any released value by a factor of at most exp(ε)."
-DELTA = "The probability with which the bound exp(ε) on the odds may fail."
+DELTA = "The probability by which an event may exceed the bound exp(ε): P(A) ≤ exp(ε) P′(A) + δ."
 NEIGHBOURS = "Neighbouring tables have the same number of records and differ in one record."
-SENSITIVITY = "The largest change of the output without noise by one record: as proved, or as stated in the paper."
+SENSITIVITY = (
+    "The largest change of the noise-free output when one record is replaced: as proved, or as stated in the paper."
+)
 PRIOR = "The distribution before any record is seen, as a pseudo-count for every cell; 1 is a uniform prior."
 ROW = "A row is the distribution of a node for one combination of its parents' states."
 CELL = "A cell is one state in one row; a release must protect its count."
@@ -36,7 +38,7 @@ TERMS = (
     GlossaryEntry("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
     GlossaryEntry(
         "clipping",
-        "Replacing a noisy count below 0 by 0, and one above the number of records by that number.",
+        "Replacing a noisy count below 0 by 0, and a noisy count above the number of records n by n.",
         ("clipped",),
     ),
     GlossaryEntry("composition", "How the privacy losses of several releases of the same records add up."),
@@ -55,7 +57,7 @@ TERMS = (
     ),
     GlossaryEntry("Fourier coefficients", "Signed sums of counts, from which the counts of all cells can be computed."),
     GlossaryEntry(
-        "Gaussian noise", "Normal noise with a standard deviation in proportion to the sensitivity; δ is above 0."
+        "Gaussian noise", "Normal noise with a standard deviation proportional to the sensitivity; δ is above 0."
     ),
     GlossaryEntry(
         "Hellinger distance",
@@ -64,7 +66,9 @@ TERMS = (
     GlossaryEntry("KL divergence", KL, ("KL",)),
     GlossaryEntry("Laplace noise", "Noise from the Laplace distribution, with a scale of sensitivity / ε; δ is 0."),
     GlossaryEntry("ledger", "The file that records the budget of each dataset and the cost of each release."),
-    GlossaryEntry("mean absolute error", "The mean distance between private and exact probabilities.", ("mean error",)),
+    GlossaryEntry(
+        "mean absolute error", "The mean absolute difference between private and exact probabilities.", ("mean error",)
+    ),
     GlossaryEntry("mechanism", "The randomised algorithm that computes a release from the records.", ("mechanisms",)),
     GlossaryEntry("naive", "Reading a release as if its noisy counts were exact."),
     GlossaryEntry("neighbouring tables", NEIGHBOURS, ("neighbours",)),
@@ -75,12 +79,12 @@ TERMS = (
     GlossaryEntry(
         "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
     ),
-    GlossaryEntry("proved", "Shown by a proof or by enumeration; the opposite is “as stated in the paper”."),
-    GlossaryEntry("recipient", "Anybody who gets a release and does not have the records."),
+    GlossaryEntry("proved", "Shown by a proof or by enumeration; “as stated in the paper” alone is not proved."),
+    GlossaryEntry("recipient", "Anyone who receives a release but does not have the records."),
     GlossaryEntry("release", "The published output of a mechanism; computations on it have no further privacy loss."),
     GlossaryEntry(
         "ρ",
-        "The parameter of zero-concentrated differential privacy; the ρ of several releases add up.",
+        "The parameter of zero-concentrated differential privacy; the ρ values of several releases add up.",
         ("zCDP", "rho"),
     ),
     GlossaryEntry("row", ROW, ("rows",)),

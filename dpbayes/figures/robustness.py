@@ -74,7 +74,7 @@ def _chosen(strength: float, divergence: float, *, floor: float) -> Trace:
         "mode": "lines+markers",
         "x": [strength, strength],
         "y": [floor, divergence],
-        "name": "the prior set above",
+        "name": "chosen prior",
         "line": {"color": EXACT, "width": 1, "dash": "dot"},
         "marker": {"color": EXACT, "size": [0, 11], "opacity": 1, "line": {"color": "#FFFFFF", "width": 1.5}},
     }

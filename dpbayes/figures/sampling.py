@@ -163,7 +163,7 @@ def game_figure(
     return figure_of(
         traces,
         x=titled("answers j", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
-        y=titled("adversary’s belief in the true table", range=[0, 1.02]),
+        y=titled("attacker’s belief in the true table", range=[0, 1.02]),
         height=400,
     )
 

@@ -88,9 +88,9 @@ class LaplaceFourier:
     def formula(self) -> str:
         closure = self.prior.network.closure
         return (
-            f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with "
-            f"$b = {latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of them."
-            f"{self.noise.meaning} Every table is raised by $2t|N_I|b = {latex(self.lift)}$ records."
+            f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with $b = "
+            f"{latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of "
+            f"them.{self.noise.meaning} The increment $t$ adds $2t|N_I|b = {latex(self.lift)}$ records to every table."
         )
 
     @property

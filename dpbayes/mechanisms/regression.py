@@ -35,7 +35,8 @@ NOISE_VARIANCE = Parameter(
     typical=1.0,
     log=True,
     title="Noise variance",
-    description="The variance of the target around its mean, in scaled units. A larger variance lowers the loss.",
+    description="The variance of the target around its mean, in scaled units. A larger variance "
+    "lowers the privacy loss.",
 )
 NORM_BOUND = Parameter(
     "B",

@@ -53,7 +53,7 @@ def _shown() -> None:
         turn_to(turned)
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
-        st.toast(f"{replaced}; Undo on the Network page brings it back.")
+        st.toast(f"{replaced}; Undo on the Network page restores it.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
         top_bar("dpbayes" if page.title == "Home" else page.title)
         write_in_place(page.url_path)

@@ -78,7 +78,7 @@ def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(vis
     screen.page.get_by_role("option", name="Cancer (published)").click()
     screen.settle()
     screen.button("Use").click()
-    replaced = screen.main.get_by_text("replaced your drawing; Undo brings it back.")
+    replaced = screen.main.get_by_text("replaced your drawing; Undo restores it.")
     expect(replaced).to_be_visible(timeout=SLOW_MS)
     expect(screen.metric("Cells K")).to_have_text("20")
     screen.button("Undo").click()

@@ -343,8 +343,8 @@ def test_tables_that_matter_more_are_named_with_the_curves_that_go_by_them():
     weights = (50.0, 1.0, 1.0, 1.0)
     study = accuracy_study(fast_plan(weights=weights))
     assert curves(at)[residuals.title]["y"] == pytest.approx(study.mean(residuals))
-    (said,) = [caption.value for caption in at.caption if "counts 50 times" in caption.value]
-    assert "The squared error in the table of class counts 50 times" in said
+    (said,) = [caption.value for caption in at.caption if "has weight 50" in caption.value]
+    assert "The squared error in the table of class has weight 50" in said
     assert residuals.title.split(" (")[0] in plain(said)
     shown = open_page(PAGE, **query | {"accuracy.residuals": "no"})
     assert not [caption for caption in shown.caption if "50 times" in caption.value], "no curve is left that shares"

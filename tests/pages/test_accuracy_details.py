@@ -212,7 +212,7 @@ def test_splits_of_one_table_are_said_to_overlap():
 
     at = open_page(PAGE, **ADULT)
     assert lines(at)[0].startswith("✗")
-    assert any("which overlap" in caption.value for caption in at.caption)
+    assert any("over overlapping splits" in caption.value for caption in at.caption)
     assert lines(open_page(PAGE, **FAST))[0].startswith("✓")
 
 

@@ -214,7 +214,7 @@ def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> No
     text = plain(everything(at))
     assert f"The privacy loss is at least {report.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
     assert 0.7 < report.epsilon < 1
-    assert f"it occurs in {report.hits[0]:,} of 100,000" in text
+    assert f"the event occurs in {report.hits[0]:,} of 100,000" in text
     assert "Lower bound from simulated releases" not in everything(opened(AuditSubject.LaplaceOne))
     assert "The privacy loss is at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
 
@@ -362,7 +362,7 @@ def test_the_attack_on_a_record_is_the_cores() -> None:
     _, most = probability_ceiling(1.0, releases=5, prior=0.2)
     assert (
         attack_sentence(at)
-        == f"**After 5 releases this attacker is {probability} sure that record 7 is the true one.**"
+        == f"**After 5 releases this attacker is {probability} sure of the true values of record 7.**"
     )
     limit = probability_text(float(special.logit(most[-1])))
     assert f"The limit at the stated ε = 1 is {limit}." in plain(everything(at))

@@ -62,11 +62,11 @@ def test_every_claim_about_it_has_the_picture_and_its_bound_where_it_has_one() -
 def test_the_headline_has_the_numbers_at_the_chosen_prior() -> None:
     at = opened()
     assert headline(at) == "One record moves the posterior by 5.51 nats, but the paper’s bound is 4.91."
-    assert "an adversary needs at least 1 and at most 3 answers. The paper states that 1 is enough." in everything(at)
+    assert "an attacker needs at least 1 and at most 3 answers. The paper states that 1 is enough." in everything(at)
     put(at, "box.robustness.prior", "500")
     assert "within the paper’s bound of" in headline(at)
     put(at, "box.robustness.prior", "1")
-    assert "an adversary needs exactly 1 answer." in everything(at)
+    assert "an attacker needs exactly 1 answer." in everything(at)
 
 
 def test_both_seats_see_the_same_without_a_table() -> None:

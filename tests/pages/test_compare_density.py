@@ -87,7 +87,7 @@ def test_every_other_mechanism_has_a_column_and_a_line_in_its_colour(monkeypatch
     table = families_table(at)
     at.session_state["numbers.density"] = True
     frame = next(f.value for f in fine(at.run()).dataframe if "standard error: Fourier, proved" in f.value.columns)
-    random, means = frame[frame["family"] == "random"], frame[frame["family"] == "mean of the random ones"]
+    random, means = frame[frame["family"] == "random"], frame[frame["family"] == "mean of the random graphs"]
     for kind in others:
         name = kind.label + f" (δ = {numeral(promise.delta)})" * needs_delta(kind)
         noises = np.array([[mean_noise(promise.mechanism(kind, graph)) for graph in graphs] for graphs in grown])
@@ -155,10 +155,8 @@ def test_the_headline_is_where_the_lines_cross() -> None:
         "nodes."
     )
     text = everything(at)
-    assert (
-        f"averaged over cells {crossing}; averaged over nodes {by_node}; with the noise as stated in the paper" in text
-    )
-    assert f"as stated in the paper {printed}." in text
+    assert f"{crossing} (averaged over cells), {by_node} (averaged over nodes)" in text
+    assert f"{printed} (with the noise as stated in the paper)." in text
     assert "bands are one standard error" in text
     before = headline(at)
     assert headline(put(at, "box.epsilon", "5")) == before  # all noise falls alike

@@ -131,7 +131,7 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
         assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
     assert "counts per cell, weighted by table" in headline(at)
     text = plain(everything(at))
-    assert "The squared error in the table of dysp counts 20 times in the noise of every mechanism." in text
+    assert "The squared error in the table of dysp has weight 20 in the noise of every mechanism." in text
     assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in text
     assert "All tables have the same weight in this picture." in text
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)
@@ -258,7 +258,7 @@ def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.Monkey
 def test_an_answer_is_simulated_on_sampled_records() -> None:
     at = open_page(PAGE, delta="0.000001", **ONE_ANSWER)
     shown = dots(at, ANSWER, ALONE)
-    assert "has the smallest error in P(smoke = yes): " in plain(headline(at))
+    assert "has the smallest error for P(smoke = yes): " in plain(headline(at))
     assert "200 simulated releases of a table with 1,000 records sampled from the published probabilities" in (
         everything(at)
     )

@@ -98,8 +98,8 @@ def test_the_sentence_has_one_finding_and_the_cost_stands_below_it() -> None:
     text = everything(at)
     assert f"The increment t adds {t * lift:.0f} counts to every table." in text
     assert (
-        f"The paper’s formula needs t = 2.3: {math.log(10) * lift:,.0f} counts, and {4 * math.log(10) * 21**2:,.0f} "
-        "with the noise as stated in the paper."
+        f"The paper’s formula needs t = 2.3, which adds {math.log(10) * lift:,.0f} counts to every table "
+        f"({4 * math.log(10) * 21**2:,.0f} with the noise as stated in the paper)."
     ) in text
 
 
@@ -133,8 +133,11 @@ def test_every_setting_reaches_the_headline_and_the_link(query: dict[str, str], 
     ("query", "part"),
     [
         ({"stealth.aim": "by t", "stealth.t": "0.5"}, "The increment t adds 588 counts to every table."),
-        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%: this is false here."),
-        ({"calibration": "as printed", "epsilon": "2"}, f"t = 2.3: {2 * math.log(10) * 21**2:,.0f} counts."),
+        ({"stealth.aim": "by t", "stealth.t": "0.05"}, "the paper states 4.88%, which is false here."),
+        (
+            {"calibration": "as printed", "epsilon": "2"},
+            f"t = 2.3, which adds {2 * math.log(10) * 21**2:,.0f} counts to every table.",
+        ),
     ],
 )
 def test_the_cost_and_what_the_paper_states_stand_below(query: dict[str, str], part: str) -> None:

@@ -445,7 +445,7 @@ def test_a_place_without_a_table_is_one_sentence(monkeypatch: pytest.MonkeyPatch
         return ()
 
     monkeypatch.setattr(module, "tables_of", none)
-    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "There is no table that can be read there")
+    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "This connection has no readable table")
 
 
 def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: Slow) -> None:
@@ -545,7 +545,7 @@ def test_a_forged_value_of_a_control_connects_nothing() -> None:
         assert "secret" not in everything(at)
         press(at, "Open")
         assert at.session_state["connect.tables"][1] == "base.duckdb"
-    with pytest.raises(module.InputError, match="There is no table"):
+    with pytest.raises(module.InputError, match="This connection has no table"):
         finished(module.connecting("base", "", "read_parquet('/etc/passwd')"))
 
 
@@ -589,9 +589,9 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
     press(at, "Count again")
     press(at, "Count the table")
     fine(at.switch_page("pages/explore.py").run())
-    one_sentence(at, "The connection failed while it was counted")
+    one_sentence(at, "The connection failed while the table was counted")
     at = press(open_page(PAGE, data="connected:base"), "Open")
-    one_sentence(at, "The connection failed while its tables were listed")
+    one_sentence(at, "The connection failed while the tables were listed")
     texts = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
     for secret in (PASSWORD, str(garden)):
         assert not [text for text in texts if secret in text]

@@ -405,7 +405,7 @@ def test_a_large_file_shows_how_far_it_is_and_a_small_one_does_not(
     monkeypatch.setattr("dpbayes.ui.widgets.show.SLOW", 200)
     monkeypatch.setattr("dpbayes.sources.tables.CSV_BLOCK", 64)
     load(at, AGES, "large.csv")
-    steps = ("Reading large.csv …", "Looking at the columns of large.csv …", "Encoding the records …")
+    steps = ("Reading large.csv …", "Reading the columns of large.csv …", "Encoding the records …")
     assert [text for text, _ in bars] == list(steps)
     assert len(bars[0][1]) == math.ceil(len(AGES) / 64) + 1
     assert bars[0][1][-1] == 1

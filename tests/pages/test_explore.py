@@ -579,10 +579,10 @@ def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
         at = open_page(PAGE, source="insurance", mechanism="GaussianResiduals", matters="Age", seat="recipient")
-        assert "is being searched for" in headline(at)
+        assert "is being computed" in headline(at)
         assert not figures(at)
         shares: list[int] = []
-        while "is being searched for" in headline(at):
+        while "is being computed" in headline(at):
             shares.append(at.get("progress")[0].proto.value)
             put(at, "box.epsilon", str(1 + len(shares)))
         assert len(shares) > 2
@@ -657,11 +657,11 @@ def test_the_comparison_holds_every_mechanism() -> None:
     fine(at.run())
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
     assert list(frame["mechanism"]) == [kind.label for kind in PRIVATE]
-    assert list(frame.columns[2:5]) == ["|diff.|, all", "prediction KL", "|diff.|, cell"]
+    assert list(frame.columns[2:5]) == ["mean error, all", "prediction KL", "mean error, cell"]
     assert list(frame["posterior KL"].isna()) == [not hasattr(kind, "noise_model") for kind in PRIVATE]
     assert frame["prediction KL"].notna().all()
     shown = {metric.label: metric.value for metric in at.metric}
-    assert float(shown[ALIKE[0]]) == pytest.approx(frame["|diff.|, all"][0], rel=0.01)
+    assert float(shown[ALIKE[0]]) == pytest.approx(frame["mean error, all"][0], rel=0.01)
     assert float(shown[ALIKE[1]]) == pytest.approx(frame["prediction KL"][0], rel=0.01)
 
 
@@ -696,7 +696,7 @@ def test_a_die_is_compared_with_the_hellinger_mechanisms_too() -> None:
     mechanism = HellingerGlobal(die=Die((1.0, 1.0, 1.0), 50), epsilon=1.0)
     drawn = mechanism.release(counted, stream(1, "release", "HellingerGlobal"), (200,)).probabilities
     moved = np.abs(drawn - (counted + 1) / 53).mean()
-    assert frame["|diff.|, all"][labels[0]] == pytest.approx(moved)
+    assert frame["mean error, all"][labels[0]] == pytest.approx(moved)
 
 
 def test_a_die_with_too_many_posteriors_is_compared_without_them() -> None:

@@ -73,7 +73,7 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     link = query_of(settings_of(at))
     assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
     shown = {metric.label: metric.value for metric in at.metric}
-    assert shown["Belief, at most"] == "95.3%"
+    assert shown["Largest belief"] == "95.3%"
     assert "rises above 75%" in everything(at)
     mark = figures(at)["person"]["data"][-1]
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
@@ -85,4 +85,4 @@ def test_a_delta_is_stated_by_how_often_a_belief_passes_what_epsilon_allows() ->
     text = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
     assert "(the limit of ε alone)" in text
     assert text in [m.value for m in at.markdown]
-    assert "Belief, at most by ε" in [metric.label for metric in at.metric]
+    assert "Largest belief by ε" in [metric.label for metric in at.metric]

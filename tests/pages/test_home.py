@@ -100,13 +100,13 @@ def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
 
 
 def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:
-    story = next(story for story in STORIES.values() if story.title == "Draw an arrow, see its price")
+    story = next(story for story in STORIES.values() if story.title == "The cost of an arrow")
     assert "noise" in story.question
     guesses = [step.guess.quantity for step in story.steps if step.guess is not None]
     assert "mechanism with less noise" in guesses
     last = story.steps[-1]
     assert (last.page, last.at) == ("explore", "comparison")
-    assert "Noise is not error" in last.say
+    assert "The error depends on more than the noise" in last.say
 
 
 def test_both_figures_of_the_paper_are_stories() -> None:

@@ -106,7 +106,9 @@ def test_too_few_records_for_the_columns_are_said_to_be(path: Path) -> None:
     assert any("the choice is mostly noise" in info.value for info in at.info)
     put(at, "learn.epsilon", "50")
     assert not any("mostly noise" in info.value for info in at.info)
-    assert any("of the strongest possible is lost in noise" in caption for caption in captions(at))
+    assert any(
+        "of the strongest possible dependence cannot be distinguished from noise" in caption for caption in captions(at)
+    )
 
 
 def test_without_a_budget_it_leads_to_the_ledger(path: Path) -> None:

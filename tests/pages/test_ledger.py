@@ -429,7 +429,10 @@ def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
     ("query", "part"),
     [
         ({"mechanism": "PosteriorSampler", "epsilon": "20"}, "no exact sampler"),
-        ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "Only a mechanism with proved noise"),
+        (
+            {"mechanism": "LaplaceFourier", "calibration": "as printed"},
+            "A real release needs a mechanism with proved noise",
+        ),
     ],
 )
 def test_what_cannot_be_really_released_is_one_sentence(

@@ -278,7 +278,7 @@ def test_mechanisms_that_would_take_long_on_every_arrow_are_left_out_and_named(m
     assert not {"error with posterior sampling", "error with private MAP"} & set(errors)
     assert {"error with Laplace", "error with Fourier"} <= set(errors)
     text = everything(at)
-    assert "Not computed for so many networks: posterior sampling and private MAP." in text
+    assert "Not computed, because there are too many networks: posterior sampling and private MAP." in text
     assert "on the same simulated tables, for a naive reader" in text
 
 
@@ -435,7 +435,7 @@ def test_a_network_that_is_not_binary_names_the_node() -> None:
     for name in MECHANISM_NAMES:  # Explore agrees on what runs
         release = open_page("pages/explore.py", source="survey", mechanism=name)
         assert bool(sentences(release)) == (name in ("LaplaceFourier", "WeightedFourier")), name
-    assert "Posterior sampling and private MAP do not." in everything(at)
+    assert "Posterior sampling and private MAP do not need binary nodes." in everything(at)
 
 
 def test_andes_opens_and_only_the_arrow_that_is_picked_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -542,7 +542,7 @@ def browser(monkeypatch: pytest.MonkeyPatch, first_look: None) -> Browser:
 
 
 def said(at: AppTest) -> list[str]:
-    return [caption.value for caption in at.caption if "Undo brings it back" in caption.value]
+    return [caption.value for caption in at.caption if "Undo restores it" in caption.value]
 
 
 def test_undo_brings_back_what_use_replaced(browser: Browser) -> None:
@@ -550,9 +550,9 @@ def test_undo_brings_back_what_use_replaced(browser: Browser) -> None:
     drawing, drawn = browser.drawing, settings_of(at)
     assert not said(at)
     use(at, "chain", "5")
-    assert said(at) == ["The chosen network replaced your drawing; Undo brings it back."]
+    assert said(at) == ["The chosen network replaced your drawing; Undo restores it."]
     use(at, "data")
-    assert said(at) == ["The table's own network replaced the drawing before; Undo brings it back."]
+    assert said(at) == ["The table's own network replaced the drawing before; Undo restores it."]
     browser.turn(browser.turn(at, "undo"), "undo")
     assert (browser.drawing, settings_of(at)) == (drawing, drawn)
     assert not said(at)
@@ -583,7 +583,7 @@ def test_undo_brings_back_what_a_file_replaced(browser: Browser, name: str, reco
     before, drawing, shown = settings_of(at), browser.drawing, metrics(at)
     load(at, name, {"cancer.bif": CANCER, "arrows.txt": "smoke -> lung\n"}[name])
     after = settings_of(at)
-    assert said(at) == ["The network of the file replaced your drawing; Undo brings it back."]
+    assert said(at) == ["The network of the file replaced your drawing; Undo restores it."]
     browser.turn(at, "undo")
     assert (settings_of(at), browser.drawing, metrics(at)) == (before, drawing, shown)
     browser.turn(at, "redo")
@@ -599,12 +599,12 @@ def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
     fine(at.switch_page("pages/data.py").run())
     fine(at.segmented_control(key="origin").set_value("synthetic").run())
     assert [toast.value for toast in at.toast] == [
-        "The table's own network replaced your drawing; Undo on the Network page brings it back."
+        "The table's own network replaced your drawing; Undo on the Network page restores it."
     ]
     fine(at.run())
     assert not at.toast
     fine(at.switch_page(PAGE).run())
-    assert said(at) == ["The table's own network replaced your drawing; Undo brings it back."]
+    assert said(at) == ["The table's own network replaced your drawing; Undo restores it."]
     browser.turn(at, "undo")
     assert browser.drawing == drawing
     assert (settings_of(at).data, settings_of(at).graph) == ("synthetic", drawn)
@@ -646,7 +646,7 @@ def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> N
     fine(story_list(at).set_value("alarm").run())
     assert at.title[0].value == "Network"
     fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
-    assert said(at) == ["The table's own network replaced your drawing; Undo brings it back."]
+    assert said(at) == ["The table's own network replaced your drawing; Undo restores it."]
     browser.turn(at, "undo")
     assert settings_of(at).graph == drawn
     assert browser.drawing.edges == (("smoke", "lung"),)

@@ -230,7 +230,7 @@ def test_every_family_is_played(family: Family) -> None:
     assert settings_of(at).options("sampling").family is family
     assert not sentences(at)
     assert "nan" not in everything(at)
-    assert ("no limit" in metric(at, "Largest loss of one answer")) == (family is not Family.NETWORK)
+    assert ("no limit" in metric(at, "Largest privacy loss of one answer")) == (family is not Family.NETWORK)
     assert {"game", "needed", "robustness"} <= set(figures(at))
 
 

@@ -34,7 +34,7 @@ from tests.pages.conftest import (
 
 PAGE = "pages/which_epsilon.py"
 ASIA, CPTS = load_named("asia")
-SENTENCE = re.compile(r"ε = ([\d.]+) keeps P\((.+)\) within ([\d.]+)\.")
+SENTENCE = re.compile(r"ε = ([\d.]+) keeps the error of P\((.+)\) within ([\d.]+)\.")
 
 
 @pytest.fixture(autouse=True)
@@ -308,7 +308,10 @@ def test_evidence_keeps_the_target_and_may_be_taken_away(one_look: None) -> None
 
 
 def test_while_it_is_searched_the_page_says_so(one_look: None) -> None:
-    assert headline(open_page(PAGE)) == "Searching for the least ε that keeps P(dysp = yes | smoke = yes) within 0.05 …"
+    assert (
+        headline(open_page(PAGE))
+        == "Searching for the least ε that keeps the error of P(dysp = yes | smoke = yes) within 0.05 …"
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,7 +332,7 @@ def test_bad_numbers_are_one_sentence(one_look: None, box: str, text: str, part:
 def test_what_cannot_be_answered_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "MOST_VALUES", 100)
     at = open_page(PAGE)
-    assert headline(at) == "No ε was found that keeps P(dysp = yes | smoke = yes) within 0.05."
+    assert headline(at) == "No ε was found that keeps the error of P(dysp = yes | smoke = yes) within 0.05."
     assert any("take too long to simulate" in sentence for sentence in sentences(at))
     assert "Next: Audit" in {button.label for button in at.button}
 

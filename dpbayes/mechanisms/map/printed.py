@@ -55,9 +55,9 @@ class PrintedMap:
     def formula(self) -> str:
         return (
             "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
-            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and "
-            f"$L = \\ln\\frac{{1-\\omega}}{{\\omega}}$, hence $\\Delta = {latex(self.sensitivity)}$. This bounds "
-            f"the change of a set's *probability*; the density changes by more. The grid has {self.points:,} values."
+            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and $L = "
+            f"\\ln\\frac{{1-\\omega}}{{\\omega}}$, hence $\\Delta = {latex(self.sensitivity)}$. $\\Delta$ bounds the "
+            f"change of a set's *probability*; the density changes by more. The grid has {self.points:,} values."
         )
 
     @property

@@ -70,4 +70,4 @@ def gap_text(design: NoiseDesign, scales: str, *, weights: Sequence[float]) -> s
     if not math.isfinite(design.gap):
         return ""
     error = f"the error{counted(weights)}," if weights else "the error"
-    return f" No other ${scales}$ reduce {error} by more than {numeral(100 * design.gap, 2)}%."
+    return f" No other values of ${scales}$ reduce {error} by more than {numeral(100 * design.gap, 2)}%."

@@ -130,7 +130,9 @@ def in_sentences(doing: str) -> Iterator[None]:
         raise
     except Exception as error:
         _LOG.error("An engine failed while %s: %s.", doing, type(error).__name__)
-        raise InputError(f"The connection failed while {doing}; try again, or ask whoever runs this server.") from None
+        raise InputError(
+            f"The connection failed while {doing}; try again, or ask the person who runs this server."
+        ) from None
 
 
 def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
@@ -142,10 +144,10 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
     address = parsed(server.address(connection, path))
     if address.kind == "parquet" or address.table:
         return ("",)
-    with in_sentences("its tables were listed"):
+    with in_sentences("the tables were listed"):
         offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
     if not offered:
-        raise InputError("There is no table that can be read there.")
+        raise InputError("This connection has no readable table.")
     return tuple(written_name(parsed(address).table) for address in offered)
 
 
@@ -156,8 +158,8 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
     """
     offered = yield from part_of(listing(connection, path), 0.0, 0.0)
     if table not in offered:
-        raise InputError(f"There is no table {brief(table)} there.")
-    with in_sentences("its columns were read"):
+        raise InputError(f"This connection has no table {brief(table)}.")
+    with in_sentences("the columns of the table were read"):
         engine = _engine(connection, path, table)
         head = yield from part_of(engine.head(HEAD), 0.0, 1.0)
         fields = tuple(engine.fields())
@@ -193,7 +195,7 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     """
     proposals = list(mine.proposals)
     places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
-    with in_sentences("its values were read"):
+    with in_sentences("the values of the columns were read"):
         engine = engine_of(mine)
         for done, place in enumerate(places):
             start, end = done / len(places), (done + 1) / len(places)

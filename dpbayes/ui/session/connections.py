@@ -125,7 +125,9 @@ def _below(root: Path, path: str) -> Path:
     """Return where a path leads, links followed. Errors: InputError unless it exists and lies below the folder."""
     text = path.strip()
     if _SIGNS.search(text):
-        raise InputError(f"The path {brief(path)} has a character that no address has; rename the file or the folder.")
+        raise InputError(
+            f"The path {brief(path)} has a character that an address cannot contain; rename the file or the folder."
+        )
     try:
         if not text or text.startswith(("~", "-")) or Path(text).is_absolute():
             raise ValueError
@@ -138,7 +140,10 @@ def _below(root: Path, path: str) -> Path:
             "2026/visits.parquet."
         ) from None
     if _SIGNS.search(str(place)):
-        raise InputError(f"The path {brief(path)} leads to a name with a character that no address has; rename it.")
+        raise InputError(
+            f"The path {brief(path)} leads to a name with a character that an address cannot contain; rename the file "
+            "or the folder."
+        )
     return place
 
 

@@ -123,7 +123,7 @@ def read_parameter(name: str, text: str) -> Any:
         options = [str(option.value) for option in parameter.options]
         if text not in options:
             names = ", ".join(options)
-            offered = f"; there are {names}" if len(names) < 200 else ""
+            offered = f"; choose one of {names}" if len(names) < 200 else ""
             raise InputError(f"{title_at_sentence_start(name)} cannot be {brief(text)}{offered}.")
         return parameter.options(text)
     return parameter.checked(title_at_sentence_start(name), text)
@@ -166,7 +166,7 @@ _CALLED = {
     "state": "the state",
     "target": "the target of the question",
     "evidence": "the evidence",
-    "matters": "the tables that matter more",
+    "matters": "the tables with more weight",
 }
 """What a person calls the settings whose text has no bound."""
 

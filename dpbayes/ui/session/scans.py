@@ -47,7 +47,7 @@ def scan_key(mine: Connected, network: Network) -> Hashable:
 
 def scanning(mine: Connected, network: Network) -> Work[Counts]:
     """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
-    with in_sentences("it was counted"):
+    with in_sentences("the table was counted"):
         return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
 
 
@@ -130,7 +130,7 @@ def sums_key(mine: Connected) -> Hashable:
 
 def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
     """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
-    with in_sentences("it was summed up"):
+    with in_sentences("the sums of the table were computed"):
         return (yield from summing(engine_of(mine), columns))
 
 

@@ -34,9 +34,9 @@ def charge(path: Path, dataset: str, amount: Amount) -> None:
     cost, symbol = ledger.cost_of(account, amount), account.measure.symbol
     after = account.left - cost
     left, middle, right = st.columns(3)
-    left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
+    left.metric(f"Remaining (of {symbol} = {amount_text(account.budget)})", amount_text(account.left))
     middle.metric(f"Cost ({symbol})", amount_text(cost))
-    right.metric("Left after the release", amount_text(after) if after >= 0 else "not enough")
+    right.metric("Remaining after the release", amount_text(after) if after >= 0 else "not enough")
     if measure_of(amount) is not account.measure:
         st.caption(
             f"The budget is tracked in {symbol}: {amount_with_symbol(amount)} costs {symbol} = {amount_text(cost)}."

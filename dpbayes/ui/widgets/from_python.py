@@ -59,7 +59,7 @@ def description_beside(chosen: Chosen, name: str) -> None:
     other = "" if file is None else f" and {escaped(brief(file))}, the file that you loaded,"
     said = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
     if not all(column.public for column in used):
-        said += " Domains that were read off the data are in the description too, not marked as public."
+        said += " The description also contains domains that were read from the data; these are not marked as public."
     st.caption(said)
     st.download_button(
         f"Download {DESCRIPTION}",
@@ -125,7 +125,7 @@ def table_in_python(chosen: Chosen) -> str:
     described = f'{PATH}\ncolumns = dp.read_domains(Path("{DESCRIPTION}").read_bytes())  {description}'
     in_use = "[column.domain for column in columns if column.use and column.domain]"
     if chosen.is_connected:
-        address = 'dp.open_table("…")  # the table’s address, as whoever started the server gave it'
+        address = 'dp.open_table("…")  # the table’s address, as given by the person who started the server'
         return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, tuple({in_use}))"
     return f"{described}\n{_file()}\ndata = dp.encode(frame, {in_use})"
 

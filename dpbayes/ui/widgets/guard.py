@@ -23,8 +23,8 @@ from dpbayes.base.validation import InputError
 LEFT_OUT = "The browser sent a value that is not offered here. Nothing was changed."
 
 WENT_WRONG = (
-    "Something went wrong here. Your settings are kept: turn to another page, open a story, or load this page again. "
-    "The server's log says what happened."
+    "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
+    "server's log says what happened."
 )
 
 MOST_BYTES = 10_000_000

@@ -123,8 +123,8 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
         format_func=label_of,
         key=f"{key}.reading",
         required=True,
-        help="A noise-aware recipient models the added noise, whose distribution is public. A naive recipient takes "
-        "noisy counts as real. The chart and all files below use this choice, which costs no privacy.",
+        help="A noise-aware recipient models the added noise, whose distribution is public. A naive recipient treats "
+        "noisy counts as true counts. The chart and all files below use this choice, which costs no privacy.",
     )
     return reading
 
@@ -152,7 +152,9 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
         release=_release_facts(document.request, mechanism.label),
     )
     if network.row_count > len(rows):
-        said.insert(0, f"The chart shows the first {len(rows)} of {network.row_count:,} rows; the BIF file has all.")
+        said.insert(
+            0, f"The chart shows the first {len(rows)} of {network.row_count:,} rows; the BIF file has all rows."
+        )
     st.caption(" ".join(said))
 
 

@@ -33,4 +33,4 @@ def weights_said(network: Network, weights: tuple[float, ...]) -> str:
     tables = f"the table of {escaped(named[0])}" if len(named) == 1 else f"the tables of {escaped(', '.join(named))}"
     times = sorted({weight for weight in weights if weight != 1})
     often = " to ".join(numeral(weight) for weight in (times if len(times) < 3 else (times[0], times[-1])))
-    return f"The squared error in {tables} counts {often} times"
+    return f"The squared error in {tables} has weight {often}"

@@ -135,7 +135,7 @@ def _crossings(study: AccuracyStudy) -> None:
                     "" if crossing.until == crossing.ahead else f" to {numeral(crossing.until, 4)}"
                 )
                 names = {"method": method.called(study.plan.draws), "other": other.called(study.plan.draws)}
-                rows.append(names | {"last behind at ε": behind, "ahead at ε": ahead})
+                rows.append(names | {"behind up to ε": behind, "ahead from ε": ahead})
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
     else:
@@ -143,7 +143,7 @@ def _crossings(study: AccuracyStudy) -> None:
     st.caption(
         "A curve is behind or ahead if the difference in the same repeats exceeds three standard errors (more than "
         "three if there are few repeats). Elsewhere there is no clear difference; more repeats and more values of ε "
-        "narrow the range."
+        "narrow the range between the two values."
     )
 
 
@@ -204,13 +204,13 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     assumption(
         "The records follow the network."
         if not real
-        else "The records follow the network. For a real table this is unknown; the measured accuracy does not depend "
-        "on this assumption.",
+        else "The records follow the network. This assumption is not verified for a real table, and the measured "
+        "accuracy does not depend on it.",
         holds=not real,
     )
     assumption(
-        "The generator is the paper's. The paper does not describe its generator; uniform probabilities and equally "
-        "frequent classes are assumed here.",
+        "The records come from the same generator as in the paper. The paper does not describe its generator; here "
+        "the probabilities are uniform and the classes equally frequent.",
         holds=False,
     )
     assumption(
@@ -220,8 +220,8 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     assumption(
         "The repeats are independent, as the standard errors assume."
         if not real
-        else "The repeats are independent, as the standard errors assume. The splits overlap, so another table may "
-        "differ by more than the bands.",
+        else "The repeats are independent, as the standard errors assume. The splits overlap, so the accuracy on "
+        "another table may differ by more than the bands.",
         holds=not real,
     )
     assumption(

@@ -142,7 +142,7 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
         chart(
             figure,
             key=key,
-            alt=f"Log loss against epsilon. At the largest: {_last_values(study, shown)}.",
+            alt=f"Log loss against epsilon. At the largest epsilon: {_last_values(study, shown)}.",
             simulates=True,
         )
     elif shown is Shown.PROVED:
@@ -152,7 +152,7 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
         )
     else:
         largest = _last_values(study, shown)
-        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest: {largest}."
+        alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest epsilon: {largest}."
         figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=alt, simulates=True)
 
@@ -193,7 +193,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
             _target(chosen)
-        controls.text_field("Prior (every Dirichlet parameter)", "prior")
+        controls.text_field("Prior pseudo-count per cell", "prior")
         controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
     with st.expander("Mechanism settings"):
         if options.curves is not CalibrationsShown.CERTIFIED:
@@ -241,7 +241,11 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     st.caption(
         f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'training record')}, "
         f"{many(plan.testing, 'test record')}. {_fewer(study)}Bands show two standard errors"
-        + (" over splits of this table, which overlap; another table may differ by more. " if real else ". ")
+        + (
+            " over overlapping splits of this table; the accuracy on another table may differ by more. "
+            if real
+            else ". "
+        )
         + "All ε use the same random numbers in a repeat. "
         + _shared(plan)
         + ("Not private (curator view)." if real else "")

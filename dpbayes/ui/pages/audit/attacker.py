@@ -100,7 +100,7 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
         seen = many(options.releases, "release")
         raise InputError(
             f"{attackers:,} attackers who each see {seen} of {numbers_per_release:,} numbers are too many to simulate "
-            "at once."
+            "at once. Choose fewer releases."
         )
 
 
@@ -165,7 +165,7 @@ def _record(chosen: Chosen, k: int) -> TablePair:
         f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
     )
     key = ("record", k, truth.values.tobytes(), record.tobytes())
-    return TablePair(truth, other, description, f"that record {k:,} is the true one", key, private=True)
+    return TablePair(truth, other, description, f"of the true values of record {k:,}", key, private=True)
 
 
 def made_up_tables(subject: Audited) -> TablePair:
@@ -178,7 +178,7 @@ def made_up_tables(subject: Audited) -> TablePair:
         f"An example table has {n - 1:,} records {_record_text(net, common)} and one record "
         f"{_record_text(net, odd)}. In the other table all records are the same."
     )
-    return TablePair(truth, other, description, "that the different record is there", "made up")
+    return TablePair(truth, other, description, "that the table contains the different record", "made up")
 
 
 def _opposite(record: np.ndarray, net: Network) -> np.ndarray:

@@ -55,12 +55,15 @@ def _show(subject: Audited, loss: SampledLoss, description: str) -> None:
         broken = " :red[The lower bound exceeds the claim.]" if loss.refutes(subject.promised) else ""
         st.markdown(f"**The privacy loss is at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
     else:
-        st.markdown(f"**The simulated releases prove no privacy loss, with {confidence}.** The outputs are too rare.")
+        st.markdown(
+            f"**The lower bound on the privacy loss is 0, with {confidence}.** The outputs are too rare for a larger "
+            "bound."
+        )
     st.caption(
         f"{escaped(description)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. "
-        f"An event is chosen on the first half of the releases. In the second half it occurs in {loss.hits[0]:,} of "
-        f"{loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. Clopper-Pearson intervals turn "
-        "these counts into a lower bound."
+        "An event is chosen on the first half of the releases. In the second half the event occurs in "
+        f"{loss.hits[0]:,} of {loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. "
+        "Clopper-Pearson intervals turn these counts into a lower bound."
     )
 
 

@@ -76,7 +76,7 @@ def bound_controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -
     for name in _numbers_set(claim)[1:]:
         controls.parameter_control(name, **_control(claim, nearby, name))
     if "prior" in exhibit.knobs:
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
+        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
     if chosen.is_curator:
         with st.expander("Seed"):
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)

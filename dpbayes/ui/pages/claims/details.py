@@ -130,8 +130,8 @@ def table_1_live(chosen: Chosen) -> None:
             st.caption(f"{mechanism} is not in the table: {why}.")
         hidden = "" if chosen.is_curator else " Values computed from the counts are shown to the curator only."
         st.caption(
-            "ε, δ, t, ω, L0, the prior and the number of samples are those set on this page. Fourier shows its largest "
-            f"table, MAP the first binary node without parents.{hidden}"
+            "ε, δ, t, ω, L0, the prior and the number of samples are those set on this page. The row of Fourier is "
+            f"for its largest table, and the row of MAP is for the first binary node without parents.{hidden}"
             + (" Not private (curator view)." if chosen.is_curator else "")
         )
 

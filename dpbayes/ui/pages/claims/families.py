@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import distinct_texts, numeral, plural
+from dpbayes.base.text import distinct_texts, many, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
@@ -124,9 +124,9 @@ def _moved(curves: Robustness, here: Robustness) -> None:
             chosen=(float(here.prior[0]), float(here.moved[0])),
         ),
         key="robustness.moved",
-        alt=f"KL divergence between the posteriors of two tables one record apart, against the strength of the prior "
-        f"from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as stated in the paper. "
-        f"{exceeded_text(curves)}",
+        alt="KL divergence between the posteriors of two tables that differ in one record, against the strength of "
+        f"the prior from {numeral(curves.prior[0])} to {numeral(curves.prior[-1])}: exact, proved and as stated "
+        f"in the paper. {exceeded_text(curves)}",
     )
     st.caption(
         f"The larger of the KL divergences in both directions, computed exactly. {exceeded_text(curves)} Both tables "
@@ -153,9 +153,8 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
     )
     stated = math.ceil(max(promised, 1.0))
     st.markdown(
-        f"**To lose at most {numeral(100 * options.error)}% of games, an adversary needs {needed}. "
-        f"The paper states that {stated:,} {'is' if stated == 1 else 'are'} enough"
-        f"{', which is too few' if here.too_few[0] else ''}.**"
+        f"**To lose at most {numeral(100 * options.error)}% of games, an attacker needs {needed}. The paper states "
+        f"that {stated:,} {'is' if stated == 1 else 'are'} enough{', which is too few' if here.too_few[0] else ''}.**"
     )
     chart(
         answers_figure(
@@ -167,13 +166,13 @@ def _answers(curves: Robustness, here: Robustness, options: RobustnessOptions) -
             at=options.prior,
         ),
         key="robustness.answers",
-        alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved bracket, at "
-        f"strength {numeral(options.prior, 6)} from {_whole(least)} to {_whole(most)}; the paper states that "
-        f"{stated:,} suffice.",
+        alt=f"Answers needed to tell the two tables apart against the strength of the prior: a proved "
+        f"range, from {_whole(least)} to {_whole(most)} at strength {numeral(options.prior, 6)}. The paper states that "
+        f"{many(stated, 'answer')} {'is' if stated == 1 else 'are'} enough.",
     )
     st.caption(
-        "Each answer is a sample from the posterior of table x or of table y. The adversary knows both tables; a fair "
-        "coin decides which one is used."
+        "Each answer is a sample from the posterior of table x or of table y. The attacker knows both tables; a fair "
+        "coin decides which table is used."
     )
 
 

@@ -115,7 +115,7 @@ def verdict(comparison: Comparison, errors: Errors, question: Question) -> str:
             if other != label and error.value - least.value <= CLEARLY * math.hypot(error.error, least.error)
         )
     )
-    start = f"{label} has the smallest error in {escaped(question.text)}: {numeral(least.value, 2)}"
+    start = f"{label} has the smallest error for {escaped(question.text)}: {numeral(least.value, 2)}"
     if len(near) > MOST_NAMED:
         return f"{start}, with no clear difference from {many(len(near), 'other mechanism')}."
     return f"{start}{f', with no clear difference from {near[0]}' if near else ''}."

@@ -241,7 +241,7 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     of = f"the mean of {costs.graphs} random graphs" if costs.graphs > 1 else "one random graph"
     band = "; bands are one standard error" if costs.graphs > 1 else ""
     crossings = [
-        f"{where} {density_text(crossing)}"
+        f"{density_text(crossing)} ({where})"
         for where, values in (
             ("averaged over cells", costs.random.certified),
             ("averaged over nodes", costs.random.certified_by_node),
@@ -251,7 +251,11 @@ def _picture(costs: Costs, noise: FamilyNoise | None, others: list[OtherNoise], 
     ]
     st.container(key="costs-said").caption(
         f"Each line is {of} for each number of arrows{band}."
-        + (f" Fourier crosses Laplace at these arrows per node: {'; '.join(crossings)}." if crossings else "")
+        + (
+            f" Fourier and Laplace add equal noise at these numbers of arrows per node: {', '.join(crossings)}."
+            if crossings
+            else ""
+        )
         + (_searched_text(noise) if noise is not None else "")
     )
 
@@ -260,7 +264,9 @@ def _searched_text(noise: FamilyNoise) -> str:
     """Return on how many random graphs the other mechanisms are computed."""
     on = f"computed on {many(noise.graphs, 'random graph')}" if noise.graphs else "still being computed"
     exact = (
-        "" if noise.exact else " Where the largest loss of a record is not computed exactly, a proved bound is used."
+        ""
+        if noise.exact
+        else " Where the largest privacy loss of a record is not computed exactly, a proved bound is used."
     )
     return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
 
@@ -288,7 +294,7 @@ def graph_records(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.
     means = means_by_density(random)
     families.insert(0, "family", costs.names)
     random.insert(0, "family", "random")
-    means.insert(0, "family", "mean of the random ones")
+    means.insert(0, "family", "mean of the random graphs")
     return pd.concat([families, random, means], ignore_index=True)
 
 
@@ -319,13 +325,14 @@ The numbers are for the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon
   coefficient, $|N_I| = {len(line.closure)}$. A family of $c$ cells is rebuilt from $c$ coefficients, so the sd is
   $\\sqrt 2\\, b/\\sqrt c = {numeral(as_printed)}$ in a cell of a node with one parent.
 - **Fourier, proved**: scale $b = 2O/\\varepsilon = {numeral(certified)}$, where $O = {overlap.value}$ is the largest
-  number of coefficients that one record can flip. The public $n$ has no noise. The sd is $\\sqrt 2\\, b \\sqrt{{c -
-  1}}/c = {numeral(rebuilt)}$.
-- **Remark 1, scale**: $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}} =
-  {numeral(float(size.printed))}$. The bound holds.
-- **Remark 1, comparison**: noise at most $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} =
-  {numeral(float(remark.printed))}$ times Laplace’s. In counts per cell the noise is
-  {numeral(float(remark.certified))} times Laplace’s at the worst node. {REMARK_COMPARISON.finding}
+  number of coefficients that one record can flip. The public $n$ has no noise. The sd is
+  $\\sqrt 2\\, b \\sqrt{{c - 1}}/c = {numeral(rebuilt)}$.
+- **Remark 1, scale**:
+  $|N_I| = {len(line.closure)} \\le |I|\\, 2^{{1 + \\max \\mathrm{{indeg}}}} = {numeral(float(size.printed))}$.
+  The bound holds.
+- **Remark 1, comparison**: noise at most
+  $2^{{1 + \\max \\mathrm{{indeg}} - |I|/2}} = {numeral(float(remark.printed))}$ times Laplace’s. In counts per cell the
+  noise is {numeral(float(remark.certified))} times Laplace’s at the worst node. {REMARK_COMPARISON.finding}
 """
         )
         assumption("Every node is binary.", holds=True)

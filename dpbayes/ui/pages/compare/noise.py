@@ -203,9 +203,9 @@ def _captions(comparison: Comparison, network: Network) -> None:
         if laplace.recounted is not None:
             st.caption(
                 f"Diamonds show the noise with δ. Laplace noise at ε = {numeral(laplace.recounted.epsilon)} satisfies "
-                "the same (ε, δ): this follows from the exact loss of its worst pair of tables. Noise is measured "
-                "before counts are clipped; Fourier uses t = 0 here. No record is used: noise depends on the graph "
-                "and on the guarantee only."
+                "the same (ε, δ): this follows from the exact privacy loss of its worst pair of tables. Noise is "
+                "measured before counts are clipped; Fourier uses t = 0 here. No record is used: noise depends on "
+                "the graph and on the guarantee only."
             )
     for label, why in comparison.refused.items():
         st.caption(escaped(f"{label}: {why}"))
@@ -403,10 +403,10 @@ def _formulas(comparison: Comparison) -> None:
     with st.expander("Formulas, assumptions and source"):
         st.markdown("\n".join(f"- **{noise.label}**: {formula(noise.mechanism)}" for noise in comparison.noises))
         st.markdown(
-            "Noise per cell is the root mean square, over all cells, of the standard deviation of what is added to a "
-            "count. A cell of the family $F$ is rebuilt from residuals of variances $s_A$ with the variance "
-            "$\\sum_{A \\subseteq F} s_A\\, p_A \\prod_{i \\in F - A} r_i^{-2}$, "
-            "$p_A = \\prod_{i \\in A} (1 - 1/r_i)$, where $r_i$ is the number of states of node $i$."
+            "Noise per cell is the root mean square, over all cells, of the standard deviation of the noise that is "
+            "added to a count. A cell of the family $F$ is rebuilt from residuals of variances $s_A$ with the "
+            "variance $\\sum_{A \\subseteq F} s_A\\, p_A \\prod_{i \\in F - A} r_i^{-2}$, $p_A = \\prod_{i \\in A} (1 "
+            "- 1/r_i)$, where $r_i$ is the number of states of node $i$."
         )
         assumption(
             "Neighbouring tables differ in one replaced record, and their number of records is public.", holds=True
@@ -414,8 +414,8 @@ def _formulas(comparison: Comparison) -> None:
         searched = [noise.mechanism.design for noise in comparison.noises if hasattr(noise.mechanism, "design")]
         if searched:
             assumption(
-                "The record with the largest loss is computed exactly for every searched noise; otherwise a proved "
-                "bound is used, which needs more noise.",
+                "The record with the largest privacy loss is computed exactly for every noise that was searched for; "
+                "otherwise a proved bound is used, which needs more noise.",
                 holds=all(design.exact for design in searched),
             )
         source(Reference("Xiao23", "residuals with the best scales"))

@@ -231,8 +231,8 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
     )
     st.caption(
         f"Simulated: the noise of {many(draws, 'release')} with all counts zero. For released tables and parameters, "
-        "true counts can only raise the probability. These numbers are therefore lower bounds for all data, and "
-        "public. For the whole table, true counts can lower the "
+        "true counts can only raise the probability. These numbers are therefore public lower bounds for all data. "
+        "For the whole table, true counts can lower the "
         f"probability.{aside}{_source_of_t(simulated, options, increment)} Explore draws the probability with the "
         "true counts for the curator."
     )
@@ -246,18 +246,18 @@ def _cost(simulated: NonNegativity, options: StealthOptions, t: float) -> None:
         promised = min(float(printed_probability(t)), NEAREST)
         worst = simulated.worst.get(options.sense)
         is_false = worst is not None and (kept := worst.estimate(t)).value + 4 * kept.error < promised
-        aside = ": this is false here" if is_false else ""
+        aside = ", which is false here" if is_false else ""
         st.caption(f"For this t the paper states {share_text(promised)}{aside}.")
     elif options.target < 1:
         stated = float(printed_increment(options.target))
         own = (
             ""
             if simulated.mechanism.calibration is Calibration.AS_PRINTED
-            else f", and {records_text(stated * simulated.printed_counts)} with the noise as stated in the paper"
+            else f" ({records_text(stated * simulated.printed_counts)} with the noise as stated in the paper)"
         )
         st.caption(
-            f"The paper’s formula needs t = {numeral(stated, 2)}: {records_text(stated * simulated.counts)} counts"
-            f"{own}."
+            f"The paper’s formula needs t = {numeral(stated, 2)}, which adds "
+            f"{records_text(stated * simulated.counts)} counts to every table{own}."
         )
     else:
         st.caption(
@@ -306,9 +306,9 @@ def _costs_of_trying_again(epsilon: float) -> None:
         st.markdown(
             f"The paper charges $\\varepsilon$ for every run: ten runs cost {numeral(10 * epsilon, 6)}. Releasing "
             f"only the first non-negative run costs $2\\varepsilon = {latex(2 * epsilon, 6)}$, for any number of "
-            "runs: $P(A \\mid S) = P(A \\cap S)/P(S)$, and both change by a factor of at most $e^\\varepsilon$. This "
-            "bound holds if the number of runs is kept secret, and if runs continue until one is non-negative. The "
-            "paper’s Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
+            "runs: $P(A \\mid S) = P(A \\cap S)/P(S)$, and both probabilities change by a factor of at most "
+            "$e^\\varepsilon$. This bound holds if the number of runs is kept secret, and if runs continue until one "
+            "is non-negative. The paper’s Figure 1 plots the successful runs and states only $\\varepsilon$ for them."
         )
 
 

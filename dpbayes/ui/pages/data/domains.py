@@ -279,8 +279,8 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
         left, right = st.columns(2)
         with left:
             st.caption(
-                "The file holds the domains that you declared and the names of all columns. The file omits proposals, "
-                "because proposals are read from the data."
+                "The file contains the domains that you declared and the names of all columns. The file omits "
+                "proposals, because proposals are read from the data."
             )
             open_ones = [brief(c.name) for c in mine.columns if c.domain and not c.domain.public]
             if open_ones:

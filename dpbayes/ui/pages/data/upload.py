@@ -33,8 +33,8 @@ def loader() -> None:
     if file is None:
         if upload() is None:
             st.info(
-                "The first row of the file must hold the column names. The table stays in this session and is never "
-                "part of a link."
+                "The first row of the file must contain the column names. The table stays in this session and is "
+                "never part of a link."
             )
     elif st.session_state.get("upload.tried", (None,))[0] != (file.file_id, dialect):
         st.session_state["upload.tried"] = (file.file_id, dialect), _tried(file, dialect)
@@ -74,7 +74,7 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
     whatever was loaded before stays.
     """
     proposals: list[Proposal] = []
-    with shown_progress(f"Looking at the columns of {name} …", file.frame.size) as progress:
+    with shown_progress(f"Reading the columns of {name} …", file.frame.size) as progress:
         for column in file.frame.columns:
             proposals.append(_proposal(str(column), file.frame[column]))
             progress(len(proposals) / len(file.frame.columns))

@@ -27,9 +27,9 @@ Compared = dict[str, object] | InputError
 """The errors of a mechanism, by column, or why it cannot be run."""
 
 _COLUMNS = {
-    "|diff.|, all": "Mean absolute error over all cells.",
+    "mean error, all": "Mean absolute error over all cells.",
     "prediction KL": "KL(exact || private) of the next record's state in nats, summed over all rows.",
-    "|diff.|, cell": "Mean absolute error of this cell.",
+    "mean error, cell": "Mean absolute error of this cell.",
     "posterior KL": "KL(exact || private) of the posteriors in nats, summed over all rows.",
     "s.e.": "Standard error of the posterior KL over the simulated releases.",
     "coverage": f"The share of this cell's exact posterior in the private {LEVEL:.0%} interval.",
@@ -108,9 +108,9 @@ def _compared(means: Averages, mechanism: Mechanism[Outcome] | DieMechanism, cel
     record: dict[str, object] = {
         "mechanism": mechanism.label,
         "proved": str(mechanism.certified),
-        "|diff.|, all": study.shift.mean(),
+        "mean error, all": study.shift.mean(),
         "prediction KL": study.predictive_kl.mean(),
-        "|diff.|, cell": study.shifts[:, cell].mean(),
+        "mean error, cell": study.shifts[:, cell].mean(),
     }
     if study.is_posterior:
         record |= {"posterior KL": study.kl.mean(), "s.e.": study.kl_error, "coverage": means.coverage}

@@ -101,7 +101,7 @@ def release_controls(chosen: Chosen) -> None:
             controls.parameter_control(name, default=defaults.get(name))
         if takes_weights(kind):
             weights_control(chosen, chosen.network)
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
+        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
         _elsewhere(chosen)
@@ -133,7 +133,9 @@ def _node_and_row(net: Network, node: int, row: int) -> None:
         number = whole_number("The row", text.replace(",", "").strip(), low=1, high=rows)
         change(row=net.row_label(first + number - 1))
 
-    controls.box(f"Row of its table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP)
+    controls.box(
+        f"Row of the node’s table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP
+    )
     st.caption(escaped(net.row_label(row)))
 
 

@@ -114,7 +114,7 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)
     values = {name: getattr(chosen.mechanism, name) for name in parameters_of(kind)}
     if values.get("calibration", Calibration.CERTIFIED) is not Calibration.CERTIFIED:
-        raise InputError("Only a mechanism with proved noise can be released for real. Choose the proved calibration.")
+        raise InputError("A real release needs a mechanism with proved noise. Choose the proved calibration.")
     return ReleaseRequest(
         dataset=dataset,
         network=chosen.network,

@@ -96,7 +96,7 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     lead_control(page, chosen)
     if isinstance(readings, Running):
         nodes = len(chosen.network.names)
-        page.say(f"The best noise for a network of {nodes} nodes is being searched for; no record is used.")
+        page.say(f"The best noise for this network of {nodes} nodes is being computed. No record is used.")
     elif readings is not None:
         page.say(_headline(chosen, readings, cell))
         page.add(in_short(chosen), to="headline")

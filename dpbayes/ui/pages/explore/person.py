@@ -44,18 +44,18 @@ def _show(limits: Risk, chosen: Chosen) -> None:
     left, middle, right = st.columns(3)
     is_certain = not limits.guarantee.delta
     left.metric(
-        "Belief, at most" if is_certain else "Belief, at most by ε",
+        "Largest belief" if is_certain else "Largest belief by ε",
         _at_most(limits.ceiling),
         help=f"The highest value that an attacker's belief of {percent(limits.suspicion)} can reach after {releases}."
-        + ("" if is_certain else " With probability delta it can rise further: see the sentences below."),
+        + ("" if is_certain else " With probability delta the belief can rise further: see the sentences below."),
     )
     middle.metric(
-        "Best guess, this mechanism",
+        "Correct guesses, this mechanism",
         _between(limits.guess),
-        help="How often an attacker guesses right between two equally likely possibilities, at best.",
+        help="The largest share of correct guesses of an attacker between two equally likely possibilities.",
     )
     right.metric(
-        "Best guess, any mechanism",
+        "Correct guesses, any mechanism",
         _at_most(limits.promised),
         help=f"The same bound for every mechanism with {limits.guarantee} in each of {releases}.",
     )

@@ -210,9 +210,9 @@ def _assumptions(scenario: Scenario) -> None:
         holds=False,
     )
     assumption(
-        f"Smooth sensitivity gives what the Notes state, {scenario.claimed(DieMethod.SMOOTH)} for this run: not "
-        "proved. The lemmas stated in the Notes are false, and they would not imply the guarantee. The audit has "
-        "found no violation.",
+        f"Smooth sensitivity gives the guarantee that the Notes state, {scenario.claimed(DieMethod.SMOOTH)} for this "
+        "run: not proved. The lemmas stated in the Notes are false, and they would not imply the guarantee. The "
+        "audit has found no violation.",
         holds=False,
     )
     assumption(f"Smooth sensitivity gives {smooth} for this run, that is (1.5 ε, δ/2): proved.", holds=True)
@@ -241,6 +241,6 @@ def _audit(scenario: Scenario) -> None:
     st.caption(
         "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs "
         f"(up to {MOST_AUDITED} candidates). The exact loss holds for this die only, and is not a guarantee for local "
-        "sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. Laplace noise on one count "
-        "reaches its ε; noise on every count reaches it before the noisy counts are rescaled."
+        "sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. The loss of Laplace noise on one "
+        "count equals its ε. The loss of Laplace noise on every count equals ε before the noisy counts are rescaled."
     )

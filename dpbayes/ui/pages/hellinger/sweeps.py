@@ -71,7 +71,7 @@ def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
         st.caption(
             f"Lines show medians, bands the middle half of releases. Laplace uses {SWEEP_DRAWS:,} simulated releases "
             f"per point. Enumeration covers dice of up to {MOST_ENUMERATED} tables. The throws are spread over the "
-            "sides as chosen above. Noise on one count releases a die of two sides only."
+            "sides as chosen above. Laplace noise on one count applies only to a die of two sides."
         )
         study = HellingerStudy(scenario, seed, at_setting(scenario, laws), (throws, epsilons, sides))
         _numbers_and_files(study)

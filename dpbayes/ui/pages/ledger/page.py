@@ -193,7 +193,7 @@ def _kind(key: str, kinds: list[BudgetKind]) -> BudgetKind:
         key=key,
         horizontal=True,
         help="A budget in pure ε cannot pay for Gaussian noise. A zCDP budget pays for Gaussian noise, and for pure "
-        "releases by the ρ that they imply.",
+        "releases at the cost of the ρ that their ε implies.",
     )
     return kinds[0] if chosen is None else chosen
 
@@ -233,10 +233,10 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
 
 
 def _checked(path: Path) -> None:
-    kept = st.text_input("Hash that you kept elsewhere (optional)", key="ledger.seen").strip()
+    kept = st.text_input("Stored hash of an earlier row (optional)", key="ledger.seen").strip()
     checked = ledger.check(path, seen=[kept] if kept else ())
     st.success(f"{'The only row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} unchanged.")
-    st.caption(f"Keep the hash of the last row elsewhere: {checked.head}")
+    st.caption(f"Store the hash of the last row separately: {checked.head}")
     for note in checked.notes:
         st.info(escaped(note))
 

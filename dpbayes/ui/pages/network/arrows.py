@@ -189,7 +189,7 @@ def _explanation(chosen: Chosen, shown: Sequence[Arrow], *, searched: bool) -> s
     kept = places_of(chosen, shown, searched=searched)
     kinds = [type(mechanism) for mechanism in compared_mechanisms(chosen, searched=searched)]
     absent = [inside(kind.label) for kind in kinds if kind.__name__ not in kept]
-    left_out = f" Not computed for so many networks: {names_in_sentence(absent)}." if absent else ""
+    left_out = f" Not computed, because there are too many networks: {names_in_sentence(absent)}." if absent else ""
     return (
         f"Mean absolute error of the remaining probabilities on the same simulated tables{reader}. The dependence that "
         f"an arrow describes is lost when the arrow is removed.{left_out}"

@@ -104,8 +104,8 @@ def costs(net: Network, *, epsilon: float) -> None:
         st.caption(note)
     if cost.fourier_lift is not None:
         st.caption(
-            f"To be non-negative in 90% of releases, Fourier adds {plural(numeral(cost.fourier_lift), 'record')} to "
-            "every table, spread evenly over its cells."
+            f"Fourier adds {plural(numeral(cost.fourier_lift), 'record')} to every table, spread evenly over its "
+            "cells. Then 90% of releases have no negative count."
         )
     if cost.fourier_noise is not None:
         noise_is_not_error()
@@ -117,6 +117,6 @@ def costs(net: Network, *, epsilon: float) -> None:
             + (f"Here $|N_I| = {cost.closure}$." if cost.closure else "")
         )
         st.caption(
-            "Remark 1 of the paper compares scales of coefficients; counted in records, denser graphs are worse."
+            "Remark 1 of the paper compares scales of coefficients. In records per cell, denser graphs need more noise."
         )
         source(Reference("Zhang16", "Algorithms 1 and 2, Corollary 2, Remark 1"))

@@ -56,7 +56,7 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
             _take(drawn, chosen)
             again()
     if history.replaced:
-        st.caption(f"{history.replaced}; Undo brings it back.")
+        st.caption(f"{history.replaced}; Undo restores it.")
     _add_columns(chosen, again)
     if strays:
         st.caption(

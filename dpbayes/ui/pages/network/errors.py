@@ -272,7 +272,7 @@ def needs_binary(network: Network) -> str:
     """Return why Fourier is not compared, as a sentence; nothing where it is."""
     nodes = zip(network.names, network.states, strict=True)
     name = next((name for name, states in nodes if len(states) != 2), None)
-    also = "Posterior sampling and private MAP do not."
+    also = "Posterior sampling and private MAP do not need binary nodes."
     return "" if name is None else f"Fourier needs binary nodes, and {escaped(brief(name))} is not binary. {also}"
 
 

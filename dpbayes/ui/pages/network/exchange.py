@@ -85,8 +85,8 @@ def _import(name: str, content: bytes, chosen: Chosen) -> None:
         names, edges = read_edges(text)
         if left_out := [column for column in chosen.network.names if column not in names]:
             st.toast(
-                f"The file lacks {many(len(left_out), 'node')} of the drawing, now removed: "
-                f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo brings them back."
+                f"The file lacks {many(len(left_out), 'node')} of the drawing, which were removed: "
+                f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo restores them."
             )
         replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()

@@ -86,7 +86,10 @@ def _say_noise(choice: StructureChoice, data: Dataset) -> None:
             "Use fewer columns or a larger ε."
         )
     else:
-        lost = f"dependence below about {numeral(100 * share, 2)}% of the strongest possible is lost in noise"
+        lost = (
+            f"dependence below about {numeral(100 * share, 2)}% of the strongest possible dependence cannot be "
+            "distinguished from noise"
+        )
         st.caption(f"With {what}, {lost}.")
 
 
@@ -115,8 +118,8 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     require_releasable(chosen)
     path = ledger.ledger_path()
     st.markdown(
-        "**Learn the graph for real.** The noise is sampled once, from this computer’s randomness. The cost is "
-        "charged to the dataset’s budget."
+        "**Real release of the graph.** The noise is sampled once, from this computer’s randomness. The cost "
+        "is charged to the dataset’s budget."
     )
     dataset = whose_budget(path, key="learn.dataset")
     if dataset is None:

@@ -115,7 +115,10 @@ def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: 
     assumption(
         "The paper's 2L(w) is at least the proved ε at every precision shown.", holds=bool((printed >= one).all())
     )
-    assumption("The paper's 2L(w) bounds the loss of one replaced record without growing with n.", holds=False)
+    assumption(
+        "The paper's 2L(w) bounds the privacy loss of one replaced record by a number that does not grow with n.",
+        holds=False,
+    )
     assumption(
         "The running time of rejection reveals nothing about the records. In fact, the running time depends slightly "
         "on the records.",

@@ -241,8 +241,8 @@ def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
     )
     text = (
         f"{whose}{_split(result)} {clipped}Splits and samples are simulated from a seed. Predictors without an ε are "
-        "not private. The dotted blue curve is the mean of the truncated posterior that private samples come from; it "
-        "is left out where there are too few samples to estimate its error."
+        "not private. The dotted blue curve is the mean of the truncated posterior from which private samples are "
+        "drawn. This curve is left out if there are too few samples to estimate its error."
     )
     return text if made_up else text + " Not private (curator view)."
 

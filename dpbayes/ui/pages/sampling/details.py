@@ -48,7 +48,11 @@ def details_section(options: SamplingOptions, pair: Pair, mechanism: PosteriorSa
 def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler | None) -> None:
     records, divergence, bound, printed = _curves(options, mechanism)
     figure = robustness_figure(records, divergence, bound, printed)
-    chart(figure, key="robustness", alt="KL between the posteriors of neighbouring tables over n, and its bounds.")
+    chart(
+        figure,
+        key="robustness",
+        alt="KL divergence between the posteriors of neighbouring tables against n, and its bounds.",
+    )
     here = f"KL is {numeral(float(pair.kl))} nats from x to y and {numeral(float(pair.swapped().kl))} from y to x. "
     if mechanism is not None:
         moved = options.columns * mechanism.log_odds_bound
@@ -157,17 +161,17 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
         r"With $b = -\ln \int \sqrt{p(\theta|x)\,p(\theta|y)}\,d\theta$ = "
         f"{numeral(affinity)} and error $d = 0.05$: "
         r"$\frac{1}{2b}\ln\frac{1}{4d(1-d)} \le N \le \frac{1}{b}\ln\frac{1}{2d}$. "
-        r"If every answer is $\varepsilon$-private, the adversary's belief after $j$ answers is at most "
+        r"If every answer is $\varepsilon$-private, the attacker's belief after $j$ answers is at most "
         r"$1/(1+e^{-j\varepsilon})$."
     )
     if mechanism is not None:
         st.markdown(
-            f"With $\\omega = {latex(mechanism.omega)}$, the proved loss of one answer is "
-            f"$\\varepsilon = 2 |I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
+            f"With $\\omega = {latex(mechanism.omega)}$, the proved privacy loss of one answer is $\\varepsilon = 2 "
+            f"|I| \\ln\\frac{{1-\\omega}}{{\\omega}} = {latex(mechanism.certified.epsilon)}$."
         )
     trimmed = mechanism is not None
     kept = trimmed and mechanism is not None and mechanism.claimed.epsilon >= mechanism.certified.epsilon * (1 - 1e-9)
-    assumption("The two tables differ in one record, and the adversary knows both and the prior.", holds=True)
+    assumption("The two tables differ in one record, and the attacker knows both tables and the prior.", holds=True)
     assumption("Every answer is a fresh sample from the same posterior.", holds=True)
     assumption("Every answer is ε-private: the prior is trimmed to a public region.", holds=trimmed)
     assumption("The paper's 2 ln(1/ω) covers all columns that a record changes.", holds=kept)

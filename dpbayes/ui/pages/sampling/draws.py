@@ -54,7 +54,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     set_to = (row.alpha, row.state, shown.bound, shown.mechanism.draws, (chosen.seed, shown.cell))
     measured = _measured(*set_to) if chosen.is_curator and certified else None
     figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=shown.mechanism.colour, measured=measured)
-    alt = "Error of the mean of N samples over N, for three epsilons; best N marked."
+    alt = "Error of the mean of N samples against N, for three values of epsilon. The best N is marked."
     chart(figure, key="draws", alt=alt, simulates=measured is not None)
     place = escaped(f"P({net.cell_label(shown.cell)})") if chosen.is_curator else "a hypothetical row"
     count = int(best[0])
@@ -100,7 +100,7 @@ def _omega(shown: ShownRow) -> None:
     certified = certified_omega(net, epsilon=epsilon, draws=sampler.draws)
     printed = printed_omega(net, epsilon=epsilon)
     figure = omega_figure(epsilon, certified, printed, chosen=(sampler.epsilon, sampler.omega), colour=sampler.colour)
-    chart(figure, key="omega", alt="Omega over epsilon: proved for this network and N, and as stated in the paper.")
+    chart(figure, key="omega", alt="Omega against epsilon: proved for this network and N, and as stated in the paper.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
         said = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."

@@ -146,7 +146,7 @@ def _opened(chosen: Chosen) -> None:
     with place:
         st.markdown(f"**{_sentence(game, study, needed)}**")
         st.caption(
-            "An adversary knows both tables and has to decide which one gives the answers. Before the first answer "
+            "An attacker knows both tables and has to decide which table gives the answers. Before the first answer "
             "both tables are equally probable. The tables are hypothetical and the games are simulated."
         )
     with st.container(key="game.needed"):
@@ -222,7 +222,7 @@ def _belief(game: Game, study: GameStudy) -> None:
     chart(
         figure,
         key="game",
-        alt="The adversary's belief in the true table after each answer, in many games.",
+        alt="The attacker's belief in the true table after each answer, in many games.",
         simulates=True,
     )
     left, middle, right = st.columns(3)
@@ -231,7 +231,9 @@ def _belief(game: Game, study: GameStudy) -> None:
     left.caption(f"± {error}% standard error, {study.log_odds.shape[1]:,} games")
     low, high = (float(end) for end in game.pair.gain_range)
     most = max(abs(low), abs(high))
-    middle.metric("Largest loss of one answer", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit")
+    middle.metric(
+        "Largest privacy loss of one answer", f"ε = {numeral(most, 4)}" if math.isfinite(most) else "no limit"
+    )
     claimed = game.mechanism.claimed.epsilon if game.mechanism else math.inf
     broken = most > claimed * (1 + 1e-9)
     middle.caption("exact, for these two tables" + (f"; ✗ the paper states {numeral(claimed, 4)}" if broken else ""))
@@ -243,7 +245,7 @@ def _belief(game: Game, study: GameStudy) -> None:
 def _sentence(game: Game, study: GameStudy, needed: NeededAnswers) -> str:
     answers = game.options.answers
     right = whole_percent(study.right[answers - 1])
-    first = f"After {many(answers, 'answer')} the adversary wins {right} of the games; {LEVEL:.0%} takes"
+    first = f"After {many(answers, 'answer')} the attacker wins {right} of the games; winning {LEVEL:.0%} takes"
     if needed.value is None:
         return f"{first} more than {len(study.log_odds):,} answers."
     return f"{first} about {many(needed.value, 'answer')}."
@@ -283,7 +285,7 @@ def _needed(game: Game, study: GameStudy, needed: NeededAnswers) -> None:
     chart(
         figure,
         key="needed",
-        alt=f"Share of games won over answers; bounds for {LEVEL:.0%}.",
+        alt=f"Share of games won against the number of answers; bounds for {LEVEL:.0%}.",
         simulates=True,
     )
     _bounds(game, needed, printed)

@@ -95,7 +95,7 @@ def _controls(chosen: Chosen) -> None:
         controls.parameter_control(name)
     row_choice(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
-        controls.text_field("Prior: pseudo-count of every cell", "prior", help=terms.PRIOR)
+        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
 
@@ -217,7 +217,7 @@ def _promise(chosen: Chosen, shown: ShownRow) -> None:
         right.caption(str(sampler.certified.reference))
         decisions = round(sampler.certified.epsilon / (2 * sampler.draws * sampler.log_odds_bound))
         st.markdown(
-            "One record changes one factor of every node's likelihood in every sample. The proved loss is "
+            "One record changes one factor of every node's likelihood in every sample. The proved privacy loss is "
             r"$\varepsilon = 2\,T N \ln\frac{1-w}{w}$, "
             f"with $T = {decisions}$ binary decisions that determine a record (one for a binary node), "
             f"$N = {sampler.draws}$ samples and $\\ln\\frac{{1-w}}{{w}} = {latex(sampler.log_odds_bound)}$. "

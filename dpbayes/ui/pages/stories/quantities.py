@@ -225,8 +225,8 @@ BESIDE = ("follows-divergence", "follows-counts", "follows-accuracy")
 
 QUANTITIES: dict[str, Quantity] = {
     "exact probability": Quantity(
-        "The exact probability P(target | evidence) on Explore, without noise. The state is yes if the target has "
-        "this state.",
+        "The exact probability P(target | evidence) on Explore, without noise. The state is yes or a similar "
+        "state, if the target has such a state, and the first state otherwise.",
         lambda chosen: _answers(chosen)[0],
         unit="%",
         of_records=True,

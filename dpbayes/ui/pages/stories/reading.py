@@ -44,7 +44,7 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
         raise InputError(f"There is no story called {brief(follower)} that could come next.")
     listed = whole.get("steps", [])
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_STEPS:
-        count = f"it has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
+        count = f"this story has {len(listed)}" if isinstance(listed, list) else "its steps are not a list of [[steps]]"
         raise InputError(f"A story has 1 to {MOST_STEPS} steps; {count}.")
     everywhere = _query("The story", whole.get("settings", {}))
     _settings("The story", everywhere)
@@ -151,12 +151,12 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
 def _guess(whose: str, given: object) -> Guess | None:
     if given is None:
         return None
-    table = _checked_table(f"{whose}, its guess,", given, ("ask", "quantity"))
+    table = _checked_table(f"{whose}, guess,", given, ("ask", "quantity"))
     quantity = table.get("quantity")
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         names = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
         raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; choose one of {names}.")
-    return Guess(_sentence(f"{whose}, its guess,", table, "ask"), quantity)
+    return Guess(_sentence(f"{whose}, guess,", table, "ask"), quantity)
 
 
 def _query(whose: str, given: object) -> dict[str, str]:
@@ -167,7 +167,9 @@ def _query(whose: str, given: object) -> dict[str, str]:
         if name in PERSONS_OWN:
             raise InputError(f"{whose} cannot set {name}: the visitor chooses it.")
         if name not in PARAMETERS and name not in READERS:
-            raise InputError(f"{whose}: there is no setting called {brief(name)}; copy its name from a link.")
+            raise InputError(
+                f"{whose}: there is no setting called {brief(name)}; copy the name of a setting from a link."
+            )
         if not isinstance(value, str | int | float):
             raise InputError(f"{whose}: the setting {name} must be a text or a number, as in a link.")
     return {name: str(value) for name, value in given.items()}
@@ -192,9 +194,9 @@ def _asks_of_the_network(whose: str, settings: Settings) -> None:
     states = dict(zip(network.names, network.states, strict=True))
     for name in filter(None, (settings.target, *(name for name, _ in settings.evidence))):
         if name not in states:
-            raise InputError(f"{whose}: the network that is open there has no node called {brief(name)}.")
+            raise InputError(f"{whose}: the network of this step has no node called {brief(name)}.")
     for name, state in settings.evidence:
         if state not in states[name]:
             raise InputError(f"{whose}: the node {brief(name)} has no state called {brief(state)}.")
     if settings.row and network.row_called(settings.row) is None:
-        raise InputError(f"{whose}: the network that is open there has no CPT row called {brief(settings.row)}.")
+        raise InputError(f"{whose}: the network of this step has no CPT row called {brief(settings.row)}.")

@@ -167,7 +167,7 @@ def _fewer(asking: Asking, draws: int) -> int:
 
 def verdict(asking: Asking, least: Running[Answered]) -> str:
     """Return the page's sentence: the least epsilon, rounded up, for the tolerance."""
-    what = f"{escaped(asking.question.text)} within {numeral(asking.options.tolerance, 6)}"
+    what = f"the error of {escaped(asking.question.text)} within {numeral(asking.options.tolerance, 6)}"
     if not least.done:
         return f"Searching for the least ε that keeps {what} …"
     answer = least.so_far
@@ -187,7 +187,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     answer = least.so_far if least.done else ""
     share = f"{numeral(100 * asking.options.confidence)}%"
     needed = needed_of(asking.chosen.settings.mechanism, answer)
-    keeps = f"{share} of releases within {numeral(asking.options.tolerance, 6)}"
+    keeps = f"the error of {share} of releases within {numeral(asking.options.tolerance, 6)}"
     said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
         error_figure(

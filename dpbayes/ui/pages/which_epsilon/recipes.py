@@ -30,7 +30,7 @@ def recipes(asking: Asking) -> None:
         try:
             python = python_of(asking)
         except InputError:
-            st.caption("These settings cannot be simulated, neither here nor in Python.")
+            st.caption("These settings cannot be simulated, either here or in Python.")
             return
         st.code(python, language="python", wrap_lines=True)
         if DESCRIPTION in python:
@@ -56,7 +56,7 @@ def _command_note(asking: Asking) -> str:
     note = "The command uses other random numbers than this page, so the last digits may differ."
     chosen = asking.chosen
     if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
-        note += " It gives all tables the same weight."
+        note += " The command gives all tables the same weight."
     return note
 
 

@@ -57,7 +57,7 @@ SCENE = Choice(
     labels=("my table", "my graph, synthetic records", "naive Bayes, synthetic records"),
 )
 CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
-SHOWN = Choice(Shown, title="shown", labels=("accuracy by stated ε", "accuracy by proved ε", "log loss"))
+SHOWN = Choice(Shown, title="quantity shown", labels=("accuracy by stated ε", "accuracy by proved ε", "log loss"))
 
 _PRIVATE = [method for method in ALL_METHODS.values() if not method.is_baseline]
 _TITLES = dict(method.option for method in _PRIVATE)

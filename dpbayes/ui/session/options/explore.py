@@ -32,7 +32,7 @@ class ReleaseOptions:
         Reading,
         Choice(
             Reading,
-            title="the recipient",
+            title="recipient",
             description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
             "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
             "This choice costs no privacy.",
@@ -47,7 +47,7 @@ class ReleaseOptions:
             typical=POINTS,
             log=True,
             whole=True,
-            title="points of every row",
+            title="points per row",
             description="The number of possible counts of each row in the noise-aware posterior.",
         ),
     ]
@@ -59,7 +59,7 @@ class ReleaseOptions:
             high=MOST_WEIGHT,
             typical=10.0,
             log=True,
-            title="their weight",
+            title="weight of these tables",
             description="The weight of the squared error in these tables. All other tables have weight 1. The "
             "guarantee stays the same.",
         ),

@@ -22,7 +22,7 @@ class NetworkOptions:
         ByNode,
         Choice(
             ByNode,
-            title="by node",
+            title="quantity by node",
             description="Noise is what a mechanism adds to the counts of a node’s table. Error is the mean absolute "
             "error of the node’s probabilities on planned tables. The error is larger in rows with few records.",
         ),

@@ -102,7 +102,7 @@ def _beside_the_page(story: OpenStory, page: str) -> None:
             st.markdown(_said(story))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
-                st.button("Go to its page", key="story.here", on_click=open_step, args=(story.key, story.number))
+                st.button("Go to the step’s page", key="story.here", on_click=open_step, args=(story.key, story.number))
             if story.step is not None:
                 with st.popover("Do", key="story-do"):  # style.css shows it where a window is too small for the text
                     st.markdown(_to_do(story.step))
@@ -220,7 +220,13 @@ def _guess(story: OpenStory, page: str) -> None:
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         _guess_input(place, quantity)
         if place not in guesses:
-            st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, ""), help="Without a guess")
+            st.button(
+                "Show",
+                key="story.show",
+                on_click=guesses.__setitem__,
+                args=(place, ""),
+                help="Shows the answer without a guess.",
+            )
         elif guesses[place]:
             with st.container(width="content", key="story-judged"):
                 st.markdown(guesses[place], width="content")
