@@ -221,7 +221,7 @@ EXHIBITS: dict[str, Exhibit] = {
         lemma_7_text,
         (Axis.OMEGA,),
         "that one changed value changes the log-likelihood by at most {} nats",
-        "move of the log-likelihood by one changed value, nats",
+        "change of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
         (counterexample_lemma_7,),
         limit=_lemma_7_here,
