@@ -162,7 +162,7 @@ def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
 def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the largest move exactly."""
     exact = np.array([largest_log_move(subject.network, least=at.knobs.omega)])
-    return exactly(exact, printed=bound.printed, name="exact largest move")
+    return exactly(exact, printed=bound.printed, name="exact largest change")
 
 
 def counterexample_lemma_7(least: float = 0.1) -> Counterexample:

@@ -231,7 +231,8 @@ APPENDIX_B2 = Claim(
     "The concentration c' of the network in the proof",
     r"c' = \ln|\mathcal I| \, \min_i c_i",
     Verdict.FALSE,
-    "The c' of the proof grows with the number of nodes, but it must fall. The c' of the lemma itself is right.",
+    "The c' of the proof grows with the number of nodes, but a valid c' must decrease. The c' of the "
+    "lemma itself is right.",
     mechanism="PosteriorSampler",
 )
 CLAIMS: tuple[Claim, ...] = (ASSUMPTION_1, LEMMA_2, EXPONENTIAL, ASSUMPTION_2, LEMMA_3, APPENDIX_B2)
