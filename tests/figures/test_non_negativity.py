@@ -41,7 +41,7 @@ def test_the_axis_says_what_every_increment_adds(counts: float, label: str) -> N
     axis = non_negativity_figure([CURVE], t=T, marked=None, counts=counts).to_plotly().layout.xaxis
     labels = dict(zip(axis.tickvals, axis.ticktext, strict=True))
     assert labels[1] == f"1<br>{label}"
-    assert "counts that it adds" in axis.title.text
+    assert "counts that t adds" in axis.title.text
 
 
 @pytest.mark.parametrize(("t", "place"), [(0.0, 0.01), (50.0, 5.0)])
