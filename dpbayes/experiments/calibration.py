@@ -83,7 +83,7 @@ def aware(points: int = POINTS) -> Reader:
 
 
 AS_REAL = Look("naive", BOUND, "dash", "square")
-AWARE = Look("noise taken into account", PRIVATE)
+AWARE = Look("noise-aware", PRIVATE)
 
 
 def readings(points: int = POINTS) -> dict[Look, Reader]:

@@ -85,7 +85,7 @@ def costs_of(networks: Sequence[Network]) -> GraphCosts:
     [Zhang16] Lemma 1, Corollary 2 and Remark 1, per cell and not per coefficient.
     """
     if not networks or len({len(network.names) for network in networks}) > 1:
-        raise InputError("Give graphs with equal numbers of nodes, at least one.")
+        raise InputError("Give at least one graph. All graphs need the same number of nodes.")
     size = len(networks[0].names)
     ratios = [(noise_ratio(n, noise=certified_noise(n)), noise_ratio(n, noise=printed_noise(n))) for n in networks]
     weights = [network.rows_per_node for network in networks]

@@ -158,7 +158,7 @@ def _mark(chosen: tuple[float, float, float], colour: str) -> Trace:
         "type": "scatter",
         "mode": "lines+markers",
         "x": [belief] * len(heights),
-        "name": "chosen belief",
+        "name": "chosen chosen belief",
         "line": {"color": colour, "width": 1},
         "marker": {"color": colour, "size": 9, "symbol": "diamond"},
     } | _raised([belief] * len(heights), heights, "<extra></extra>")

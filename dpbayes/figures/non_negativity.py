@@ -63,7 +63,7 @@ def non_negativity_figure(
 def _increments(t: FloatArray, counts: float) -> Axis:
     stops = [stop for stop in STOPS if 0.999 * t[0] <= stop <= 1.001 * t[-1]]
     return titled(
-        "t (below: counts that t adds to every table)",
+        "t (below: the counts that t adds to every table)",
         type="log",
         range=[float(np.log10(t[0])), float(np.log10(t[-1]))],
         tickvals=stops,

@@ -43,7 +43,7 @@ def answers_figure(
         _line(prior, most, "proved: at most", edge | {"dash": "dot"})
         | {"fill": "tonexty", "fillcolor": faded(EXACT, 0.18)},
         _line(prior, promised, "stated to suffice", {"color": BOUND, "width": 2, "dash": "dash"}),
-        *_red(prior, promised, too_few, "stated to suffice, too few"),
+        *_red(prior, promised, too_few, "stated to suffice, but too few"),
     ]
     return figure_of(
         traces,

@@ -36,8 +36,8 @@ class ConsistentLaplace:
             adds.
 
     Raises:
-        InputError: A family is too large to be fitted, the prior is not one for a network, or a number is outside its
-            range.
+        InputError: A family is too large to be fitted, the prior is neither a network nor a single `Dirichlets`, or a
+            number is outside its range.
 
     Example:
         >>> dp.ConsistentLaplace(prior=dp.chain(3), epsilon=2).noise_scale

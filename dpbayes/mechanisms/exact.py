@@ -20,7 +20,7 @@ class Exact:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
 
     Raises:
-        InputError: The prior is not one for a network.
+        InputError: The prior is neither a network nor a single `Dirichlets`.
 
     Example:
         >>> str(dp.Exact(prior=dp.chain(2)).certified)

@@ -59,7 +59,8 @@ class LaplaceFourier:
             adds.
 
     Raises:
-        InputError: A node is not binary, the prior is not one for a network, or a number is outside its range.
+        InputError: A node is not binary, the prior is neither a network nor a single `Dirichlets`, or a number is
+            outside its range.
 
     Example:
         >>> dp.LaplaceFourier(prior=dp.chain(3), epsilon=1).certified.epsilon

@@ -41,7 +41,7 @@ class GaussianUpdates:
             adds.
 
     Raises:
-        InputError: The prior is not one for a network, or a number is outside its range.
+        InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
 
     Example:
         >>> round(dp.GaussianUpdates(prior=dp.chain(3), epsilon=1, delta=1e-6).noise_scale, 2)
@@ -99,7 +99,7 @@ class GaussianUpdates:
 
     @property
     def certified(self) -> Guarantee:
-        """(epsilon, delta), by the exact curve of real noise, or by rho; and rho = 2|I|/(2 s^2) of either noise.
+        """(epsilon, delta), by the exact curve of real noise or the rho of whole noise; rho = 2|I|/(2 s^2) for both.
 
         The density ratio of two neighbours depends on the projection of the release onto the difference of their
         counts. This projection is normal, and its mean changes by the length of the difference. For whole noise, every

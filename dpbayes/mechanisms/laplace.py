@@ -36,7 +36,7 @@ class LaplaceUpdates:
             adds.
 
     Raises:
-        InputError: The prior is not one for a network, or a number is outside its range.
+        InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
 
     Example:
         >>> mechanism = dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1)

@@ -103,6 +103,6 @@ NOISE = Choice(
     Noise,
     title="noise",
     description="The papers add real numbers, whose last digits can reveal the counts in floating-point arithmetic. "
-    "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, "
-    "integer Gaussian noise the same rho.",
+    "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, and "
+    "integer Gaussian noise has the same rho.",
 )

@@ -57,7 +57,7 @@ class GaussianResiduals:
         prices: Relative prices of the sets, as whole numbers; a higher price means less noise. Empty: optimal noise.
 
     Raises:
-        InputError: The prior is not one for a network, or a number is outside its range.
+        InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
 
     Example:
         >>> mechanism = dp.GaussianResiduals(prior=dp.chain(3), epsilon=1, delta=1e-6)
@@ -95,7 +95,7 @@ class GaussianResiduals:
 
     @cached_property
     def design(self) -> NoiseDesign:
-        """The variances where all residuals together may move by one; the best for all alike once for a network."""
+        """The variances at mu = 1. Optimal variances for equal weights are computed once for each network."""
         return finished(self.design_steps())
 
     def design_steps(self) -> Work[NoiseDesign]:
@@ -129,7 +129,7 @@ class GaussianResiduals:
 
     @property
     def certified(self) -> Guarantee:
-        """(epsilon, delta), by the exact curve of real noise, or by rho; and rho = mu^2/2 of either noise.
+        """(epsilon, delta), by the exact curve of real noise or the rho of whole noise; rho = mu^2/2 for both.
 
         Each number is divided by its standard deviation, so all noise is independent with variance 1. The distance of
         two neighbours is then sqrt(sum_A c_A(d)/s_A), which is at most mu. Whole-number noise of parameter s L is
@@ -154,7 +154,7 @@ class GaussianResiduals:
         return ReleasedPosterior(self.prior, self.prior.network.residuals.tables(noisy), self.noise_model)
 
     def noisy_residuals(self, exact: FloatArray, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw noise for residuals (..., R) and add it: (*size, ..., R); none to the empty set's, which is n.
+        """Return residuals (..., R) plus noise: (*size, ..., R). The empty set's residual, n, gets no noise.
 
         Whole noise is added to whole numbers before the division by their units, because the last digits of a sum of
         fractions could reveal the noise.

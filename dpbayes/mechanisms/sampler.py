@@ -44,8 +44,8 @@ class PosteriorSampler:
         calibration: The trimming: proved, or as stated in the paper.
 
     Raises:
-        InputError: The paper's trimming leaves no interval, the prior is not one for a network, or a number is
-            outside its range.
+        InputError: The paper's trimming leaves no interval, the prior is neither a network nor a single `Dirichlets`,
+            or a number is outside its range.
 
     Example:
         >>> mechanism = dp.PosteriorSampler(prior=dp.chain(2), epsilon=1, draws=5)
@@ -114,7 +114,7 @@ class PosteriorSampler:
     def certified(self) -> Guarantee:
         """2 |I| N ln((1 - omega)/omega): a record's largest effect, summed over nodes and samples.
 
-        [Zhang16] Theorem 4(1) with the corrected Lemma 2. The loss approaches it as n grows.
+        [Zhang16] Theorem 4(1) with the corrected Lemma 2. The loss approaches this bound as n grows.
         """
         epsilon = 2 * int(self._decisions.depths.sum()) * self.draws * self.log_odds_bound
         return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and sample"))

@@ -46,7 +46,8 @@ class WeightedFourier:
         prices: Relative prices of the sets, as whole numbers; a higher price means less noise. Empty: optimal noise.
 
     Raises:
-        InputError: A node is not binary, the prior is not one for a network, or a number is outside its range.
+        InputError: A node is not binary, the prior is neither a network nor a single `Dirichlets`, or a number is
+            outside its range.
 
     Example:
         >>> dp.WeightedFourier(prior=dp.chain(3), epsilon=1).certified.epsilon
@@ -81,7 +82,7 @@ class WeightedFourier:
 
     @cached_property
     def design(self) -> NoiseDesign:
-        """The scales at epsilon = 1; the best for all tables alike are computed once for a network."""
+        """The scales at epsilon = 1. Optimal scales for equal weights are computed once for each network."""
         return finished(self.design_steps())
 
     def design_steps(self) -> Work[NoiseDesign]:

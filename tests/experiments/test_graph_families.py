@@ -125,7 +125,7 @@ def test_crossing(ratio: list[float], where: float | None) -> None:
 
 
 def test_graphs_of_other_sizes_are_refused() -> None:
-    with pytest.raises(InputError, match="equal numbers of nodes"):
+    with pytest.raises(InputError, match="the same number of nodes"):
         costs_of([chain(3), chain(4)])
     with pytest.raises(InputError, match="at least one"):
         costs_of([])

@@ -133,8 +133,10 @@ def test_lemma_7_is_the_cores_on_the_network_at_hand() -> None:
     bounds = [constants.lemma_7(ASIA, least=least) for least in x]
     assert trace(at, "as stated in the paper")["y"] == pytest.approx([float(b.printed) for b in bounds])
     assert trace(at, "proved")["y"] == pytest.approx([float(b.certified) for b in bounds])
-    assert trace(at, "exact largest move")["y"] == pytest.approx([constants.largest_log_move(ASIA, least=w) for w in x])
-    assert "the exact largest move is 6.59" in headline(at)
+    assert trace(at, "exact largest change")["y"] == pytest.approx(
+        [constants.largest_log_move(ASIA, least=w) for w in x]
+    )
+    assert "the exact largest change is 6.59" in headline(at)
     assert " fails: " in headline(at)
 
 

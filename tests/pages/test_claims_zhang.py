@@ -159,13 +159,13 @@ def test_it_is_evaluated_on_a_network_that_is_not_binary(claim: BoundClaim) -> N
 def test_the_headlines() -> None:
     said = {claim: headline(opened(claim)) for claim in ZHANG_EXHIBITS}
     assert said[BoundClaim.LEMMA_1] == (
-        "Lemma 1 is tight here: it states that one record moves all counts together by at most 16, and the largest "
+        "Lemma 1 is tight here: it states that one record changes the counts by at most 16 in total, and the largest "
         "exact change is 16."
     )
     assert "it states a privacy loss of at most 1 nat, and" in said[BoundClaim.COROLLARY_1]
     assert said[BoundClaim.RERUNS].endswith("at most 10 nats, and the exact loss of an example is 1.99.")
-    assert "by at most 16 nats, and the largest exact move is 9" in said[BoundClaim.LEMMA_2]
-    assert said[BoundClaim.ALGORITHM_3].endswith("but the exact move of the density is 3.94.")
+    assert "by at most 16 nats, and the largest exact change is 9" in said[BoundClaim.LEMMA_2]
+    assert said[BoundClaim.ALGORITHM_3].endswith("but the exact change of the density is 3.94.")
     assert "it states a norm of the gradient of at most 5.24" in said[BoundClaim.GRADIENT]
     assert said[BoundClaim.PROPORTIONAL].startswith("Section 5.2 is tight here")
 

@@ -96,7 +96,7 @@ class MapExponential:
         cells: G, the number of cells that (0, 1) is divided into.
 
     Raises:
-        InputError: The prior is not one for a network, or a number is outside its range.
+        InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
 
     Example:
         >>> mechanism = dp.MapExponential(prior=dp.chain(2), epsilon=1, cells=10)
@@ -162,7 +162,7 @@ class MapExponential:
         return special.log_softmax(self.rate * self.utilities(counts) + masses[kinds], axis=-1)
 
     def log_pmf_of_rows(self, rows: Dirichlets, counts: ArrayLike) -> FloatArray:
-        """Return `log_pmf` of some rows alone, at this mechanism's rate: `rows` are their priors, as nodes (..., C)."""
+        """Return `log_pmf` of some rows at this mechanism's rate; `rows` has their priors (..., C), one node a row."""
         a, b = Decisions(rows.network).parameters(rows.alpha)
         masses, kinds = self._log_masses(a, b)
         a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)

@@ -168,7 +168,7 @@ def _connected(url: str) -> Any:
         from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession as Remote
     except ImportError:
-        raise InputError('Spark Connect needs packages of its own: pip install "pyspark[connect]".') from None
+        raise InputError('Spark Connect needs additional packages: pip install "pyspark[connect]".') from None
     try:
         session = Remote.builder.remote(url).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=MOST_TRIES)])

@@ -81,7 +81,7 @@ Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 class BoundKind(enum.Enum):
     """What kind of statement a bound is."""
 
-    QUANTILE = "what is exceeded with probability delta at most"
+    QUANTILE = "a value that is exceeded with probability at most delta"
     MEAN = "a mean"
     CHANCE = "a probability"
     CERTAIN = "a largest value"

@@ -14,7 +14,7 @@ TIGHT = 1.05
 class Decision(enum.Enum):
     """What a printed bound is worth at a setting."""
 
-    NO_NUMBER = "it is no number"
+    NO_NUMBER = "not a number"
     EMPTY = "a probability of 1 or more, which is vacuous"
     REFUTED = "exceeded where all its conditions hold"
     UNFOUNDED = "exceeded where not all of its conditions hold"

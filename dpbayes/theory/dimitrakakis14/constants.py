@@ -162,7 +162,7 @@ def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
 def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find the largest move exactly."""
     exact = np.array([largest_log_move(subject.network, least=at.knobs.omega)])
-    return exactly(exact, printed=bound.printed, name="exact largest move")
+    return exactly(exact, printed=bound.printed, name="exact largest change")
 
 
 def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
@@ -221,7 +221,7 @@ EXHIBITS: dict[str, Exhibit] = {
         lemma_7_text,
         (Axis.OMEGA,),
         "that one changed value changes the log-likelihood by at most {} nats",
-        "move of the log-likelihood by one changed value, nats",
+        "change of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
         (counterexample_lemma_7,),
         limit=_lemma_7_here,

@@ -25,7 +25,7 @@ MASS = "prior mass"
 
 ASSUMPTION_2 = Claim(
     Reference("Dimitrakakis14", "Assumption 2"),
-    "The prior gives rough parameters little mass",
+    "The prior gives little mass to parameters without constant L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
     "If the condition is required for all L >= 0, it excludes the paper's own binomial example. "
@@ -120,7 +120,7 @@ LEMMA_5 = Claim(
     "Binomial records satisfy Assumption 2",
     r"c = O(\alpha)",
     Verdict.FALSE,
-    "With the binomial coefficient, no parameter is smooth below ln n, so no c exists for n >= 2. Without it, "
+    "With the binomial coefficient, no parameter has a constant L below ln n, so no c exists for n >= 2. Without it, "
     "the best c for all L grows like the square root of a.",
     mechanism="PosteriorSampler",
 )

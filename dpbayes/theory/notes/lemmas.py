@@ -67,7 +67,7 @@ def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
     """Return a score's probability where the shifted score has none: one throw of a coin. [Notes] Lemma 2.1."""
-    return _no_such_score(SLIDING, "half its sensitivity more", epsilon, delta)
+    return _no_such_score(SLIDING, "the shifted score", epsilon, delta)
 
 
 def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -137,7 +137,7 @@ def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
     """Return a score's probability where the dilated score has none: one throw of a coin. [Notes] Lemma 2.2."""
-    return _no_such_score(DILATION, "e^(beta/2) times it", epsilon, delta)
+    return _no_such_score(DILATION, "the dilated score", epsilon, delta)
 
 
 def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -167,7 +167,8 @@ def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Co
     reached = float(law[np.isclose(scores, sought, rtol=1e-9, atol=0)].sum())
     return Counterexample(
         claim,
-        f"One throw of a coin, epsilon = {e:g}, delta = {numeral(d)}: the score {scores[worse]:.4f}, and {other}",
+        f"One throw of a coin, epsilon = {e:g}, delta = {numeral(d)}: the score {scores[worse]:.4f}; "
+        f"no candidate has {other}",
         truth=float(law[worse]),
         printed=math.exp(e / 2) * reached + d / 2,
         certified=1.0,

@@ -92,8 +92,8 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
     needed = float(exact_curve(law, pairs=line.pairs, epsilons=[e]).deltas[0])
     return Counterexample(
         METRIC,
-        f"{CROWD} candidates beside a point, {FAR_CROWD} around another {WAY + 1} steps away, epsilon = {e:g}, delta = "
-        f"{numeral(d)}; at that epsilon delta would have to be {numeral(needed, 2)}",
+        f"{CROWD} candidates beside one point, {FAR_CROWD} around a second point {WAY + 1} steps "
+        f"away, epsilon = {e:g}, delta = {numeral(d)}; this epsilon needs a delta of {numeral(needed, 2)}",
         truth=exact_epsilon(law, pairs=line.pairs, delta=d).epsilon,
         printed=e,
         certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),

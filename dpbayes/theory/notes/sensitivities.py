@@ -149,8 +149,8 @@ def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
 - **Proved**: ${certified}$. If there are few enough candidates $r$, all are enumerated. Otherwise the value is the
   largest distance to a neighbour, which no $r$ can exceed by the triangle inequality.
-- With all throws on one side it is ${number(local_sensitivity(die, counts=one_side))}$; the largest over all tables is
-  $\\Delta_g = {number(global_sensitivity(die))}$.
+- With all throws on one side, the local sensitivity is ${number(local_sensitivity(die, counts=one_side))}$. The
+  largest local sensitivity over all tables is $\\Delta_g = {number(global_sensitivity(die))}$.
 """
 
 

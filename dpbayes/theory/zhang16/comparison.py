@@ -57,7 +57,7 @@ def comparison_bound(network: Network) -> Bound:
     certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
     few = Assumption("No node has more than half of the nodes as parents.", rows <= 2 ** (size / 2))
     printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
-    return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace's", assumptions=(few,))
+    return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace noise", assumptions=(few,))
 
 
 def counterexample_denser(size: int = 8) -> FloatArray:
@@ -81,16 +81,13 @@ def counterexample_comparison(size: int = 10) -> Counterexample:
 def counterexample_reduction(size: int = 8) -> Counterexample:
     """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
     none, _, complete = counterexample_denser(size)
-    text = (
-        f"The complete graph of {size} nodes; the paper states that denser graphs gain more; the stated value is the "
-        "value of the graph without arrows"
-    )
+    text = f"The complete graph of {size} nodes; by the claim, its value is at most that of the graph without arrows"
     return _ratio(text, float(complete), float(none))
 
 
 def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
     return Counterexample(
-        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace's"
+        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace noise"
     )
 
 

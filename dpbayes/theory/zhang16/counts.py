@@ -159,7 +159,7 @@ EXHIBITS: dict[str, Exhibit] = {
         largest_move,
         lemma_1_formula,
         (Axis.RECORDS,),
-        "that one record moves all counts together by at most {}",
+        "that one record changes the counts by at most {} in total",
         "L1 distance of the counts, records",
         (),
     ),

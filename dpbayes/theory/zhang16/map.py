@@ -71,7 +71,7 @@ def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row with this log ratio and size. Errors: InputError for more records than are gone through."""
     if at.knobs.size > MOST_RECORDS:
         raise InputError(
-            f"The sensitivity of the score is searched over all tables of a row of at most {MOST_RECORDS:,} records; "
+            f"The sensitivity of the score is computed over all tables of a row, for at most {MOST_RECORDS:,} records; "
             f"{at.knobs.size:,} are too many."
         )
     omega = float(special.expit(-at.knobs.log_ratio))
@@ -81,7 +81,7 @@ def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
 
 def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Certified is exact here."""
-    return exactly(bound.certified, printed=bound.printed, name="exact move of the density")
+    return exactly(bound.certified, printed=bound.printed, name="exact change of the density")
 
 
 def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -92,8 +92,8 @@ def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
 - **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$ for every $n$.
-- **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record moves the posterior density by
-  up to ${certified}$.
+- **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record changes the posterior
+  density by up to ${certified}$.
 - If the score is the posterior mass of a set instead, the sensitivity $\\Delta$ suffices, and so does
   $\\tanh(L\\rho/2) = {number(float(mass_sensitivity(ratio)))}$.
 """
@@ -119,7 +119,7 @@ def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
     if subject.records > MOST_RECORDS:
         raise InputError(
-            f"The sensitivity of the score is searched over all tables of a row of at most {MOST_RECORDS:,} records; "
+            f"The sensitivity of the score is computed over all tables of a row, for at most {MOST_RECORDS:,} records; "
             f"{subject.records:,} are too many. Choose a smaller table on the Data page."
         )
     row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
@@ -261,7 +261,7 @@ def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def measured_shortfall(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the exact probability of falling short."""
+    """Find the exact probability of a score at least 2t below the best."""
     mechanism = shortfall_of_root(subject)
     exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
     return exactly(exact, printed=bound.printed, name="exact probability")
@@ -371,7 +371,7 @@ EXHIBITS: dict[str, Exhibit] = {
         lemma_4_formula,
         (Axis.EPSILON,),
         "a shortfall in at most {} of releases",
-        "probability of falling short",
+        "probability of a score at least 2t below the best",
         ("epsilon", "bounds.gap", "prior"),
         (counterexample_lemma_4, counterexample_lemma_4_masses),
         uses=Uses.COUNTS,
@@ -385,8 +385,8 @@ EXHIBITS: dict[str, Exhibit] = {
         density_move,
         algorithm_3_formula,
         (Axis.LOG_RATIO,),
-        "that one record moves the score by at most {}",
-        "move of the score, a posterior density",
+        "that one record changes the score by at most {}",
+        "change of the score by one record (posterior density)",
         ("bounds.log_ratio", "bounds.size", "prior"),
         (counterexample_algorithm_3,),
         limit=_row_of_algorithm_3,

@@ -152,8 +152,8 @@ def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
 - $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$, $\\sigma^2 =
   {variance}$. In the ball, $\\|w\\|_1$ is at most $\\sqrt d\\,B$.
 - **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
-  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. Read as $2 L \\rho$
-  for records $\\rho = 2\\sqrt 2$ apart it is ${apart}$.
+  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. As
+  $2 L \\rho$ with records at distance $\\rho = 2\\sqrt 2$, the bound is ${apart}$.
 - **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)}, for any $n$
   and $d$.
 - **Exact**: {_pair(at, knobs.features)}
@@ -214,9 +214,10 @@ def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound)
 def worst_range(at: EvaluationPoint, *, features: int) -> FloatArray:
     """Return by how much the log-likelihood ratio of two records varies over the ball: (1,).
 
-    The loss of a draw comes as near to it as one likes, under a prior with nearly all mass where the ratio is least.
-    Both records have y = -1 and a feature vector of length 1, one turned about from the other up to B = 1, and by less
-    beyond if there are two features to turn in: no two records have a larger range then. [Zhang16] Appendix D.
+    The loss of a sample tends to this range under a prior whose mass concentrates where the ratio is least. Both
+    records have y = -1 and a feature vector of length 1. One vector is the negative of the other for B <= 1 or one
+    feature. For larger B and two features or more, their cosine is -1/B. No two records have a larger range, except
+    possibly for B > 1 and one feature. [Zhang16] Appendix D.
     """
     b = at.knobs.norm_bound
     cosine = -1 / b if features > 1 and b > 1 else -1.0
@@ -241,7 +242,7 @@ def _case(at: EvaluationPoint) -> str:
 def _pair(at: EvaluationPoint, features: int) -> str:
     """The tables whose exact loss is shown."""
     b = at.knobs.norm_bound
-    turned = "turned about" if b <= 1 or features == 1 else "turned so that the two have $x'x^* = -1/B$"
+    turned = "replaced by $-x$" if b <= 1 or features == 1 else "replaced by an $x^*$ with $x'x^* = -1/B$"
     short = " With one feature, this pair does not have the largest loss." if b > 1 and features == 1 else ""
     return (
         "tables that differ in one record: $y = -1$ and a feature vector of length 1, or the same record with $x$ "

@@ -124,7 +124,9 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
         unit="total variation distance",
         assumptions=(
             Assumption("Every node is binary, so that c is known", network.is_binary),
-            Assumption("Lemma 3 gives the network a c: L0 is large enough for its rows", has_constant),
+            Assumption(
+                "Lemma 3 gives a constant c for the network: L0 is large enough for the network's rows", has_constant
+            ),
             Assumption(
                 "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
                 len(network.names) <= (1 - d) * combined,
@@ -242,8 +244,8 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     y, place = np.unravel_index(int(np.argmax(losses)), losses.shape)
     return Counterexample(
         APPENDIX_C2,
-        f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) for (1, {y}), beside {mixed[place]:.0f} records (1, 0) and "
-        f"{records - 1 - mixed[place]:.0f} records (0, 0)",
+        f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) is replaced by (1, {y}); the other "
+        f"records are {mixed[place]:.0f} times (1, 0) and {records - 1 - mixed[place]:.0f} times (0, 0)",
         truth=float(losses[y, place]),
         printed=-2 * math.log(omega),
         certified=4 * bound,

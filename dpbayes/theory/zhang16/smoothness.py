@@ -53,7 +53,7 @@ def log_likelihood_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     """
     constants = node_constants(subject, at)
     moved = special.log_expit(constants).sum() - special.log_expit(-constants).sum()
-    return exactly(np.array([moved]), printed=bound.printed, name="largest exact move")
+    return exactly(np.array([moved]), printed=bound.printed, name="largest exact change")
 
 
 def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -211,7 +211,7 @@ LEMMA_2 = Claim(
 )
 ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
-    "The prior gives rough parameters little mass",
+    "The prior gives little mass to parameters without constant L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
     Verdict.HOLDS,
     "This is a definition. A uniform row satisfies it with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
@@ -223,7 +223,7 @@ LEMMA_3 = Claim(
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
     "The lemma holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
-    "distances, a node with parents has no smooth parameters under a continuous prior.",
+    "distances, no parameter of a node with parents has a constant L under a continuous prior.",
     mechanism="PosteriorSampler",
 )
 APPENDIX_B2 = Claim(
@@ -231,7 +231,8 @@ APPENDIX_B2 = Claim(
     "The concentration c' of the network in the proof",
     r"c' = \ln|\mathcal I| \, \min_i c_i",
     Verdict.FALSE,
-    "The c' of the proof grows with the number of nodes, but it must fall. The c' of the lemma itself is right.",
+    "The c' of the proof grows with the number of nodes, but a valid c' must decrease. The c' of the "
+    "lemma itself is right.",
     mechanism="PosteriorSampler",
 )
 CLAIMS: tuple[Claim, ...] = (ASSUMPTION_1, LEMMA_2, EXPONENTIAL, ASSUMPTION_2, LEMMA_3, APPENDIX_B2)
@@ -245,8 +246,8 @@ EXHIBITS: dict[str, Exhibit] = {
         log_likelihood_move,
         lemma_2_formula,
         (Axis.LEVEL,),
-        "that one record moves the log-likelihood by at most {} nats",
-        "move of the log-likelihood, nats",
+        "that one record changes the log-likelihood by at most {} nats",
+        "change of the log-likelihood by one record, nats",
         ("bounds.level",),
         (counterexample_lemma_2,),
     ),

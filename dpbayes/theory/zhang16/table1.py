@@ -80,7 +80,7 @@ def not_computable(network: Network, n: int) -> dict[str, str]:
     elif n == 0:
         missing["MAP"] = "there are no records"
     elif n > MOST_RECORDS:
-        missing["MAP"] = f"its sensitivity is searched over all tables of a row of at most {MOST_RECORDS:,} records"
+        missing["MAP"] = f"its sensitivity is computed over all tables of a row, for at most {MOST_RECORDS:,} records"
     return missing
 
 

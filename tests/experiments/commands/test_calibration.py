@@ -26,7 +26,7 @@ def test_a_table_has_a_line_for_every_setting_and_way_to_read(two_settings, caps
     assert len(lines) == 1 + 2 * 2
     assert "two nodes, whole Laplace" in lines[1]
     assert "naive" in lines[1]
-    assert "noise taken into account" in lines[2]
+    assert "noise-aware" in lines[2]
     assert lines[3].split()[:5] == ["coverage", "against", "epsilon", "1000", "100"]
     assert lines[4].count("±") == 4
 

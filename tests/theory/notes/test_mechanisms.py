@@ -181,7 +181,7 @@ def test_section_2_3_1_fails_in_another_metric_space():
     assert example.truth == pytest.approx(1.181, abs=1e-3)
     assert example.printed == 1.0
     assert example.truth <= example.certified == 1.5
-    assert "would have to be 0.00021" in example.setting
+    assert "this epsilon needs a delta of 0.00021" in example.setting
     assert counterexample_metric(5.0).truth > 5.3
 
 

@@ -1,4 +1,4 @@
-"""[Zhang16] Theorem 1 and its lemmas failing, computed at small settings: one Beta row, one epsilon."""
+"""Counterexamples to [Zhang16] Theorem 1 and its lemmas, at small settings: one Beta row and one epsilon."""
 
 import math
 from collections.abc import Callable
@@ -36,7 +36,7 @@ from dpbayes.theory.zhang16.posterior_kl.exact import (
 )
 
 _SHARES, _WEIGHTS = panel_rule(nodes=20)
-"""Of each piece."""
+"""Quadrature nodes in [0, 1] and their weights, for one piece of the integral."""
 
 
 def beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) -> Rows:
@@ -47,8 +47,9 @@ def beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) 
 def exceedance(row: Rows, scale: float, threshold: float) -> float:
     """Return P[f >= threshold] for one Beta row and n up to a million: exact up to quadrature over the first update.
 
-    f is convex, so that f < threshold is an interval of the first update, and at each of its points an interval of the
-    second; both are found by bisection. Where the second interval reaches 0 or n it gains an atom, so there is a cut.
+    f is convex. The first updates with f < threshold for some second update therefore form an interval. For each of
+    them, the second updates with f < threshold form an interval too. Bisection finds both. The integrand jumps where
+    the second interval reaches an atom at 0 or n, so the quadrature is cut there.
     """
     if threshold <= 0:
         return 1.0
@@ -76,7 +77,7 @@ def exceedance(row: Rows, scale: float, threshold: float) -> float:
 
 
 def _textbook_kl(row: Rows, first: FloatArray, second: FloatArray) -> FloatArray:
-    """f by ln Beta, ten times as fast as the stable form; its rounding is far below what is asked of it here."""
+    """f from ln Beta, ten times as fast as the stable form. The rounding errors are negligible here."""
     (a, b), (c, d) = row.posterior[0], (row.prior[0, 0] + first, row.prior[0, 1] + second)
     drift = (a - c) * special.digamma(a) + (b - d) * special.digamma(b) - (a + b - c - d) * special.digamma(a + b)
     log_beta = special.gammaln(c) + special.gammaln(d) - special.gammaln(c + d)
@@ -84,9 +85,9 @@ def _textbook_kl(row: Rows, first: FloatArray, second: FloatArray) -> FloatArray
 
 
 def _clipped_law(counts: float, n: float, scale: float, *, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights for the law of clip(counts + Lap(scale), 0, n), its atoms first.
+    """Return nodes and weights for the distribution of clip(counts + Lap(scale), 0, n), the atoms first.
 
-    Nodes gather at the ends of every piece, where the integrand may begin like a square root.
+    Nodes are denser at the ends of every piece, where the integrand may behave like a square root.
     """
     steps = scale * np.array([0.0, 1.0, 3.0, 8.0, 20.0, 60.0])
     ends = np.unique(np.clip(np.concatenate([counts - steps, counts + steps, cuts, [0, n]]), 0, n))
@@ -116,16 +117,19 @@ def _laplace_below(x: FloatArray, scale: float) -> FloatArray:
 
 
 def counterexample_deviation(which: Constants = Constants.THEOREM) -> Counterexample:
-    """P[f >= E f + deviation] is above delta where alpha, beta >= 2 hold. [Zhang16] Theorem 1."""
+    """Return an example with alpha, beta >= 2 and P[f >= E f + deviation] > delta. [Zhang16] Theorem 1."""
     row, scale, delta = beta_row((2, 2), (100, 0), 100), 2 / 0.001, 0.2
     mean = float(expected_kl((row,), np.array([scale]))[0])
     truth = exceedance(row, scale, mean + printed_deviation((row,), which, delta=delta))
-    setting = "One binary node, prior Beta(2, 2), counts (100, 0), ε = 0.001, δ = 0.2: how often the bound is exceeded."
+    setting = (
+        "One binary node, prior Beta(2, 2), counts (100, 0), ε = 0.001, δ = 0.2; the values "
+        "are probabilities that the bound is exceeded."
+    )
     return Counterexample(THEOREM_1, setting, truth, delta, math.nan, "probability")
 
 
 def counterexample_expectation() -> Counterexample:
-    """U is below E f at a uniform prior and no counts. [Zhang16] Theorem 1, U."""
+    """Return an example with a uniform prior and zero counts: U is below E f. [Zhang16] Theorem 1, U."""
     row = beta_row((1, 1), (0, 0), 50)
     exact = float(expected_kl((row,), np.array([34.0]))[0])
     setting = "Prior Beta(1, 1), counts (0, 0) of n = 50, b = 34."
@@ -133,21 +137,21 @@ def counterexample_expectation() -> Counterexample:
 
 
 def counterexample_refinement() -> Counterexample:
-    """The refined bound is below E f where n >= b and alpha, beta >= 2. [Zhang16] Theorem 1, refined."""
+    """Return an example with n >= b and alpha, beta >= 2: the bound is below E f. [Zhang16] Theorem 1, refined."""
     row, scale = beta_row((2, 2), (25, 25), 50), np.array([2.0])
     exact, printed = float(expected_kl((row,), scale)[0]), float(printed_refinement((row,), scale)[0])
     return Counterexample(REFINED, "Prior Beta(2, 2), counts (25, 25), n = 50, b = 2.", exact, printed, exact, "nats")
 
 
 def counterexample_order() -> Counterexample:
-    """The order of the loss is larger at epsilon = 10 than at 0.1. [Zhang16] Theorem 1, last display."""
+    """Return an example: the stated order of the KL rises with epsilon. [Zhang16] Theorem 1, last display."""
     less, more = (float(x) for x in printed_order(33, 50, 34 / np.array([0.1, 10.0]), delta=0.05))
     setting = "Naive Bayes with 16 features, n = 50, δ = 0.05: the O() terms at ε = 10 exceed those at ε = 0.1."
     return Counterexample(ORDER, setting, more, less, math.nan, "nats")
 
 
 def counterexample_lemma_a3() -> Counterexample:
-    """The KL at one release is above the printed bound. [Zhang16] Lemma A.3."""
+    """Return an example: the KL divergence at one release is above the stated bound. [Zhang16] Lemma A.3."""
     row, updates = beta_row((2, 2), (0, 0), 10), (3.0, 0.0)
     exact, printed = float(kl_at(row, np.array([updates]))[0]), printed_lemma_a3(row, updates)
     setting = "Prior Beta(2, 2), counts (0, 0), released (3, 0), n = 10."
@@ -169,26 +173,29 @@ def lemma_a2_slack(a: float, t: float) -> float:
 
 
 def counterexample_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexample:
-    """The oscillation is above the printed constants at a small prior. [Zhang16] Lemma A.4."""
+    """Return an example with a small prior: the oscillation is above the stated constants. [Zhang16] Lemma A.4."""
     row = beta_row((0.1, 0.1), (1, 0), 1)
     exact, printed = float(oscillation(row)[0]), float(printed_constants(row, which)[0])
     return Counterexample(LEMMA_A4, "Prior Beta(0.1, 0.1), counts (1, 0), n = 1.", exact, printed, exact, "nats")
 
 
 def counterexample_mean_of_z() -> Counterexample:
-    """The printed mean of an update is above n, the most that it can be. [Zhang16] Appendix A.2, E Z.
+    """Return an example: the stated mean of a clipped update is above n, its maximum. [Zhang16] Appendix A.2, E Z.
 
-    `truth` is the error of the printed mean, (n/2) exp(-(n-D)/b).
+    `truth` is the error of the stated mean, (n/2) exp(-(n-D)/b).
     """
     counts, n, scale = np.array(50.0), 50.0, np.array(34.0)
     printed, correct = float(printed_clipped_mean(counts, n, scale)), float(clipped_mean(counts, n, scale))
-    setting = "Count 50 of n = 50, b = 34: the error of the stated mean, which should be 0."
+    setting = "Count 50 of n = 50, b = 34; the values are the error of the stated mean, and 0 for a correct mean."
     return Counterexample(MEAN_OF_Z, setting, printed - correct, 0.0, printed - correct, "counts")
 
 
 def counterexample_truncation() -> Counterexample:
-    """The KL after clipping is above that before. [Zhang16] Section 3.1, truncation."""
+    """Return an example: clipping increases the KL divergence. [Zhang16] Section 3.1, truncation."""
     row = beta_row((1, 1), (10, 0), 10)
     before, after = (float(kl_at(row, np.array([[z, 2.0]]))[0]) for z in (30.0, 10.0))
-    setting = "Prior Beta(1, 1), counts (10, 0), n = 10, noisy counts (30, 2): the KL before clipping and after."
+    setting = (
+        "Prior Beta(1, 1), counts (10, 0), n = 10, noisy counts (30, 2); the KL divergence "
+        "after clipping is compared with the KL divergence before clipping."
+    )
     return Counterexample(TRUNCATION, setting, after, before, math.nan, "nats")

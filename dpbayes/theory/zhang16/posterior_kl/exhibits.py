@@ -179,7 +179,7 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return every proved bound of the tail, and which of them is the certified one."""
     tails = kl_bounds(subject, at).tails
     law = (
-        "the convolution of convolution of a distribution that dominates those of all rows"
+        "the convolution of a distribution that dominates those of all rows"
         if tails.is_convolved
         else ("the rows differ too much for a convolution here; Chernoff's bound is used instead")
     )
