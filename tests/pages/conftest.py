@@ -139,8 +139,9 @@ def no_hand_moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def frames_are_offered() -> Iterator[None]:
-    """Work out what the browser shows while a hand moves, anew."""
+def frames_are_offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compute anew what the browser shows while a slider moves, as if it had asked."""
+    monkeypatch.setattr(frames, "is_wanted", lambda: True)
     frames.shared_frames.clear()
     yield
     frames.shared_frames.clear()

@@ -100,6 +100,15 @@ def test_other_settings_have_other_frames_and_the_slider_has_not() -> None:
     assert {chart["frames"] for chart in charts(at)} == {other}
 
 
+def test_frames_are_sent_when_the_browser_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.widgets.page.offer_frames", frames.offer_frames)
+    at = open_page("pages/explore.py")
+    (offer,) = components(at, "dpbayes_frames")
+    assert offer.bytes.decode() == charts(at)[0]["frames"]
+    at.session_state["frames.wanted"] = offer.bytes.decode()
+    assert sent(fine(at.run()))[0] == offer.bytes.decode()
+
+
 @pytest.mark.usefixtures("frames_are_offered")
 def test_of_a_large_picture_the_browser_is_sent_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MOST_BYTES", 1_000)

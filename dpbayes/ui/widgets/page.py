@@ -153,7 +153,7 @@ class Places:
         is_alone = True
         if frames is not None and frames.name and not refusals:
             shown = functools.partial(_frame, part, frames)
-            st.session_state[_FRAMES] = lambda: offer_frames(shown, chosen, frames, place=aside)
+            st.session_state[_FRAMES] = lambda: offer_frames(shown, chosen, frames)
         give_head_start()
         if refusals:  # the page as a whole says it, once
             raise refusals[0]

@@ -41,7 +41,7 @@ TOKEN = 16
 KEPT = 24
 """Blocks of frames of public data that a server keeps for all its sessions."""
 
-_TOKEN, _MINE = "frames.token", "frames.mine"
+_TOKEN, _WANTED, _MINE = "frames.token", "frames.wanted", "frames.mine"
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -94,21 +94,41 @@ def token() -> str:
     return str(st.session_state.get(_TOKEN, ("", ""))[1])
 
 
-def offer_frames(part: Part, chosen: Chosen, frames: Frames, *, place: DeltaGenerator) -> None:
-    """Send the frames of `part` to the browser. A server computes the frames of public data once for all sessions.
+def offer_frames(part: Part, chosen: Chosen, frames: Frames) -> None:
+    """Offer the frames of `part` to the browser, which asks for them once the page rests.
 
-    Call this at the end of a page that has no other work. A move of the slider interrupts the computation, which
-    continues when the slider stops.
+    Call this at the end of a page that has no other work. A class that opens a page at once then waits for the page
+    alone. A server computes the frames of public data once for all sessions. A move of the slider interrupts the
+    computation, which continues when the slider stops.
     """
+
+    @st.fragment
+    def offered() -> None:
+        place = st.empty()
+        if not is_wanted():
+            _mount(key="frames", data=token().encode(), on_wanted_change=_want)
+        elif block := _block(part, chosen, frames, place):
+            _mount(key="frames", data=token().encode() + block, on_wanted_change=_want)
+
+    offered()
+
+
+def is_wanted() -> bool:
+    """Whether the browser has asked for the frames of these settings."""
+    return st.session_state.get(_WANTED) == token()
+
+
+def _want() -> None:
+    st.session_state[_WANTED] = token()
+
+
+def _block(part: Part, chosen: Chosen, frames: Frames, place: DeltaGenerator) -> bytes:
     memo = shared_frames() if chosen.has_public_records else st.session_state.setdefault(_MINE, Memo(most=1))
     hold_link()  # computations that wait until a slider stops are left out of frames too
     try:
-        steps = memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name)
-        block = _finished(steps, place)
+        return _finished(memo.once_in_steps(_key(chosen, frames), _packed, part, chosen.settings, frames.name), place)
     finally:
         release_link()
-    if block:
-        _mount(key="frames", data=token().encode() + block)
 
 
 def _finished(steps: Work[bytes], place: DeltaGenerator) -> bytes:
