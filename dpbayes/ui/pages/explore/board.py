@@ -219,14 +219,15 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     what = "posterior" if curves.of_posteriors else "prediction"
     mean, (low, high) = curves.divergence.mean(axis=1), np.quantile(curves.divergence, (0.05, 0.95), axis=1)
     spread = Spread(Look("mean", chosen.mechanism.colour), curves.epsilons, mean, low, high)
-    bounds, compared = [], "the papers state no bound for this mechanism"
+    bounds, compared = [], "no stated bound"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
         bounds = _bounds(chosen, works)
         at = _bound_here(chosen)
-        compared = f"the proved bound is {numeral(float(at.certified[0]))} nats"
+        compared = f"proved bound: {numeral(float(at.certified[0]))}"
     here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
     which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
-    sentence = f"At ε = {numeral(chosen.epsilon)}, the {which} has a mean KL of {numeral(here, 2)} nats; {compared}."
+    # Of one line at every ε: a second one would move the pictures below while the slider moves.
+    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL of the {which} is {numeral(here, 2)} nats ({compared})."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
     alt = f"KL divergence of the {what} against epsilon. {sentence}"
     return Picture(title, figure, alt, sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
