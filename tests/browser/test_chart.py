@@ -70,7 +70,7 @@ def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them
 
 def test_a_finger_scrolls_the_page_over_a_chart_that_has_no_tools(visit):
     screen = visit("explore")
-    assert screen.chart("density").locator(".modebar-btn").count() > 0
+    expect(screen.chart("density").locator(".modebar-btn").first).to_be_attached(timeout=SLOW_MS)
     screen = visit("explore", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
     chart = screen.chart("density")
     assert chart.locator(".modebar-btn").count() == 0
