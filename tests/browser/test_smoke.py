@@ -9,5 +9,5 @@ pytestmark = [pytest.mark.browser, pytest.mark.smoke]
 
 def test_every_story_of_the_sample_is_walked(request):
     kinds = {story(item) for item in request.session.items}
-    if len(kinds) > 1:  # else this test was asked for alone
+    if len(kinds) > 1:  # else this test was selected alone
         assert kinds >= SMOKE

@@ -140,7 +140,7 @@ def no_hand_moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def frames_are_offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Compute anew what the browser shows while a slider moves, as if it had asked."""
+    """Compute anew what the browser shows while a slider moves, as if it had requested it."""
     monkeypatch.setattr(frames, "is_wanted", lambda: True)
     frames.shared_frames.clear()
     yield

@@ -16,9 +16,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, write_link
-from dpbayes.ui.widgets.chart.recording import recording
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames
+from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames, recording
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 
@@ -59,15 +58,21 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
             st.session_state[_OPEN] = shown_page()
             settle()
         write_link()
-        if not key and not goes_on and (send := st.session_state.pop(_FRAMES, None)):
-            with guarded():
-                send()
+        if not key and not goes_on and (offer := st.session_state.pop(_FRAMES, None)):
+            _offered(offer)
         if goes_on:
             st.session_state[_CONTINUES] = not key
             run_again()
 
     within_app()
     alone()
+
+
+@st.fragment
+def _offered(offer: Callable[[], None]) -> None:
+    """Offer frames; the request of the browser reruns this part alone."""
+    with guarded():
+        offer()
 
 
 def settle() -> None:

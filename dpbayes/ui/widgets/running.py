@@ -17,7 +17,7 @@ from streamlit.errors import StreamlitAPIException
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.presence import end_when_gone
-from dpbayes.ui.widgets.chart.recording import is_recording
+from dpbayes.ui.widgets.frames import is_recording
 
 Result = TypeVar("Result")
 

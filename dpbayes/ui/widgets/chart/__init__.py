@@ -10,9 +10,8 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.place import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
-from dpbayes.ui.widgets.chart.recording import recorded
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
-from dpbayes.ui.widgets.frames import token
+from dpbayes.ui.widgets.frames import recorded, token
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Where the server offers Plotly's script, with the kinds of traces that the figures have."""

@@ -7,8 +7,9 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ KEPT = 24
 
 _TOKEN, _WANTED, _MINE = "frames.token", "frames.wanted", "frames.mine"
 _ESCAPED = re.compile(r"\\(.)")
+_figures: ContextVar[dict[str, Figure] | None] = ContextVar("figures", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,30 @@ _mount = st.components.v2.component(
 )
 
 
+@contextmanager
+def recording() -> Iterator[dict[str, Figure]]:
+    """Keep the figures of charts, by their keys, instead of showing them."""
+    figures: dict[str, Figure] = {}
+    token = _figures.set(figures)
+    try:
+        yield figures
+    finally:
+        _figures.reset(token)
+
+
+def is_recording() -> bool:
+    """Whether figures are recorded here."""
+    return _figures.get() is not None
+
+
+def recorded(key: str, figure: Figure) -> bool:
+    """Keep a figure if figures are recorded here; return whether they are."""
+    figures = _figures.get()
+    if figures is not None:
+        figures[key] = figure
+    return figures is not None
+
+
 def charts_of(chosen: Chosen, frames: Frames | None) -> None:
     """Set the token of the charts that follow, on a page that offers frames.
 
@@ -95,26 +121,21 @@ def token() -> str:
 
 
 def offer_frames(part: Part, chosen: Chosen, frames: Frames) -> None:
-    """Offer the frames of `part` to the browser, which asks for them once the page rests.
+    """Offer the frames of `part` to the browser, which requests them once the page rests.
 
-    Call this at the end of a page that has no other work. A class that opens a page at once then waits for the page
-    alone. A server computes the frames of public data once for all sessions. A move of the slider interrupts the
-    computation, which continues when the slider stops.
+    Call this in a fragment at the end of a page that has no other work. A class that opens a page at once then waits
+    for the page alone. A server computes the frames of public data once for all sessions. A move of the slider
+    interrupts the computation, which continues when the slider stops.
     """
-
-    @st.fragment
-    def offered() -> None:
-        place = st.empty()
-        if not is_wanted():
-            _mount(key="frames", data=token().encode(), on_wanted_change=_want)
-        elif block := _block(part, chosen, frames, place):
-            _mount(key="frames", data=token().encode() + block, on_wanted_change=_want)
-
-    offered()
+    place = st.empty()
+    if not is_wanted():
+        _mount(key="frames", data=token().encode(), on_wanted_change=_want)
+    elif block := _block(part, chosen, frames, place):
+        _mount(key="frames", data=token().encode() + block, on_wanted_change=_want)
 
 
 def is_wanted() -> bool:
-    """Whether the browser has asked for the frames of these settings."""
+    """Whether the browser has requested the frames of these settings."""
     return st.session_state.get(_WANTED) == token()
 
 

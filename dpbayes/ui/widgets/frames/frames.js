@@ -1,14 +1,14 @@
 // Draws what belongs to the hand's place while it moves, from what the server has sent for every stop of the slider.
 const TOKEN = 16; // bytes; a message of no more offers frames
-const WAIT = 300; // milliseconds that a page rests before its frames are asked for
+const WAIT = 300; // milliseconds that a page rests before its frames are requested
 const TAGS = { h2: "h2", p: "[data-testid=stCaptionContainer] p" };
 let frames = null; // those of the page that is shown
-let asking = null;
+let request = null;
 
 export default function ({ data, setTriggerValue }) {
-  clearTimeout(asking);
-  if (data.byteLength === TOKEN) asking = setTimeout(() => setTriggerValue("wanted", true), WAIT);
-  if (data.byteLength === TOKEN) return () => clearTimeout(asking);
+  clearTimeout(request);
+  if (data.byteLength === TOKEN) request = setTimeout(() => setTriggerValue("wanted", true), WAIT);
+  if (data.byteLength === TOKEN) return () => clearTimeout(request);
   const mine = (frames = new Frames(data));
   document.body.dataset.frames = mine.token;
   return () => {

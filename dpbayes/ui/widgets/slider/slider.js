@@ -6,7 +6,7 @@ const PATIENCE = 2000; // after so many milliseconds without an answer the next 
 // The hand rests after so many milliseconds without a move, at least and at most. In between it is a multiple of what
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
 const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 3, 0.8];
-const HOLD = 100; // what the browser can draw itself is told to Python once the hand has been still for so long
+const HOLD = 100; // Python receives a value that the browser has drawn itself once the slider was still for so long
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
@@ -135,12 +135,12 @@ class NumberControl {
   }
 
   offerLater(text) {
-    clearTimeout(this.held);
+    clearTimeout(this.pause);
     clearTimeout(this.still);
     this.still = null;
     this.next = null; // of what waits, this is the last
     this.later = text;
-    this.held = setTimeout(() => this.offer(text), HOLD);
+    this.pause = setTimeout(() => this.offer(text), HOLD);
   }
 
   // The value is Python's, and so is all that followed the hand.
@@ -164,7 +164,7 @@ class NumberControl {
   }
 
   offer(text) {
-    clearTimeout(this.held);
+    clearTimeout(this.pause);
     this.later = null;
     if (this.waiting) this.next = text;
     else this.post(text);
@@ -199,7 +199,7 @@ class NumberControl {
     document.body.removeAttribute("data-followed");
     const unread = this.rests && this.moved && this.seen < this.sent;
     const last = this.typing ? this.box.value : (this.next ?? this.later);
-    clearTimeout(this.held);
+    clearTimeout(this.pause);
     this.later = null;
     this.typing = false;
     if (last !== null) this.post(last);
@@ -210,7 +210,7 @@ class NumberControl {
   forget() {
     if (this.later !== null) this.confirm(this.value);
     clearTimeout(this.still);
-    clearTimeout(this.held);
+    clearTimeout(this.pause);
     this.still = this.next = this.later = null;
     this.moved = false;
   }
