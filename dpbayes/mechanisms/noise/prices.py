@@ -14,7 +14,7 @@ import numpy as np
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.charges import MAX_TABLE_BITS
-from dpbayes.model.elimination import Factor, eliminated, elimination_plan, widest_scope
+from dpbayes.model.elimination import Factor, eliminated, widest_scope
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import MOST_SETS
 
@@ -73,8 +73,18 @@ def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
 def most_charged(network: Network, prices: Sequence[int]) -> WholeCharge:
     """Return what one record costs at most, at prices of all sets but the empty one, in whole numbers alone."""
     checked_prices(network, prices)
-    tables = _tables(network, np.array((0, *prices), dtype=np.int64))
-    plan = elimination_plan(network.closure.families)
+    return largest_charge(network, np.array((0, *prices), dtype=np.int64))
+
+
+def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
+    """Return the same from prices (M,) of all sets, 0 for the empty set and for any set without a measurement.
+
+    Errors: InputError for a negative price, and for sums that no machine's whole number holds.
+    """
+    if np.any(prices < 0) or prices[0] or 4.0 * float(prices.astype(np.float64) @ network.residuals.sizes) >= _WORD:
+        raise InputError("The prices must be integers from 0 on, with a smaller sum, and 0 for the empty set.")
+    tables = _tables(network, prices)
+    plan = network.elimination
     if widest_scope(plan) <= MAX_TABLE_BITS:
         return WholeCharge(int(eliminated(tables, plan, np.max)), exact=True)
     return WholeCharge(sum(int(table.max()) for _, table in tables), exact=False)

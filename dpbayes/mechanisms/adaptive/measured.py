@@ -1,0 +1,113 @@
+"""What was measured of a table so far: the residuals of sets of columns, each with a whole price, added up over stages.
+
+A measurement adds discrete Gaussian noise to the whole residuals of the sets A of a network's closure (see
+`dpbayes.model.residuals`). With the price p_A, the residual t_A has noise of variance s_A = S/(p_A R_A) in each number,
+where S is the common `unit` and R_A = prod_{i in A} r_i. Prices of several measurements of a set add up, and so do the
+inverse variances of their mean weighted by precision.
+
+Privacy. A record that differs in the columns d moves t_A by c_A(d) = 2 (N_A - N_A(d))/R_A in squared length
+(`dpbayes.mechanisms.noise.prices`). One measurement is therefore rho(d)-zCDP for such a pair of tables, with
+rho(d) = sum_A c_A(d)/(2 s_A) = sum_A p_A (N_A - N_A(d))/S. For all stages together, rho(d) has the sums of the prices:
+see `dpbayes.mechanisms.adaptive.process`. The largest rho(d) is found in whole numbers by `largest_charge`.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms.adaptive.draws import Draws
+from dpbayes.mechanisms.noise.prices import largest_charge
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The residuals (R,) of a network's sets and the whole prices (M,) that they were measured at, 0 for the empty set.
+
+    `unit` is S. `numbers` of a set without a price mean nothing. The first number is n, which is public.
+    """
+
+    network: Network
+    unit: int
+    prices: IntArray
+    numbers: FloatArray
+
+    @classmethod
+    def nothing(cls, network: Network, n: int, unit: int) -> "Measured":
+        """Return what is known before the first measurement: n."""
+        numbers = np.zeros(int(network.residuals.sizes.sum()))
+        numbers[0] = n
+        return cls(network, unit, np.zeros(len(network.closure), dtype=np.int64), numbers)
+
+    @property
+    def n(self) -> int:
+        """The number of records, which is public."""
+        return int(self.numbers[0])
+
+    def within(self, network: Network) -> "Measured":
+        """Return the measurements of the sets of another network over the same columns; sets that it lacks are new.
+
+        A new set has no price.
+        """
+        if network == self.network:
+            return self
+        own, other = self.network.residuals, network.residuals
+        places = {member: place for place, member in enumerate(self.network.closure.members)}
+        of = np.array([places.get(member, -1) for member in network.closure.members])
+        prices = np.where(of >= 0, self.prices[of], 0)
+        within = np.arange(int(other.sizes.sum())) - (np.cumsum(other.sizes) - other.sizes)[other.set_of_number]
+        first = (np.cumsum(own.sizes) - own.sizes)[of]
+        sets = other.set_of_number
+        known = of[sets] >= 0
+        numbers = np.where(known, self.numbers[np.where(known, first[sets] + within, 0)], 0.0)
+        return Measured(network, self.unit, prices, numbers)
+
+    def measured(self, data: Dataset, prices: IntArray, draws: Draws) -> "Measured":
+        """Measure the sets with a price (M,) once more, and combine the results by precision."""
+        residuals = self.network.residuals
+        sets = residuals.set_of_number
+        taken = np.flatnonzero(prices[sets])
+        whole = residuals.whole(count(self.network, data).values)
+        noisy = draws.noisy(whole[taken], self._rhos(prices, taken))
+        new, old = prices[sets[taken]], self.prices[sets[taken]]
+        numbers = self.numbers.copy()
+        numbers[taken] = (old * numbers[taken] + new * (noisy / residuals.lengths[taken])) / (old + new)
+        return replace(self, prices=self.prices + prices, numbers=numbers)
+
+    def _rhos(self, prices: IntArray, taken: IntArray) -> list[Fraction]:
+        """What a move by one of every number taken costs: its price p_A R_A / L^2 over 2 S, L its length."""
+        residuals = self.network.residuals
+        cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
+        sets = residuals.set_of_number[taken]
+        kinds = list(zip(prices[sets].tolist(), cells[sets].tolist(), squares[taken].tolist(), strict=True))
+        rhos = {kind: Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit) for kind in set(kinds)}
+        return [rhos[kind] for kind in kinds]
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """The rho of all measurements together, for the worst record."""
+        return charged(self.network, self.prices, self.unit)
+
+    @property
+    def variances(self) -> FloatArray:
+        """s_A of every set, 0 for the empty set: (M,). Errors: ZeroDivisionError where a set has no price."""
+        cells, has = self.network.residuals.cells, self.network.residuals.sizes > 0
+        has[0] = False
+        variances = np.zeros(len(cells))
+        variances[has] = self.unit / (self.prices[has] * cells[has])
+        return variances
+
+    @property
+    def tables(self) -> FloatArray:
+        """The families' tables (K,), consistent and unbiased; cells may be negative."""
+        return self.network.residuals.tables(self.numbers)
+
+
+def charged(network: Network, prices: IntArray, unit: int) -> Fraction:
+    """Return the rho of prices (M,) of all sets, for the worst record: max_d sum_A p_A (N_A - N_A(d)) / S."""
+    return Fraction(largest_charge(network, prices).value, unit)

@@ -1,0 +1,81 @@
+"""The plan of an adaptive release: its budget, how the stages share it, and what each step cost."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dpbayes.base.amounts import EpsilonDelta
+from dpbayes.base.validation import InputError, whole_number
+
+MOST_EPSILON = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptivePlan:
+    """The public settings of an adaptive release. All defaults were chosen on made-up tables.
+
+    Args:
+        epsilon: The epsilon of the guarantee, exact, at most 1000.
+        delta: The delta of the guarantee, exact, between 0 and 1.
+        one_way: The share of rho for the first measurement of all columns.
+        forest: The share of rho for the choice of the forest.
+        pairs: The share of rho up to which the columns and the forest are measured before parents are added.
+        parents: The share of rho for the choice of more parents. What the choices leave goes to the last measurement.
+        batches: How often parents are chosen and measured.
+        most_parents: The largest number of parents of a node.
+        most_cells: The largest number of cells of a node's table.
+
+    Raises:
+        InputError: A number is outside its range, or no rho gives this epsilon and delta.
+
+    Example:
+        >>> plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
+        >>> float(plan.rho)
+        0.0305565
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    one_way: Fraction = Fraction(1, 10)
+    forest: Fraction = Fraction(9, 50)
+    pairs: Fraction = Fraction(2, 5)
+    parents: Fraction = Fraction(2, 25)
+    batches: int = 3
+    most_parents: int = 3
+    most_cells: int = 1500
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta", "one_way", "forest", "pairs", "parents"):
+            value = getattr(self, name)
+            if type(value) not in (int, Fraction) or value <= 0:
+                raise InputError(f'{name} must be an exact number above 0, such as Fraction("0.5").')
+        if self.epsilon > MOST_EPSILON or self.delta >= 1:
+            raise InputError(f"epsilon must be at most {MOST_EPSILON}, and delta below 1.")
+        if self.one_way >= self.pairs or self.forest + self.pairs + self.parents >= 1:
+            raise InputError("The shares must leave a part of rho for the last measurement.")
+        whole_number("The number of batches", self.batches, low=1, high=20)
+        whole_number("The number of parents", self.most_parents, low=1, high=8)
+        whole_number("The number of cells", self.most_cells, low=4, high=100_000)
+        _ = self.rho
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """The rho of zero-concentrated privacy that the whole release satisfies; it gives (epsilon, delta)."""
+        return EpsilonDelta(Fraction(self.epsilon), Fraction(self.delta)).rho
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an adaptive release, as data for a table or a picture.
+
+    `stage` is "columns", "forest", "pairs", "parents" or "families". `found` states what was chosen, "smoke - lung", or
+    "nothing"; it is empty for a measurement. `number` counts the candidates, or the tables measured. `rho` is what the
+    step adds to the privacy loss of the worst record so far. `error` is the standard deviation of the noise in records:
+    of a score, or of a cell, averaged over the tables.
+    """
+
+    stage: str
+    found: str
+    number: int
+    rho: Fraction
+    error: float

@@ -1,0 +1,181 @@
+"""The joint distribution of every two nodes under given CPTs, exactly, all pairs at once.
+
+Eliminating node after node gives a tree of cliques: the clique of v is v with its neighbours S_v when it is eliminated,
+and its parent is the clique of the first node of S_v to be eliminated later. The joint distribution is the product of
+the P(v | S_v). A walk through the tree carries P(x_i, clique) for all nodes i passed so far: down an edge to the clique
+of v, x_i is independent of v given S_v; up an edge, x_i is independent of the rest of the parent's clique given S_v.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.model.elimination import Plan
+from dpbayes.model.network import Network
+
+
+@dataclass(frozen=True, eq=False)
+class _Clique:
+    """A node v and the nodes around it: P(v | around), the axis of v last, and the clique that it hangs on."""
+
+    node: int
+    around: tuple[int, ...]
+    conditional: FloatArray
+    parent: int | None
+
+    @property
+    def scope(self) -> tuple[int, ...]:
+        return (*self.around, self.node)
+
+
+def clique_cells(plan: Plan, cards: Sequence[int] | IntArray) -> int:
+    """Return how many cells the largest clique of an elimination has."""
+    return max(int(np.prod([float(cards[j]) for j in (*around, node)])) for node, around in plan)
+
+
+def pair_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
+    """Return P(x_i = a, x_j = b) of all pairs of states (R, R), R the number of states of all nodes.
+
+    The diagonal block of a node has its marginal distribution on the diagonal. The CPTs are (K,).
+    """
+    starts = np.concatenate(([0], np.cumsum(network.cards))).astype(np.int64)
+    cliques = _cliques(network, probabilities)
+    children: dict[int | None, list[int]] = {}
+    for node, clique in cliques.items():
+        children.setdefault(clique.parent, []).append(node)
+    joint = np.zeros((starts[-1], starts[-1]))
+    walk = _Walk(network.cards, starts, joint)
+    # Trees of their own are independent of each other.
+    trees = [walk.through(cliques, children, root) for root in children.get(None, ())]
+    margins = np.diag(joint).copy()
+    for rows in trees:
+        others = np.ones(len(margins), dtype=bool)
+        others[rows] = False
+        joint[np.ix_(rows, others)] = np.outer(margins[rows], margins[others])
+    return joint
+
+
+def family_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
+    """Return the joint distribution of every family under CPTs (K,), on the same axis: (K,)."""
+    cliques = _cliques(network, probabilities)
+    when = {node: k for k, node in enumerate(cliques)}
+    beliefs: dict[int, FloatArray] = {}
+    for node, clique in reversed(cliques.items()):
+        above = np.ones(()) if clique.parent is None else beliefs[clique.parent]
+        scope = () if clique.parent is None else cliques[clique.parent].scope
+        beliefs[node] = _summed(above, scope, clique.around)[..., None] * clique.conditional
+    joint = np.empty(network.cell_count)
+    for i, family in enumerate(network.families):
+        first = min(family, key=when.__getitem__)
+        cells = slice(network.cell_offsets[i], network.cell_offsets[i + 1])
+        joint[cells] = _summed(beliefs[first], cliques[first].scope, family).ravel()
+    return joint
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """A walk through the trees of cliques that fills `joint` (R, R); `starts` are the first states of the nodes."""
+
+    cards: IntArray
+    starts: IntArray
+    joint: FloatArray
+
+    def through(self, cliques: dict[int, _Clique], children: dict[int | None, list[int]], root: int) -> IntArray:
+        """Fill the joint of all nodes of one tree, and return the places of their states."""
+        carried = {root: self._root(cliques[root])}
+        stack = [(root, False), *((child, True) for child in children.get(root, ()))]
+        while True:
+            node, is_entered = stack.pop()
+            above = cliques[node].parent
+            if is_entered:
+                carried[node] = self._down(cliques[node], carried[above])
+                stack.append((node, False))
+                stack.extend((child, True) for child in children.get(node, ()))
+            elif above is None:
+                return carried[root].places
+            else:
+                carried[above] = self._up(carried.pop(node), cliques[node], carried[above])
+
+    def _root(self, clique: _Clique) -> "_Carried":
+        own = self._places(clique.node)
+        self.joint[own, own] = clique.conditional
+        return _Carried(clique.scope, np.diag(clique.conditional), own, len(own))
+
+    def _down(self, clique: _Clique, above: "_Carried") -> "_Carried":
+        """Go to the clique of v: v is independent of all nodes passed, given those around v."""
+        own = self._places(clique.node)
+        joint = _summed(above.joint, above.scope, clique.around)[..., None] * clique.conditional
+        law = joint[: above.root].sum(axis=0)
+        pairs = joint.sum(axis=tuple(range(1, joint.ndim - 1)))
+        self.joint[np.ix_(above.places, own)] = pairs
+        self.joint[np.ix_(own, above.places)] = pairs.T
+        self.joint[own, own] = law.sum(axis=tuple(range(law.ndim - 1)))
+        alone = np.moveaxis(law[..., None, :] * np.eye(len(own)), -2, 0)
+        places = np.concatenate((above.places, own))
+        return _Carried(clique.scope, np.concatenate((joint, alone)), places, above.root)
+
+    def _up(self, below: "_Carried", clique: _Clique, above: "_Carried") -> "_Carried":
+        """Go back, with all nodes passed since: they are independent of the clique above given those around v."""
+        known = len(above.places)
+        ours = below.joint[known:].sum(axis=-1)
+        law = above.joint[: above.root].sum(axis=0)
+        around = _summed(law, above.scope, clique.around)
+        given = np.divide(ours, around, out=np.zeros_like(ours), where=around > 0)
+        joint = law * _spread(given, clique.around, above.scope)
+        places = np.concatenate((above.places, below.places[known:]))
+        return _Carried(above.scope, np.concatenate((above.joint, joint)), places, above.root)
+
+    def _places(self, node: int) -> IntArray:
+        return np.arange(self.starts[node], self.starts[node + 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """P(x_i = a, clique) of all states passed: (states, *clique). Their `places`; the first are the `root` states of
+    one node."""
+
+    scope: tuple[int, ...]
+    joint: FloatArray
+    places: IntArray
+    root: int
+
+
+def _cliques(network: Network, probabilities: FloatArray) -> dict[int, _Clique]:
+    """Return the cliques by node, in the order in which the nodes are eliminated."""
+    plan = network.elimination
+    when = {node: k for k, (node, _) in enumerate(plan)}
+    factors: dict[int, list[tuple[tuple[int, ...], FloatArray]]] = {}
+    for i, family in enumerate(network.families):
+        factors.setdefault(min(family, key=when.__getitem__), []).append((family, network.table(probabilities, i)))
+    cliques = {}
+    for node, around in plan:
+        scope = (*around, node)
+        belief = np.ones([int(network.cards[j]) for j in scope])
+        for over, table in factors.pop(node, ()):
+            belief = belief * _spread(table, over, scope)
+        message = belief.sum(axis=-1)
+        conditional = np.divide(belief, message[..., None], out=np.zeros_like(belief), where=message[..., None] > 0)
+        parent = min(around, key=when.__getitem__, default=None)
+        if parent is not None:
+            factors.setdefault(parent, []).append((around, message))
+        cliques[node] = _Clique(node, around, conditional, parent)
+    return cliques
+
+
+def _summed(table: FloatArray, scope: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:
+    """Return a table (..., scope) summed to the nodes kept, in their order."""
+    batch = table.ndim - len(scope)
+    left = table.sum(axis=tuple(batch + k for k, node in enumerate(scope) if node not in kept))
+    rest = [node for node in scope if node in kept]
+    return np.asarray(left.transpose(*range(batch), *(batch + rest.index(node) for node in kept)))
+
+
+def _spread(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+    """Return a table (..., over) with an axis of length one for each other node of the scope, in the scope's order."""
+    batch = table.ndim - len(over)
+    order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
+    turned = table.transpose(*range(batch), *(batch + axis for axis in order))
+    sizes = iter(turned.shape[batch:])
+    return turned.reshape(*turned.shape[:batch], *(next(sizes) if node in over else 1 for node in scope))
