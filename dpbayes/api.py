@@ -20,6 +20,7 @@ from dpbayes.mechanisms import (
     Release,
     WeightedFourier,
 )
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, release, simulate_adaptive
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -39,6 +40,7 @@ from dpbayes.sources.synthetic import sample_dataset
 
 __all__ = [
     "MECHANISMS",
+    "AdaptiveRelease",
     "Calibration",
     "Categories",
     "ConsistentLaplace",
@@ -80,7 +82,9 @@ __all__ = [
     "read_edges",
     "read_table",
     "recalibrated",
+    "release",
     "sample_dataset",
+    "simulate_adaptive",
     "tree",
     "write_bif",
     "write_domains",

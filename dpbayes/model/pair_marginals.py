@@ -133,8 +133,10 @@ class _Walk:
 
 @dataclass(frozen=True, eq=False)
 class _Carried:
-    """P(x_i = a, clique) of all states passed: (states, *clique). Their `places`; the first are the `root` states of
-    one node."""
+    """P(x_i = a, clique) of all states passed, (states, *clique), their `places`, and how many states the first has.
+
+    The first node passed is the `root` of the tree.
+    """
 
     scope: tuple[int, ...]
     joint: FloatArray

@@ -35,11 +35,15 @@ MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 
 @dataclass(frozen=True)
 class Chosen:
-    """One choice: (parent, child) or two columns of the forest, None for nothing, among `candidates`."""
+    """One choice: (parent, child) or two columns of the forest, None for nothing, among `candidates`.
+
+    `is_taken` tells whether the graph takes the pair: not where the model would become too large.
+    """
 
     pair: tuple[int, int] | None
     candidates: int
     rho: Fraction
+    is_taken: bool = True
 
 
 def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Draws) -> Iterator[Chosen]:
@@ -204,9 +208,7 @@ def chosen_parents(
             return
         pair = int(parent[at]), int(child[at])
         grown = graph.with_parent(*pair)
-        if grown.is_small:
-            graph = grown
-            is_open[pair[1]] = False
-        else:
-            graph = graph.refusing(*pair)
-        yield graph, Chosen(pair, len(parent), setting.rho)
+        is_taken = grown.is_small
+        graph = grown if is_taken else graph.refusing(*pair)
+        is_open[pair[1]] = not is_taken
+        yield graph, Chosen(pair, len(parent), setting.rho, is_taken)

@@ -92,6 +92,7 @@ class _State:
         """Return the state after a choice."""
         names = self.measured.network.names
         found = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
+        found += "" if chosen.is_taken else " (not taken: the model would be too large)"
         error = float(choice_scale(1, chosen.rho)) * np.pi / 6**0.5 * 2
         step = Step(stage, found, chosen.candidates, chosen.rho, error)
         return _State(self.measured, self.choices + chosen.rho, (*self.steps, step))
@@ -191,4 +192,3 @@ def _scores(data: Dataset, counts: IntArray, model: FloatArray) -> IntArray:
 
 def _network(data: Dataset, parents: Sequence[tuple[int, ...]]) -> Network:
     return Network(data.names, data.states, tuple(tuple(data.names[j] for j in own) for own in parents))
-

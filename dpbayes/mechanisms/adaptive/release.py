@@ -1,0 +1,162 @@
+"""An adaptive release as a recipient has it, simulated or real: graph, tables with their noise, readings, and steps."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.display import html_table, titled_lines
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.draws import ExactDraws, SimulatedDraws
+from dpbayes.mechanisms.adaptive.measured import Measured
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, Step
+from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.reading import PRIOR, model_probabilities
+from dpbayes.mechanisms.noise.exact import opendp, rounded_up
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_model import NoiseModel
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveRelease:
+    """The output of `release` and `simulate_adaptive` for the recipient. It contains no record and no exact count.
+
+    Args:
+        plan: The public settings.
+        measured: The graph, the noisy residuals of its tables, and the prices that state the variance of their noise.
+        steps: What each step chose or measured, and its cost.
+        is_simulated: Whether a generator drew the noise. Such a release has no guarantee for real records.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> table = dp.sample_dataset(network, probabilities, 5000, np.random.default_rng(1))
+        >>> simulated = dp.simulate_adaptive(table, epsilon=1, delta=1e-5, rng=np.random.default_rng(1))
+        >>> len(simulated.network.names), simulated.steps[0].stage
+        (8, 'columns')
+    """
+
+    plan: AdaptivePlan
+    measured: Measured
+    steps: tuple[Step, ...]
+    is_simulated: bool
+
+    def __repr__(self) -> str:
+        kind = "Simulated adaptive release" if self.is_simulated else "Adaptive release"
+        return titled_lines(kind, (f"{name}: {value}" for name, value in self._facts), len(self._facts))
+
+    def _repr_html_(self) -> str:
+        kind = "Simulated adaptive release" if self.is_simulated else "Adaptive release"
+        return html_table(kind, ("", ""), self._facts, len(self._facts))
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        network = self.network
+        sizes = f"{len(network.names):,} columns, {len(network.edges):,} arrows"
+        return [("guarantee", self.guarantee.in_full), ("n", f"{self.measured.n:,}"), ("graph", sizes)]
+
+    @property
+    def network(self) -> Network:
+        """The released graph."""
+        return self.measured.network
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta), and the rho that gives both, for the graph, all tables and all steps together."""
+        reference = Reference("dpbayes", "a private graph and its tables under one rho")
+        epsilon, delta = float(self.plan.epsilon), float(self.plan.delta)
+        return Guarantee(epsilon, delta, reference=reference, rho=rounded_up(self.plan.rho))
+
+    @cached_property
+    def tables(self) -> Release[ReleasedPosterior]:
+        """The tables as a release of Gaussian noise on residuals, with their noise model. Each cell has the prior 1/2."""
+        prior = Dirichlets(self.network, np.full(self.network.cell_count, PRIOR))
+        noise = NoiseModel(self.network, self.measured.variances)
+        outcome = ReleasedPosterior(prior, self.measured.tables, noise)
+        public = {"n": self.measured.n, "epsilon": float(self.plan.epsilon), "delta": float(self.plan.delta)}
+        return Release(outcome, self.guarantee, "Adaptive release", public)
+
+    def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
+        """Return the noise-aware posterior of the CPTs (K,). Errors: those of `Release.noise_aware`."""
+        return self.tables.noise_aware(points=points)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """CPTs (K,) for synthetic records: the noise-aware means, raked to the released distribution of each column."""
+        return model_probabilities(self.measured)
+
+
+def simulate_adaptive(
+    table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str, rng: np.random.Generator
+) -> AdaptiveRelease:
+    """Simulate an adaptive release with a generator. It shows what a release does, and must not be published.
+
+    The laws of all noise and choices are those of `release`.
+
+    Args:
+        table: The table, with public domains.
+        epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
+        delta: The delta of the guarantee, above 0.
+        rng: Source of randomness.
+
+    Returns:
+        The simulated release.
+
+    Raises:
+        InputError: A number is outside its range, or the table is too large or has no records.
+
+    Example:
+        >>> table = dp.load_shipped("house_votes_84")
+        >>> simulated = dp.simulate_adaptive(table, epsilon=1, delta=1e-5, rng=np.random.default_rng(1))
+        >>> print(simulated.guarantee)
+        ε = 1, δ = 10⁻⁵
+    """
+    plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
+    return _of(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
+
+
+def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptiveRelease:
+    """Release a graph over all columns of a table, and its tables, under one (epsilon, delta).
+
+    OpenDP draws all noise and all choices exactly, from the operating system's randomness. The graph and the tables
+    are chosen for a small error of the tables of two columns. The domains of the table must not depend on its records.
+    The cost is not charged to a ledger: the curator must account for it. Each call costs the guarantee again.
+
+    Args:
+        table: The table, with public domains.
+        epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
+        delta: The delta of the guarantee, above 0.
+
+    Returns:
+        The release.
+
+    Raises:
+        InputError: A number is outside its range, the table is too large or has no records, or OpenDP is not installed.
+
+    Example:
+        >>> released = dp.release(dp.load_shipped("house_votes_84"), epsilon=1, delta=1e-5)
+        >>> print(released.guarantee)
+        ε = 1, δ = 10⁻⁵
+    """
+    plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
+    require_feasible(table)
+    opendp()  # before anything is drawn
+    return _of(plan, carried_out(plan, table, ExactDraws()), is_simulated=False)
+
+
+def _of(plan: AdaptivePlan, process: Process, *, is_simulated: bool) -> AdaptiveRelease:
+    return AdaptiveRelease(plan, process.measured, process.steps, is_simulated)
+
+
+def _exact(name: str, value: float | Fraction | str) -> Fraction:
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{name} must be a number above 0; {brief(value)} is not.") from None

@@ -1,0 +1,69 @@
+"""Draws that follow a script: what they return does not depend on the data, and they record what was asked."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.types import IntArray
+from dpbayes.mechanisms.adaptive.draws import choice_scale
+
+
+@dataclass(eq=False)
+class Scripted:
+    """Choices along a path, then always the first; measurements return numbers that depend on the call alone.
+
+    `measured` has the whole numbers and the rhos of every measurement, `rhos` those of the choices, `log_p` is ln of
+    the probability of the path given the measurements, and `options` the number of candidates of each choice.
+    """
+
+    path: tuple[int, ...] = ()
+    seed: int = 0
+    measured: list[tuple[IntArray, list[Fraction]]] = field(default_factory=list)
+    rhos: list[Fraction] = field(default_factory=list)
+    options: list[int] = field(default_factory=list)
+    log_p: float = 0.0
+
+    def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
+        self.measured.append((values, rhos))
+        rng = np.random.default_rng([self.seed, len(self.measured)])
+        scales = np.array([(2 * float(rho)) ** -0.5 for rho in rhos])
+        return np.rint(scales * rng.standard_normal(len(values))).astype(np.int64)
+
+    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
+        at = self.path[len(self.options)] if len(self.options) < len(self.path) else 0
+        self.options.append(len(scores))
+        self.rhos.append(rho)
+        self.log_p += float(special.log_softmax(scores / float(choice_scale(sensitivity, rho)))[at])
+        return at
+
+
+def every_path(carry_out: Callable[[Scripted], object], seed: int) -> Iterator[tuple[tuple[int, ...], Scripted]]:
+    """Yield every path of choices that a process can take where its measurements are those of a seed."""
+    starts: list[tuple[int, ...]] = [()]
+    while starts:
+        start = starts.pop()
+        draws = Scripted(start, seed)
+        carry_out(draws)
+        path = (*start, *(0,) * (len(draws.options) - len(start)))
+        yield path, draws
+        starts += [(*path[:k], at) for k in range(len(start), len(path)) for at in range(1, draws.options[k])]
+
+
+def renyi(log_p: list[float], log_q: list[float], order: float) -> float:
+    """Return the Renyi divergence of an order above 1 of two laws over the same outcomes."""
+    p, q = np.array(log_p), np.array(log_q)
+    return float(special.logsumexp(order * p - (order - 1) * q)) / (order - 1)
+
+
+def squared_cost(one: Scripted, other: Scripted) -> Fraction:
+    """Return the rho of all measurements for two tables whose whole numbers two scripts recorded."""
+    total = Fraction(0)
+    for (values, rhos), (others, same) in zip(one.measured, other.measured, strict=True):
+        assert rhos == same  # prices depend on what was released only
+        total += sum(
+            ((int(a) - int(b)) ** 2 * rho for a, b, rho in zip(values, others, rhos, strict=True)), Fraction(0)
+        )
+    return total

@@ -1,0 +1,238 @@
+"""Adaptive releases, simulated and real: what they hand over, their accuracy, and what they refuse."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpbayes as dp
+from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.mechanisms.adaptive.choices import Graph
+from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
+from dpbayes.mechanisms.adaptive.draws import ExactDraws, SimulatedDraws, choice_scale
+from dpbayes.mechanisms.adaptive.measured import Measured
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.pair_marginals import pair_marginals
+
+CERTAINTY = 1e-9
+
+
+@pytest.fixture(scope="module")
+def asia() -> Dataset:
+    network, probabilities = dp.load_named("asia")
+    return dp.sample_dataset(network, probabilities, 5000, np.random.default_rng(1))
+
+
+def simulated(table: Dataset, epsilon: float, seed: int = 1) -> AdaptiveRelease:
+    return dp.simulate_adaptive(table, epsilon=epsilon, delta=1e-5, rng=np.random.default_rng(seed))
+
+
+def pair_errors(table: Dataset, release: AdaptiveRelease) -> np.ndarray:
+    """The total variation of every pair of columns between the model and the table: (pairs,)."""
+    network = release.network
+    starts = np.concatenate(([0], np.cumsum(network.cards)))
+    model = pair_marginals(network, release.probabilities)
+    has_state = np.concatenate([np.eye(card)[table.codes[:, j]] for j, card in enumerate(network.cards)], axis=1)
+    away = np.abs(model - has_state.T @ has_state / table.n)
+    sums = np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=0), starts[:-1], axis=1) / 2
+    return sums[np.triu_indices(len(network.names), 1)]
+
+
+# What is handed over
+
+
+def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
+    release = simulated(asia, 1)
+    assert Fraction(release.guarantee.rho) >= release.plan.rho
+    assert zcdp_epsilon(float(release.plan.rho), delta=1e-5) <= 1
+    spent = sum((step.rho for step in release.steps), Fraction(0))
+    assert Fraction(99, 100) * release.plan.rho <= spent <= release.plan.rho
+
+
+def test_the_steps_state_the_stages_in_their_order(asia: Dataset) -> None:
+    stages = [step.stage for step in simulated(asia, 10).steps]
+    assert stages[0] == "columns"
+    assert stages[1] == "forest"
+    assert stages[-1] == "families"
+    assert [stage for stage in stages if stage in ("columns", "pairs")] == ["columns", "pairs"]
+    chosen = [step.found for step in simulated(asia, 10).steps if step.stage == "forest"]
+    assert "tub - lung" not in chosen[:1]
+    assert len(set(chosen)) == len(chosen)
+
+
+def test_a_large_epsilon_rebuilds_the_table(asia: Dataset) -> None:
+    release = simulated(asia, 1000)
+    assert pair_errors(asia, release).mean() < 0.002
+    exact = dp.count(release.network, asia).values
+    np.testing.assert_allclose(release.tables.outcome.updates, exact, atol=6)
+
+
+def test_a_larger_epsilon_has_a_smaller_error(asia: Dataset) -> None:
+    errors = [
+        np.mean([pair_errors(asia, simulated(asia, epsilon, k)).mean() for k in range(3)]) for epsilon in (0.1, 1, 10)
+    ]
+    assert errors[0] > 2 * errors[1] > 4 * errors[2]
+
+
+def test_the_readings_are_distributions(asia: Dataset) -> None:
+    release = simulated(asia, 0.5)
+    posterior = release.noise_aware(points=64)
+    for rows in (release.probabilities, posterior.mean):
+        assert np.all(rows >= 0)
+        np.testing.assert_allclose(release.network.row_sums(rows), 1)
+
+
+def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> None:
+    """The squared errors of all residuals over their variances, over 30 releases: chi squared."""
+    squares, numbers = 0.0, 0
+    for seed in range(30):
+        release = simulated(asia, 2, seed)
+        residuals = release.network.residuals
+        exact = residuals.of_tables(dp.count(release.network, asia).values.astype(float))
+        variances = release.measured.variances[residuals.set_of_number]
+        away = (release.measured.numbers - exact)[1:]
+        squares += float((away**2 / variances[1:]).sum())
+        numbers += len(away)
+    low, high = stats.chi2.ppf([CERTAINTY / 2, 1 - CERTAINTY / 2], numbers)
+    assert low < squares < high
+    assert not low < 1.5 * squares < high  # such a test can fail
+
+
+def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(asia: Dataset) -> None:
+    first, second = (dp.release(asia.take(slice(0, 500)), epsilon=2, delta="0.00001") for _ in range(2))
+    assert not first.is_simulated
+    assert str(first.guarantee) == "ε = 2, δ = 0.00001"
+    spent = sum((step.rho for step in first.steps), Fraction(0))
+    assert spent <= first.plan.rho
+    assert not np.array_equal(first.measured.numbers[1:9], second.measured.numbers[1:9])
+    assert pair_errors(asia, first).mean() < 0.3
+
+
+# Sizes
+
+
+def test_wide_tables_have_no_limit_of_pairs() -> None:
+    """200 columns make 3,960,100 pairs of a node and two parents."""
+    rng = np.random.default_rng(2)
+    codes = np.repeat(rng.integers(0, 2, (300, 100)), 2, axis=1)
+    names = tuple(f"v{j}" for j in range(200))
+    table = Dataset(names, (("no", "yes"),) * 200, codes)
+    release = simulated(table, 1000)
+    twins = {tuple(sorted((names[2 * k], names[2 * k + 1]))) for k in range(100)}
+    assert len(twins & {tuple(sorted(edge)) for edge in release.network.edges}) > 90
+
+
+@pytest.mark.parametrize(
+    ("names", "states", "codes"),
+    [
+        (("a",), (("x", "y"),), np.array([[0], [1], [1]])),
+        (("a", "b"), (("x",), ("u", "v")), np.array([[0, 0], [0, 1], [0, 1]])),
+        (("a", "b", "c"), (("x", "y"),) * 3, np.array([[0, 0, 1]])),
+    ],
+)
+def test_small_tables_and_columns_of_one_state_are_released(names, states, codes) -> None:
+    release = simulated(Dataset(names, states, codes), 1)
+    assert release.network.names == names
+    assert release.probabilities.shape == (release.network.cell_count,)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (Dataset(("a",), (("x", "y"),), np.zeros((0, 1), dtype=int)), "0 records"),
+        (Dataset(("a",), (("x",),), np.zeros((3, 1), dtype=int)), "No column has two states"),
+        (
+            Dataset(
+                tuple(f"v{j}" for j in range(40)),
+                (tuple(map(str, range(250))),) * 40,
+                np.zeros((3, 40), dtype=int),
+            ),
+            f"limit is {MOST_STATES:,}",
+        ),
+    ],
+)
+def test_tables_without_anything_to_release_are_refused(table: Dataset, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        require_feasible(table)
+
+
+@pytest.mark.parametrize("epsilon", ["abc", 0, -1, 1001, math.inf])
+def test_an_epsilon_out_of_range_is_refused(asia: Dataset, epsilon) -> None:
+    with pytest.raises(InputError, match="epsilon|number"):
+        dp.release(asia, epsilon=epsilon, delta=1e-5)
+
+
+def test_a_plan_that_leaves_nothing_for_the_families_is_refused() -> None:
+    with pytest.raises(InputError, match="must leave"):
+        AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 1000), pairs=Fraction(9, 10))
+
+
+# The parts
+
+
+def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
+    """Both draws have the law softmax(score / scale)."""
+    scores, rho = np.array([0, 1000, 1800, -400]), Fraction(1, 8)
+    scale = float(choice_scale(2048, rho))
+    law = np.exp(scores / scale) / np.exp(scores / scale).sum()
+    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (ExactDraws(), 2000)):
+        drawn = np.bincount([draws.chosen(scores, 2048, rho) for _ in range(number)], minlength=4)
+        assert stats.chisquare(drawn, number * law).pvalue > CERTAINTY
+        assert stats.chisquare(drawn, np.full(4, number / 4)).pvalue < CERTAINTY
+
+
+def test_noise_of_both_draws_has_the_variance_of_its_rho() -> None:
+    rhos = [Fraction(1, 200)] * 1000 + [Fraction(1, 2)] * 1000
+    for draws in (SimulatedDraws(np.random.default_rng(1)), ExactDraws()):
+        noise = draws.noisy(np.full(2000, 7), rhos) - 7
+        for part, variance in ((noise[:1000], 100), (noise[1000:], 1)):
+            low, high = stats.chi2.ppf([CERTAINTY / 2, 1 - CERTAINTY / 2], 1000)
+            assert low < (part**2).sum() / variance < high
+
+
+def test_measurements_of_a_set_are_combined_by_precision(asia: Dataset) -> None:
+    network = dp.chain(2)
+    table = Dataset(network.names, network.states, asia.codes[:, :2])
+    draws = SimulatedDraws(np.random.default_rng(3))
+    start = Measured.nothing(network, table.n, 2**42)
+    first = start.measured(table, np.array([0, 2**20, 2**20, 2**20]), draws)
+    both = first.measured(table, np.array([0, 3 * 2**20, 0, 0]), draws)
+    assert both.variances[1] == pytest.approx(first.variances[1] / 4)
+    np.testing.assert_array_equal(both.numbers[2:], first.numbers[2:])
+    other = (both.numbers[1] - first.numbers[1] / 4) / 0.75
+    exact = network.residuals.of_tables(dp.count(network, table).values.astype(float))[1]
+    assert abs(other - exact) < 7 * math.sqrt(first.variances[1] / 3)
+
+
+def test_prices_use_the_limit_and_never_more() -> None:
+    network, _ = dp.load_named("asia")
+    measured = Measured.nothing(network, 1000, 2**46)
+    for limit in (Fraction(1, 100), Fraction(1, 7)):
+        prices = new_prices(measured, wanted_precisions(network), limit)
+        after = Measured(network, measured.unit, measured.prices + prices, measured.numbers)
+        assert Fraction(99, 100) * limit < after.rho <= limit
+        measured = after
+
+
+def test_no_parent_closes_a_cycle() -> None:
+    graph = Graph.of([(), (0,), (1,), ()], np.array([2, 2, 2, 2]))
+    allowed = graph.candidates(most_parents=2, most_cells=100)
+    assert allowed[0, 2]
+    assert not allowed[2, 0]
+    assert not allowed[1, 0]
+    assert not np.diag(allowed).any()
+    assert allowed[3].tolist() == [True, True, True, False]
+    assert not graph.candidates(most_parents=2, most_cells=4)[3, 1]
+
+
+def test_the_process_is_the_same_for_the_same_generator(asia: Dataset) -> None:
+    plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
+    first, second = (carried_out(plan, asia, SimulatedDraws(np.random.default_rng(4))) for _ in range(2))
+    assert first.steps == second.steps
+    np.testing.assert_array_equal(first.measured.numbers, second.measured.numbers)
