@@ -14,7 +14,17 @@ import dpbayes as dp
 
 CALLABLES = {name: value for name in dp.__all__ if callable(value := getattr(dp, name))}
 
-REFUSES_NOTHING = {"InputError", "Calibration", "Noise", "Release", "hellinger", "kl", "write_domains", "write_edges"}
+REFUSES_NOTHING = {
+    "AdaptiveRelease",
+    "Calibration",
+    "InputError",
+    "Noise",
+    "Release",
+    "hellinger",
+    "kl",
+    "write_domains",
+    "write_edges",
+}
 """What raises no InputError of its own."""
 
 SECTION = re.compile(r"^(Args|Returns|Raises|Example):$", re.MULTILINE)

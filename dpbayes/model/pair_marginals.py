@@ -89,12 +89,12 @@ class _Walk:
         while True:
             node, is_entered = stack.pop()
             above = cliques[node].parent
+            if above is None:
+                return carried[root].places
             if is_entered:
                 carried[node] = self._down(cliques[node], carried[above])
                 stack.append((node, False))
                 stack.extend((child, True) for child in children.get(node, ()))
-            elif above is None:
-                return carried[root].places
             else:
                 carried[above] = self._up(carried.pop(node), cliques[node], carried[above])
 

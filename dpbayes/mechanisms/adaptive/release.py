@@ -76,7 +76,7 @@ class AdaptiveRelease:
 
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
-        """The tables as a release of Gaussian noise on residuals, with their noise model. Each cell has the prior 1/2."""
+        """The tables with their noise model, as a release. The prior of every cell is 1/2."""
         prior = Dirichlets(self.network, np.full(self.network.cell_count, PRIOR))
         noise = NoiseModel(self.network, self.measured.variances)
         outcome = ReleasedPosterior(prior, self.measured.tables, noise)
@@ -116,7 +116,7 @@ def simulate_adaptive(
         >>> table = dp.load_shipped("house_votes_84")
         >>> simulated = dp.simulate_adaptive(table, epsilon=1, delta=1e-5, rng=np.random.default_rng(1))
         >>> print(simulated.guarantee)
-        ε = 1, δ = 10⁻⁵
+        ε = 1, δ = 0.00001
     """
     plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
     return _of(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
@@ -143,7 +143,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
     Example:
         >>> released = dp.release(dp.load_shipped("house_votes_84"), epsilon=1, delta=1e-5)
         >>> print(released.guarantee)
-        ε = 1, δ = 10⁻⁵
+        ε = 1, δ = 0.00001
     """
     plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
     require_feasible(table)

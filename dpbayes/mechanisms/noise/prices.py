@@ -81,7 +81,8 @@ def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
 
     Errors: InputError for a negative price, and for sums that no machine's whole number holds.
     """
-    if np.any(prices < 0) or prices[0] or 4.0 * float(prices.astype(np.float64) @ network.residuals.sizes) >= _WORD:
+    total = sum(price * size for price, size in zip(prices.tolist(), network.residuals.sizes.tolist(), strict=True))
+    if np.any(prices < 0) or prices[0] or 4 * total >= _WORD:
         raise InputError("The prices must be integers from 0 on, with a smaller sum, and 0 for the empty set.")
     tables = _tables(network, prices)
     plan = network.elimination

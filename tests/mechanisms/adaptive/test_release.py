@@ -118,14 +118,14 @@ def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(a
 
 
 def test_wide_tables_have_no_limit_of_pairs() -> None:
-    """200 columns make 3,960,100 pairs of a node and two parents."""
+    """80 columns make 252,880 pairs of a node and up to two parents."""
     rng = np.random.default_rng(2)
-    codes = np.repeat(rng.integers(0, 2, (300, 100)), 2, axis=1)
-    names = tuple(f"v{j}" for j in range(200))
-    table = Dataset(names, (("no", "yes"),) * 200, codes)
+    codes = np.repeat(rng.integers(0, 2, (300, 40)), 2, axis=1)
+    names = tuple(f"v{j}" for j in range(80))
+    table = Dataset(names, (("no", "yes"),) * 80, codes)
     release = simulated(table, 1000)
-    twins = {tuple(sorted((names[2 * k], names[2 * k + 1]))) for k in range(100)}
-    assert len(twins & {tuple(sorted(edge)) for edge in release.network.edges}) > 90
+    twins = {tuple(sorted((names[2 * k], names[2 * k + 1]))) for k in range(40)}
+    assert len(twins & {tuple(sorted(edge)) for edge in release.network.edges}) > 36
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_tables_without_anything_to_release_are_refused(table: Dataset, message:
 
 @pytest.mark.parametrize("epsilon", ["abc", 0, -1, 1001, math.inf])
 def test_an_epsilon_out_of_range_is_refused(asia: Dataset, epsilon) -> None:
-    with pytest.raises(InputError, match="epsilon|number"):
+    with pytest.raises(InputError, match=r"epsilon|number"):
         dp.release(asia, epsilon=epsilon, delta=1e-5)
 
 
