@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import accuracy, classroom, noise_aware, record, regression, releases
+from benchmarks import accuracy, classroom, noise_aware, record, regression, releases, utility
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.engines import of_size, write
 from benchmarks.engines_run import WAYS
@@ -15,6 +15,7 @@ from benchmarks.memory import per_thousand
 from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
+from dpbayes.model.dataset import Dataset
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.options.claims import BoundClaim
 
@@ -159,3 +160,21 @@ def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
     assert "on one core of a small cloud machine" in text
     assert classroom.PERIOD_S == 1
     assert "moves ε on Explore once a second" in text
+
+
+def test_the_benchmark_of_utility_has_errors_of_every_table_and_method(monkeypatch):
+    assert set(utility.METHODS) == {"adaptive", "learnt + Gaussian", "learnt + Laplace"}
+    monkeypatch.setattr(utility, "SYNTHETIC", 2000)
+    found = [*utility.utility(tables=("Asia, n = 1,000",), epsilons=(10.0,), seeds=1)]
+    assert [(table, epsilon, method) for table, epsilon, method, _ in found] == [
+        ("Asia, n = 1,000", 10.0, method) for method in utility.METHODS
+    ]
+    for *_, errors in found:
+        assert 0 < errors.one_way < errors.two_way < errors.three_way < 0.2
+
+
+def test_the_total_variation_of_tables_is_that_of_their_shares():
+    first = Dataset(("a", "b"), (("x", "y"), ("u", "v")), np.array([[0, 0], [0, 0], [0, 1], [1, 1]]))
+    second = Dataset(("a", "b"), (("x", "y"), ("u", "v")), np.array([[0, 0], [1, 0]]))
+    assert utility.total_variation(first, second, [0]) == 0.25
+    assert utility.total_variation(first, second, [0, 1]) == 0.5

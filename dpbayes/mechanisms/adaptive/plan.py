@@ -37,7 +37,7 @@ class AdaptivePlan:
     epsilon: Fraction
     delta: Fraction
     one_way: Fraction = Fraction(1, 10)
-    forest: Fraction = Fraction(9, 50)
+    forest: Fraction = Fraction(3, 20)
     pairs: Fraction = Fraction(2, 5)
     parents: Fraction = Fraction(2, 25)
     batches: int = 3
