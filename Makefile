@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines pictures bench chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines pictures bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -50,6 +50,11 @@ pictures: $(VENV)/.dev chromium
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
 
+# Synthetic records of dpmm, in an environment of its own, beside those of an adaptive release. It takes hours.
+bench-peers: $(VENV)/.dev $(VENV)-peers/.made
+	PYTHONPATH=. OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.utility
+	PYTHONPATH=. OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.utility --peers $(VENV)-peers/bin/python
+
 # Browser tests drive Debian's Chromium, cheapest without its windows; CHROMIUM=/path/to/chromium names another one.
 DEBIANS := /usr/bin/chromium-headless-shell /usr/bin/chromium
 chromium:
@@ -81,9 +86,14 @@ $(VENV)/.bench: $(VENV)/.dev requirements-bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	touch $@
 
+$(VENV)-peers/.made: requirements-peers.txt
+	python3 -m venv $(VENV)-peers
+	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	touch $@
+
 $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-peers

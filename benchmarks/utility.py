@@ -5,12 +5,15 @@ two and three columns, between 20,000 synthetic records and the table. The relea
 """
 
 import argparse
+import io
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
@@ -121,6 +124,49 @@ def read(network: Network, probabilities: np.ndarray, rng: np.random.Generator) 
     return sample_dataset(network, probabilities / rows, SYNTHETIC, rng)
 
 
+# Peers
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A method of dpmm, run by a Python interpreter that has it, at epsilon times `share`.
+
+    Its guarantee is for adding or removing one record. Replacing a record is one removal and one addition, so the same
+    guarantee of replacement needs half of epsilon.
+    """
+
+    python: str
+    method: str
+    share: float
+
+    def __call__(self, data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
+        """Return synthetic records. Errors: CalledProcessError where the peer fails."""
+        sent = io.BytesIO()
+        np.savez_compressed(sent, codes=data.codes, cards=[len(states) for states in data.states])
+        script = Path(__file__).with_name("peers.py")
+        seed = int(rng.integers(2**31))
+        command = [
+            self.python,
+            str(script),
+            self.method,
+            str(self.share * epsilon),
+            str(DELTA),
+            str(seed),
+            str(SYNTHETIC),
+        ]
+        answer = subprocess.run(command, input=sent.getvalue(), stdout=subprocess.PIPE, check=True)
+        return Dataset(data.names, data.states, np.load(io.BytesIO(answer.stdout))["codes"])
+
+
+def peers(python: str) -> dict[str, Synthesis]:
+    """Return the methods of dpmm at the epsilon of the same guarantee, and at the same number."""
+    names = ("MST", "PrivBayes")
+    return {f"{name} at epsilon{word}": Peer(python, name, share) for name in names for word, share in SHARES.items()}
+
+
+SHARES = {"/2": 0.5, "": 1.0}
+
+
 # Errors
 
 
@@ -136,9 +182,9 @@ def total_variation(data: Dataset, synthetic: Dataset, columns: Sequence[int]) -
 
 def errors_of(data: Dataset, synthesis: Synthesis, epsilon: float, seed: int) -> Errors:
     """Return the errors of one release."""
-    rng, start = np.random.default_rng(seed), time.process_time()
+    rng, start = np.random.default_rng(seed), _processor_time()
     synthetic = synthesis(data, epsilon, rng)
-    seconds = time.process_time() - start
+    seconds = _processor_time() - start
     places = range(len(data.names))
     triples = list(combinations(places, 3))
     some = np.random.default_rng(0).permutation(len(triples))[:MOST_TRIPLES]
@@ -151,9 +197,15 @@ def errors_of(data: Dataset, synthesis: Synthesis, epsilon: float, seed: int) ->
     )
 
 
+def _processor_time() -> float:
+    """Seconds of this process and of those that it ran."""
+    own = os.times()
+    return own.user + own.system + own.children_user + own.children_system
+
+
 def utility(
     tables: Sequence[str] = tuple(TABLES),
-    methods: Sequence[str] = tuple(METHODS),
+    methods: Mapping[str, Synthesis] = METHODS,
     epsilons: Sequence[float] = EPSILONS,
     seeds: int = 3,
 ) -> Iterator[tuple[str, float, str, Errors]]:
@@ -161,8 +213,8 @@ def utility(
     for table in tables:
         data = TABLES[table]()
         for epsilon in epsilons:
-            for method in methods:
-                runs = [errors_of(data, METHODS[method], epsilon, seed) for seed in range(seeds)]
+            for method, synthesis in methods.items():
+                runs = [errors_of(data, synthesis, epsilon, seed) for seed in range(seeds)]
                 means = np.mean([tuple(vars(run).values()) for run in runs], axis=0)
                 yield table, epsilon, method, Errors(*means.tolist())
 
@@ -178,12 +230,13 @@ def records(seeds: int = 3) -> list[Record]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.utility", description=__doc__)
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=list(TABLES))
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--peers", metavar="PYTHON", help="measure dpmm instead, with this interpreter")
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=3)
     args = parser.parse_args()
     print("| table | epsilon | method | 1-way | 2-way | 3-way | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
-    for table, epsilon, method, errors in utility(args.tables, args.methods, args.epsilons, args.seeds):
+    methods = peers(args.peers) if args.peers else METHODS
+    for table, epsilon, method, errors in utility(args.tables, methods, args.epsilons, args.seeds):
         ways = " | ".join(f"{value:.4f}" for value in (errors.one_way, errors.two_way, errors.three_way))
         print(f"| {table} | {epsilon:g} | {method} | {ways} | {errors.seconds:.2f} |", flush=True)
 

@@ -17,7 +17,10 @@ from dpbayes.posteriors.noise_aware import noise_aware_means
 from dpbayes.posteriors.noise_model import NoiseModel
 
 PRIOR = 0.5
-"""Every Dirichlet parameter."""
+"""Every Dirichlet parameter of the rows."""
+
+LEAST_PRIOR, MOST_PRIOR = 0.5, 5.0
+"""The range of the Dirichlet parameter of the columns."""
 
 _POINTS = 128
 """Points of a row's law: enough for its mean."""
@@ -34,14 +37,30 @@ def column_distributions(measured: Measured) -> FloatArray:
     network = measured.network
     columns = Network(network.names, network.states, ((),) * len(network.names))
     alone = measured.within(columns)
-    return _means(alone)
+    return _means(alone, column_prior(alone))
+
+
+def column_prior(alone: Measured) -> float:
+    """Return the Dirichlet parameter of the columns' distributions, estimated from all released columns together.
+
+    A column of r states has sum_k (p_k - 1/r)^2 = (1 - 1/r)/(r a + 1) in the mean under Dirichlet(a, .., a). The share
+    of the largest possible value, 1 - 1/r, is estimated by the residuals' squared lengths less their noise. So loud
+    noise shrinks columns to the uniform distribution if they are near to it in general.
+    """
+    residuals, n = alone.network.residuals, alone.n
+    sizes = residuals.sizes[1:]
+    squares = np.bincount(residuals.set_of_number, alone.numbers**2)[1:] - sizes * alone.variances[1:]
+    share = squares[sizes > 0] / (n**2 * residuals.shares[1:][sizes > 0])
+    states = float(np.mean(sizes[sizes > 0] + 1))
+    parameter = (1 / max(float(share.mean()), 1e-9) - 1) / states
+    return float(np.clip(parameter, LEAST_PRIOR, MOST_PRIOR))
 
 
 def model_probabilities(measured: Measured) -> FloatArray:
     """Return the CPTs (K,) of the network of the measurements: noise-aware means, raked to the columns."""
     network = measured.network
     aim = np.split(column_distributions(measured), np.cumsum(network.cards)[:-1])
-    probabilities = _means(measured)
+    probabilities = _means(measured, PRIOR)
     probabilities = probabilities / network.over_cells(network.row_sums(probabilities))
     for _ in range(_SWEEPS):
         joint = family_marginals(network, probabilities)
@@ -67,9 +86,9 @@ def _fitted(table: FloatArray, rows: FloatArray, wanted: FloatArray) -> FloatArr
     return table
 
 
-def _means(measured: Measured) -> FloatArray:
+def _means(measured: Measured, parameter: float) -> FloatArray:
     network = measured.network
-    prior = Dirichlets(network, np.full(network.cell_count, PRIOR))
+    prior = Dirichlets(network, np.full(network.cell_count, parameter))
     noise = NoiseModel(network, measured.variances)
     cells = np.arange(network.cell_count)
     return noise_aware_means(prior, noise, measured.tables, measured.n, cells=cells, points=_POINTS)

@@ -1,0 +1,33 @@
+"""Synthetic records by dpmm, another package, in an environment of its own: `make bench-peers`.
+
+`python peers.py METHOD EPSILON DELTA SEED RECORDS < table.npz > synthetic.npz`. The table has `codes` (n, d) and `cards`
+(d,). Standard output has `codes` and the `seconds` of processor time. This script does not import dpbayes.
+"""
+
+import io
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+from dpmm.pipelines import AIMPipeline, MSTPipeline, PrivBayesPipeline
+
+PIPELINES = {"MST": MSTPipeline, "AIM": AIMPipeline, "PrivBayes": PrivBayesPipeline}
+
+
+def main(method: str, epsilon: str, delta: str, seed: str, records: str) -> None:
+    table = np.load(io.BytesIO(sys.stdin.buffer.read()))
+    names = [f"c{j}" for j in range(table["codes"].shape[1])]
+    frame = pd.DataFrame(table["codes"].astype(np.int64), columns=names)
+    start = time.process_time()
+    pipeline = PIPELINES[method](epsilon=float(epsilon), delta=float(delta), disable_processing=True, n_jobs=1)
+    pipeline.fit(frame, domain=dict(zip(names, table["cards"].tolist(), strict=True)), random_state=int(seed))
+    synthetic = pipeline.generate(n_records=int(records), random_state=int(seed))
+    seconds = time.process_time() - start
+    out = io.BytesIO()
+    np.savez_compressed(out, codes=synthetic[names].to_numpy().astype(np.int64), seconds=seconds)
+    sys.stdout.buffer.write(out.getvalue())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
