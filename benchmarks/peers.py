@@ -1,6 +1,6 @@
 """Synthetic records by dpmm, another package, in an environment of its own: `make bench-peers`.
 
-`python peers.py METHOD EPSILON DELTA SEED RECORDS < table.npz > synthetic.npz`. The table has `codes` (n, d) and `cards`
+`python peers.py METHOD EPSILON DELTA SEED RECORDS < table.npz > out.npz`. The table has `codes` (n, d) and `cards`
 (d,). Standard output has `codes` and the `seconds` of processor time. This script does not import dpbayes.
 """
 

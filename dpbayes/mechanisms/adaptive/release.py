@@ -74,6 +74,15 @@ class AdaptiveRelease:
         epsilon, delta = float(self.plan.epsilon), float(self.plan.delta)
         return Guarantee(epsilon, delta, reference=reference, rho=rounded_up(self.plan.rho))
 
+    @property
+    def spent(self) -> Fraction:
+        """The rho of all prices and choices that the release states: a recipient can check that it is within the plan.
+
+        The guarantee is the rho of the plan: which path was taken depends on the records.
+        """
+        chosen = (step.rho for step in self.steps if step.found)
+        return self.measured.rho + sum(chosen, Fraction(0))
+
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
         """The tables with their noise model, as a release. The prior of every cell is 1/2."""

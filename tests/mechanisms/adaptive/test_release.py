@@ -16,8 +16,10 @@ from dpbayes.mechanisms.adaptive.draws import ExactDraws, SimulatedDraws, choice
 from dpbayes.mechanisms.adaptive.measured import Measured
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
 
 CERTAINTY = 1e-9
@@ -51,8 +53,8 @@ def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
     release = simulated(asia, 1)
     assert Fraction(release.guarantee.rho) >= release.plan.rho
     assert zcdp_epsilon(float(release.plan.rho), delta=1e-5) <= 1
-    spent = sum((step.rho for step in release.steps), Fraction(0))
-    assert Fraction(99, 100) * release.plan.rho <= spent <= release.plan.rho
+    assert release.spent == sum((step.rho for step in release.steps), Fraction(0))
+    assert Fraction(99, 100) * release.plan.rho <= release.spent <= release.plan.rho
 
 
 def test_the_steps_state_the_stages_in_their_order(asia: Dataset) -> None:
@@ -108,10 +110,37 @@ def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(a
     first, second = (dp.release(asia.take(slice(0, 500)), epsilon=2, delta="0.00001") for _ in range(2))
     assert not first.is_simulated
     assert str(first.guarantee) == "ε = 2, δ = 0.00001"
-    spent = sum((step.rho for step in first.steps), Fraction(0))
-    assert spent <= first.plan.rho
+    assert first.spent <= first.plan.rho
     assert not np.array_equal(first.measured.numbers[1:9], second.measured.numbers[1:9])
     assert pair_errors(asia, first).mean() < 0.3
+
+
+# Reading
+
+
+def test_the_model_has_the_released_distribution_of_every_column(asia: Dataset) -> None:
+    release = simulated(asia, 0.3)
+    network = release.network
+    columns = np.diag(pair_marginals(network, release.probabilities))
+    np.testing.assert_allclose(columns, column_distributions(release.measured), atol=1e-3)
+    noisy = network.residuals.tables(release.measured.numbers)
+    root = next(node for node, parents in enumerate(network.parents) if not parents)
+    assert np.abs(network.table(noisy, root) / asia.n - columns[2 * root : 2 * root + 2]).max() < 0.1
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.5, 5, 5), (0.0, 0.5, 0.5), (0.2113, 0.99, 1.01)])
+def test_the_prior_of_the_columns_is_estimated_from_all_of_them(share: float, low: float, high: float) -> None:
+    """Columns with a share p of a state are as far from even as Beta(a, a) with (1 - 2 p)^2 = 1/(2 a + 1)."""
+    codes = np.zeros((10_000, 6), dtype=np.int64)
+    codes[: round(share * 10_000)] = 1
+    names = tuple(f"v{j}" for j in range(6))
+    table = Dataset(names, (("no", "yes"),) * 6, codes)
+    network = Network(names, table.states, ((),) * 6)
+    prices = np.full(len(network.closure), 2**30)
+    prices[0] = 0
+    draws = SimulatedDraws(np.random.default_rng(1))
+    parameter = column_prior(Measured.nothing(network, table.n, 2**20).measured(table, prices, draws))
+    assert low <= parameter <= high
 
 
 # Sizes
