@@ -11,6 +11,7 @@ rho(d) = sum_A c_A(d)/(2 s_A) = sum_A p_A (N_A - N_A(d))/S. For all stages toget
 see `dpbayes.mechanisms.adaptive.process`. The largest rho(d) is found in whole numbers by `largest_charge`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
 from dpbayes.mechanisms.noise.prices import largest_charge
 from dpbayes.model.counts import count
@@ -67,26 +69,40 @@ class Measured:
         numbers = np.where(known, self.numbers[np.where(known, first[sets] + within, 0)], 0.0)
         return Measured(network, self.unit, prices, numbers)
 
-    def measured(self, data: Dataset, prices: IntArray, draws: Draws) -> "Measured":
-        """Measure the sets with a price (M,) once more, and combine the results by precision."""
+    def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
+        """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
+        taken = self._taken(prices)
+        whole = self.network.residuals.whole(count(self.network, data).values)
+        return tuple(draws.noisy(whole[taken], self.rhos(prices)).tolist())
+
+    def with_results(self, prices: IntArray, integers: Sequence[int]) -> "Measured":
+        """Return what is known after one more measurement gave these integers, combined by precision.
+
+        Errors: InputError for another number of integers than the prices need.
+        """
         residuals = self.network.residuals
-        sets = residuals.set_of_number
-        taken = np.flatnonzero(prices[sets])
-        whole = residuals.whole(count(self.network, data).values)
-        noisy = draws.noisy(whole[taken], self._rhos(prices, taken))
-        new, old = prices[sets[taken]], self.prices[sets[taken]]
+        taken = self._taken(prices)
+        if len(integers) != len(taken):
+            raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
+        new, old = prices[residuals.set_of_number[taken]], self.prices[residuals.set_of_number[taken]]
+        results = np.array(integers, dtype=np.float64) / residuals.lengths[taken]
         numbers = self.numbers.copy()
-        numbers[taken] = (old * numbers[taken] + new * (noisy / residuals.lengths[taken])) / (old + new)
+        numbers[taken] = (old * numbers[taken] + new * results) / (old + new)
         return replace(self, prices=self.prices + prices, numbers=numbers)
 
-    def _rhos(self, prices: IntArray, taken: IntArray) -> list[Fraction]:
-        """What a move by one of every number taken costs: its price p_A R_A / L^2 over 2 S, L its length."""
+    def rhos(self, prices: IntArray) -> list[Fraction]:
+        """Return what a move by one of every number measured costs: p_A R_A / (2 S L^2), L its length."""
         residuals = self.network.residuals
+        taken = self._taken(prices)
         cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
         sets = residuals.set_of_number[taken]
         kinds = list(zip(prices[sets].tolist(), cells[sets].tolist(), squares[taken].tolist(), strict=True))
-        rhos = {kind: Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit) for kind in set(kinds)}
-        return [rhos[kind] for kind in kinds]
+        costs = {kind: Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit) for kind in set(kinds)}
+        return [costs[kind] for kind in kinds]
+
+    def _taken(self, prices: IntArray) -> IntArray:
+        """Return the places of the numbers whose set has a price."""
+        return np.flatnonzero(prices[self.network.residuals.set_of_number])
 
     @cached_property
     def rho(self) -> Fraction:

@@ -26,6 +26,7 @@ of [Feldman and Zrnic, "Individual privacy accounting via a Renyi filter", 2021,
 needs the bound on every path, and allows the budget that choices did not use to go to measurements.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -67,128 +68,181 @@ _PRICES = 1 << 42
 """The sum of the prices at rho is about so large: prices are fine enough, and sums fit the machine's whole numbers."""
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A choice as it is handed over: what was chosen in a stage, "forest" or "parents"."""
+
+    stage: str
+    chosen: Chosen
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measurement as it is handed over, in a stage "columns", "pairs" or "families".
+
+    `parents` are the places of every column's parents in the network that is measured. `prices` (M,) has a price for
+    each of its sets, 0 for a set that is not measured; `integers` are the noisy whole residuals of the others.
+    """
+
+    stage: str
+    parents: tuple[tuple[int, ...], ...]
+    prices: tuple[int, ...]
+    integers: tuple[int, ...]
+
+
+Event = Choice | Measurement
+
+
 @dataclass(frozen=True, eq=False)
 class Process:
-    """All that an adaptive release hands over: the measurements over the final graph, and the steps."""
-
-    measured: Measured
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    """The release so far: its measurements, what the choices cost, and the steps."""
+    """The course of an adaptive release: all that it hands over, `events`, and what follows from them."""
 
     measured: Measured
     choices: Fraction = Fraction(0)
+    events: tuple[Event, ...] = ()
     steps: tuple[Step, ...] = ()
+
+    @classmethod
+    def start(cls, plan: AdaptivePlan, columns: Network, n: int) -> "Process":
+        """Return the course before the first step, of n records of these columns; their arrows are not used."""
+        alone = _network(columns, ((),) * len(columns.names))
+        return cls(Measured.nothing(alone, n, int(_PRICES / plan.rho)))
 
     @property
     def rho(self) -> Fraction:
-        """What all steps so far cost for the worst record."""
+        """What all steps cost for the worst record."""
         return self.measured.rho + self.choices
 
-    def chose(self, stage: str, chosen: Chosen) -> "_State":
-        """Return the state after a choice."""
-        names = self.measured.network.names
+    def after(self, event: Event) -> "Process":
+        """Return the course after one more step. Errors: InputError for a measurement that does not fit."""
+        return self._after_choice(event) if isinstance(event, Choice) else self._after_measurement(event)
+
+    def _after_choice(self, event: Choice) -> "Process":
+        chosen, names = event.chosen, self.measured.network.names
         found = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
         found += "" if chosen.is_taken else " (not taken: the model would be too large)"
-        error = float(choice_scale(1, chosen.rho)) * np.pi / 6**0.5 * 2
-        step = Step(stage, found, chosen.candidates, chosen.rho, error)
-        return _State(self.measured, self.choices + chosen.rho, (*self.steps, step))
+        error = float(choice_scale(2, chosen.rho)) * math.pi / math.sqrt(6)
+        step = Step(event.stage, found, chosen.candidates, chosen.rho, error)
+        return Process(self.measured, self.choices + chosen.rho, (*self.events, event), (*self.steps, step))
 
-    def measure(self, stage: str, network: Network, limit: Fraction, data: Dataset, draws: Draws) -> "_State":
-        """Return the state after the sets of a network were measured; all measurements cost at most `limit`."""
-        before = self.measured.within(network)
+    def _after_measurement(self, event: Measurement) -> "Process":
+        network = _network(self.measured.network, event.parents)
+        if len(event.prices) != len(network.closure):
+            raise InputError("A measurement needs one price for each set of its network.")
+        measured = self.measured.within(network).with_results(np.array(event.prices, dtype=np.int64), event.integers)
+        error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
+        step = Step(event.stage, "", len(network.names), measured.rho - self.measured.rho, error)
+        return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
+
+
+@dataclass(frozen=True, eq=False)
+class _Curator:
+    """What sees the records: the table, its pair counts, and the draws."""
+
+    data: Dataset
+    counts: IntArray
+    draws: Draws
+
+    def scores(self, model: FloatArray) -> IntArray:
+        """Return how far every pair of columns is from a released model of all pairs of states (R, R): (d, d)."""
+        return pair_scores(self.counts, whole_expected(self.data.n * model), state_starts(self.data))
+
+    def measurement(
+        self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction
+    ) -> Measurement:
+        """Measure the sets of a network so that all measurements together cost at most the limit."""
+        network = _network(process.measured.network, parents)
+        before = process.measured.within(network)
         prices = new_prices(before, wanted_precisions(network), limit)
-        after = before.measured(data, prices, draws)
-        residuals = network.residuals
-        error = float(np.sqrt(residuals.cell_variances(after.variances)).mean())
-        step = Step(stage, "", len(network.families), after.rho - self.measured.rho, error)
-        return _State(after, self.choices, (*self.steps, step))
+        integers = before.noisy(self.data, prices, self.draws)
+        return Measurement(stage, tuple(parents), tuple(prices.tolist()), integers)
 
 
 def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     """Carry out all stages. Errors: InputError for a table without records, and for sizes above a limit."""
-    require_feasible(data)
-    columns = _network(data, ((),) * len(data.names))
-    unit = int(_PRICES / plan.rho)
-    state = _State(Measured.nothing(columns, data.n, unit))
-    state = state.measure("columns", columns, plan.one_way * plan.rho, data, draws)
-    counts = pair_counts(data)
-    state, graph = _with_forest(plan, state, data, counts, draws)
-    state = state.measure("pairs", _network(data, graph.parents), plan.pairs * plan.rho, data, draws)
-    state = _with_parents(plan, state, graph, data, (counts, draws))
-    if state.rho > plan.rho:
+    require_feasible(data.states, data.n)
+    curator = _Curator(data, pair_counts(data), draws)
+    columns = ((),) * len(data.names)
+    process = Process.start(plan, Network(data.names, data.states, columns), data.n)
+    process = process.after(curator.measurement("columns", process, columns, plan.one_way * plan.rho))
+    process, graph = _with_forest(plan, process, curator)
+    process = process.after(curator.measurement("pairs", process, graph.parents, plan.pairs * plan.rho))
+    process = _with_parents(plan, process, graph, curator)
+    if process.rho > plan.rho:
         raise AssertionError("the steps cost more than the budget")
-    return Process(state.measured, state.steps)
+    return process
 
 
-def require_feasible(data: Dataset) -> None:
+def forest_rho(plan: AdaptivePlan, columns: int) -> Fraction:
+    """Return the rho of every choice of a pair of the forest."""
+    return plan.forest * plan.rho / max(columns - 1, 1)
+
+
+def rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
+    """Return the most choices of parents in a batch."""
+    return -(-min(columns, MOST_ROUNDS) // plan.batches)
+
+
+def parents_rho(plan: AdaptivePlan, columns: int) -> Fraction:
+    """Return the rho of every choice of a parent."""
+    return plan.parents * plan.rho / (rounds_per_batch(plan, columns) * plan.batches)
+
+
+def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
     """Refuse a table that is too large, or that has no records or no state to tell from another.
 
     Errors: InputError, which depends on public facts only.
     """
-    states = sum(map(len, data.states))
+    states = sum(map(len, domains))
     if states > MOST_STATES:
         raise InputError(f"The columns have {states:,} states together; the limit is {MOST_STATES:,}.")
-    if not 1 <= data.n <= MOST_RECORDS:
-        raise InputError(f"The table has {data.n:,} records; an adaptive release needs 1 to {MOST_RECORDS:,}.")
-    if all(len(own) < 2 for own in data.states):
+    if not 1 <= n <= MOST_RECORDS:
+        raise InputError(f"The table has {n:,} records; an adaptive release needs 1 to {MOST_RECORDS:,}.")
+    if all(len(own) < 2 for own in domains):
         raise InputError("No column has two states, so there is nothing to release.")
 
 
-def _with_forest(
-    plan: AdaptivePlan, state: _State, data: Dataset, counts: IntArray, draws: Draws
-) -> tuple[_State, Graph]:
-    cards = np.array([len(states) for states in data.states])
+def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tuple[Process, Graph]:
+    cards = process.measured.network.cards
     columns = len(cards)
-    margins = column_distributions(state.measured)
-    scores = _scores(data, counts, np.outer(margins, margins))
+    margins = column_distributions(process.measured)
     rest = plan.rho * (1 - plan.forest - plan.parents)
-    scores = scores - pair_noise(cards, tables=columns, rho=rest)
+    scores = curator.scores(np.outer(margins, margins)) - pair_noise(cards, tables=columns, rho=rest)
     allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
     pairs = []
-    for chosen in chosen_forest(scores, allowed, plan.forest * plan.rho / max(columns - 1, 1), draws):
-        state = state.chose("forest", chosen)
+    for chosen in chosen_forest(scores, allowed, forest_rho(plan, columns), curator.draws):
+        process = process.after(Choice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
-    return state, Graph.of(rooted(pairs, columns), cards)
+    return process, Graph.of(rooted(pairs, columns), cards)
 
 
-def _with_parents(
-    plan: AdaptivePlan, state: _State, graph: Graph, data: Dataset, private: tuple[IntArray, Draws]
-) -> _State:
+def _with_parents(plan: AdaptivePlan, process: Process, graph: Graph, curator: _Curator) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
-    counts, draws = private
-    rounds = min(len(data.names), MOST_ROUNDS)
+    columns = len(graph.cards)
     setting = ParentRounds(
-        rounds=-(-rounds // plan.batches),
+        rounds=rounds_per_batch(plan, columns),
         most_parents=plan.most_parents,
         most_cells=plan.most_cells,
         noise_rho=plan.rho * (1 - plan.forest - plan.parents),
-        rho=plan.parents * plan.rho / (-(-rounds // plan.batches) * plan.batches),
+        rho=parents_rho(plan, columns),
     )
     start = plan.pairs * plan.rho
     for batch in range(plan.batches):
-        network = state.measured.network
-        model = pair_marginals(network, model_probabilities(state.measured))
+        before = graph.parents
+        model = pair_marginals(process.measured.network, model_probabilities(process.measured))
         is_last = batch == plan.batches - 1
-        for grown, chosen in chosen_parents(graph, _scores(data, counts, model), setting, draws):
-            graph, state = grown, state.chose("parents", chosen)
+        for grown, chosen in chosen_parents(graph, curator.scores(model), setting, curator.draws):
+            graph, process = grown, process.after(Choice("parents", chosen))
             is_last |= chosen.pair is None
-        network = _network(data, graph.parents)
-        is_last |= network == state.measured.network
-        left = plan.rho - state.choices
+        is_last |= graph.parents == before
+        left = plan.rho - process.choices
         limit = left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
-        state = state.measure("families", network, limit, data, draws)
+        process = process.after(curator.measurement("families", process, graph.parents, limit))
         if is_last:
             break
-    return state
+    return process
 
 
-def _scores(data: Dataset, counts: IntArray, model: FloatArray) -> IntArray:
-    return pair_scores(counts, whole_expected(data.n * model), state_starts(data))
-
-
-def _network(data: Dataset, parents: Sequence[tuple[int, ...]]) -> Network:
-    return Network(data.names, data.states, tuple(tuple(data.names[j] for j in own) for own in parents))
+def _network(columns: Network, parents: Sequence[tuple[int, ...]]) -> Network:
+    """Return the network over the same columns with parents by place."""
+    return Network(columns.names, columns.states, tuple(tuple(columns.names[j] for j in own) for own in parents))

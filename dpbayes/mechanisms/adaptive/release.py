@@ -31,8 +31,7 @@ class AdaptiveRelease:
 
     Args:
         plan: The public settings.
-        measured: The graph, the noisy residuals of its tables, and the prices that state the variance of their noise.
-        steps: What each step chose or measured, and its cost.
+        process: The choices and measurements in their order.
         is_simulated: Whether a generator drew the noise. Such a release has no guarantee for real records.
 
     Example:
@@ -44,8 +43,7 @@ class AdaptiveRelease:
     """
 
     plan: AdaptivePlan
-    measured: Measured
-    steps: tuple[Step, ...]
+    process: Process
     is_simulated: bool
 
     def __repr__(self) -> str:
@@ -61,6 +59,16 @@ class AdaptiveRelease:
         network = self.network
         sizes = f"{len(network.names):,} columns, {len(network.edges):,} arrows"
         return [("guarantee", self.guarantee.in_full), ("n", f"{self.measured.n:,}"), ("graph", sizes)]
+
+    @property
+    def measured(self) -> Measured:
+        """The noisy residuals of the tables, and the prices that state the variance of their noise."""
+        return self.process.measured
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What each step chose or measured, and its cost."""
+        return self.process.steps
 
     @property
     def network(self) -> Network:
@@ -80,8 +88,7 @@ class AdaptiveRelease:
 
         The guarantee is the rho of the plan: which path was taken depends on the records.
         """
-        chosen = (step.rho for step in self.steps if step.found)
-        return self.measured.rho + sum(chosen, Fraction(0))
+        return self.process.rho
 
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
@@ -128,7 +135,7 @@ def simulate_adaptive(
         ε = 1, δ = 0.00001
     """
     plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
-    return _of(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
+    return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
 
 
 def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptiveRelease:
@@ -155,13 +162,9 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
         ε = 1, δ = 0.00001
     """
     plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
-    require_feasible(table)
+    require_feasible(table.states, table.n)
     opendp()  # before anything is drawn
-    return _of(plan, carried_out(plan, table, ExactDraws()), is_simulated=False)
-
-
-def _of(plan: AdaptivePlan, process: Process, *, is_simulated: bool) -> AdaptiveRelease:
-    return AdaptiveRelease(plan, process.measured, process.steps, is_simulated)
+    return AdaptiveRelease(plan, carried_out(plan, table, ExactDraws()), is_simulated=False)
 
 
 def _exact(name: str, value: float | Fraction | str) -> Fraction:

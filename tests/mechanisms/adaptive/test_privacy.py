@@ -165,7 +165,7 @@ def test_a_process_that_measures_twice_at_the_same_limit_is_found_out(monkeypatc
     one, _ = neighbours((2, 2), 2)[0]
     with pytest.raises(AssertionError, match="more than the budget"):
         carried_out(PLAN, one, Scripted())
-    monkeypatch.setattr(process._State, "rho", Fraction(0))
+    monkeypatch.setattr(process.Process, "rho", Fraction(0))
     costs = []
     for pair in neighbours((2, 2), 2):
         scripts = [Scripted(), Scripted()]

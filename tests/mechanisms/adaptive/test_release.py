@@ -139,7 +139,8 @@ def test_the_prior_of_the_columns_is_estimated_from_all_of_them(share: float, lo
     prices = np.full(len(network.closure), 2**30)
     prices[0] = 0
     draws = SimulatedDraws(np.random.default_rng(1))
-    parameter = column_prior(Measured.nothing(network, table.n, 2**20).measured(table, prices, draws))
+    nothing = Measured.nothing(network, table.n, 2**20)
+    parameter = column_prior(nothing.with_results(prices, nothing.noisy(table, prices, draws)))
     assert low <= parameter <= high
 
 
@@ -188,7 +189,7 @@ def test_small_tables_and_columns_of_one_state_are_released(names, states, codes
 )
 def test_tables_without_anything_to_release_are_refused(table: Dataset, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        require_feasible(table)
+        require_feasible(table.states, table.n)
 
 
 @pytest.mark.parametrize("epsilon", ["abc", 0, -1, 1001, math.inf])
@@ -230,8 +231,9 @@ def test_measurements_of_a_set_are_combined_by_precision(asia: Dataset) -> None:
     table = Dataset(network.names, network.states, asia.codes[:, :2])
     draws = SimulatedDraws(np.random.default_rng(3))
     start = Measured.nothing(network, table.n, 2**42)
-    first = start.measured(table, np.array([0, 2**20, 2**20, 2**20]), draws)
-    both = first.measured(table, np.array([0, 3 * 2**20, 0, 0]), draws)
+    all_sets, only_one = np.array([0, 2**20, 2**20, 2**20]), np.array([0, 3 * 2**20, 0, 0])
+    first = start.with_results(all_sets, start.noisy(table, all_sets, draws))
+    both = first.with_results(only_one, first.noisy(table, only_one, draws))
     assert both.variances[1] == pytest.approx(first.variances[1] / 4)
     np.testing.assert_array_equal(both.numbers[2:], first.numbers[2:])
     other = (both.numbers[1] - first.numbers[1] / 4) / 0.75
