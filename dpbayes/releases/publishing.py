@@ -14,12 +14,15 @@ from typing import Protocol
 from dpbayes.base.amounts import Amount, amount_in
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.draws import ExactDraws
+from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.choice import draw_structure
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
+from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
 from dpbayes.releases.document.certificate import Composed, Provenance, time_text
 from dpbayes.releases.document.graph import (
     StructureDocument,
@@ -128,6 +131,20 @@ def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, a
     return _charged(path, request, draw, after=after)
 
 
+def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
+    """Make an adaptive release of a table, which is charged before anything is drawn.
+
+    The dataset's budget must be in rho. `after` and errors are those of `publish`.
+    """
+    require_drawable(request, data)
+
+    def draw() -> bytes:
+        composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
+        return written_adaptive(request, carried_out(request.plan, data, ExactDraws()), composed, drawn)
+
+    return _charged(path, request, draw, after=after)
+
+
 @dataclass(frozen=True)
 class LearntGraph:
     """A learnt graph that the ledger has: the row of its reservation, and its document."""
@@ -226,7 +243,7 @@ def _version(package: str) -> str:
         return "of a checkout"
 
 
-def require_drawable(request: StructureRequest, data: Dataset) -> None:
+def require_drawable(request: StructureRequest | AdaptiveRequest, data: Dataset) -> None:
     """Refuse, before anything is spent, a table that is not the request's, and a machine without OpenDP.
 
     Errors: InputError, which says nothing of the records.

@@ -19,8 +19,18 @@ from dpbayes.audit.report.types import SLACK, AuditReport
 from dpbayes.base.amounts import Rho, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise
+from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.selection import confirmed_chooser
+from dpbayes.releases.document.adaptive import (
+    AdaptiveDocument,
+    adaptive_sentences,
+    course_error,
+    is_adaptive,
+    read_adaptive,
+    step_rhos,
+)
 from dpbayes.releases.document.canonical import digest
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
 from dpbayes.releases.document.graph import (
@@ -81,6 +91,8 @@ def verify(data: bytes) -> Verification:
     try:
         if is_structure(data):
             what, said_of = "learnt graph", _checked_graph(read_structure(data))
+        elif is_adaptive(data):
+            what, said_of = "adaptive release", _checked_adaptive(read_adaptive(data))
         else:
             what, said_of = "release", _checked(read_document(data))
     except InputError as error:
@@ -155,6 +167,50 @@ def _confirmed(document: StructureDocument) -> Check | str:
     except InputError:
         return _fails("OpenDP", "OpenDP's privacy map returns more than the stated epsilon.")
     return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the epsilon of each round.")
+
+
+# An adaptive release
+
+
+def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
+    request, process, content = document.request, document.process, document.content
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    if content["hash"] == digest(rest):
+        yield _holds("hash", "The hash matches the content.")
+    else:
+        yield _fails("hash", "The hash does not match the content.")
+    error = course_error(document)
+    if error:
+        yield _fails("steps", error)
+    else:
+        yield _holds("steps", "The steps are in an order of the plan, and the measured graphs are those chosen.")
+    if process.rho <= request.plan.rho:
+        rho = amount_text(request.plan.rho)
+        yield _holds("rho", f"All prices and choices together, recomputed, cost at most the stated rho of {rho}.")
+    else:
+        yield _fails("rho", "All prices and choices together cost more than the stated rho.")
+    yield _confirmed_adaptive(document)
+    sentences = adaptive_sentences(request, process, document.composed, document.drawn)
+    if content["sentences"] == sentences:
+        yield _holds("sentences", "The sentences match the numbers.")
+    else:
+        yield _fails("sentences", "The sentences do not match the numbers.")
+
+
+def _confirmed_adaptive(document: AdaptiveDocument) -> Check | str:
+    try:
+        opendp()
+    except InputError:
+        return NO_OPENDP
+    noise, choices = step_rhos(document)
+    try:
+        for rho in noise:
+            confirmed_noise(rho)
+        for rho in choices:
+            confirmed_choice(SENSITIVITY, rho)
+    except InputError:
+        return _fails("OpenDP", "OpenDP's privacy map returns more than the stated rho of a step.")
+    return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the rho of each step.")
 
 
 # A release

@@ -62,18 +62,28 @@ class ExactDraws:
 
     def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
         """Return whole numbers plus noise. Errors: InputError without OpenDP, or where it does not confirm a scale."""
-        scales = {rho: _confirmed(rho) for rho in set(rhos)}
+        scales = {rho: confirmed_noise(rho) for rho in set(rhos)}
         return np.array(finished(with_own_noise(DISCRETE_GAUSSIAN, values, [scales[rho] for rho in rhos])))
 
     def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
         """Return the place of the largest score with OpenDP's Gumbel noise. Errors: those of `noisy`."""
-        confirmed = calibrated(
-            lambda scale: GUMBEL_MAXIMUM.answer(sensitivity, scale), least=choice_scale(sensitivity, rho), most=rho
-        )
-        choose: Callable[[list[int]], int] = GUMBEL_MAXIMUM.measurement(float(confirmed.scale))
+        choose: Callable[[list[int]], int] = GUMBEL_MAXIMUM.measurement(confirmed_choice(sensitivity, rho))
         return int(choose([int(score) for score in scores]))
 
 
-def _confirmed(rho: Fraction) -> float:
+def confirmed_noise(rho: Fraction) -> float:
+    """Return the scale of discrete Gaussian noise at which OpenDP's map confirms rho for a move by one.
+
+    Errors: InputError where it does not, or without OpenDP.
+    """
     least = DISCRETE_GAUSSIAN.least_scale(1, rho)
     return float(calibrated(lambda scale: DISCRETE_GAUSSIAN.answer(1, scale), least=least, most=rho).scale)
+
+
+def confirmed_choice(sensitivity: int, rho: Fraction) -> float:
+    """Return the scale of Gumbel noise at which OpenDP's map confirms rho for scores of this sensitivity.
+
+    Errors: InputError where it does not, or without OpenDP.
+    """
+    least = choice_scale(sensitivity, rho)
+    return float(calibrated(lambda scale: GUMBEL_MAXIMUM.answer(sensitivity, scale), least=least, most=rho).scale)

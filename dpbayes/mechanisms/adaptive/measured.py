@@ -84,6 +84,10 @@ class Measured:
         taken = self._taken(prices)
         if len(integers) != len(taken):
             raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
+        if np.any(((self.prices + prices) > 0)[1:] != (residuals.sizes > 0)[1:]):
+            raise InputError(
+                "Every set of nodes that has numbers needs a price above 0 in a measurement, and no other."
+            )
         new, old = prices[residuals.set_of_number[taken]], self.prices[residuals.set_of_number[taken]]
         results = np.array(integers, dtype=np.float64) / residuals.lengths[taken]
         numbers = self.numbers.copy()
@@ -111,9 +115,8 @@ class Measured:
 
     @property
     def variances(self) -> FloatArray:
-        """s_A of every set, 0 for the empty set: (M,). Errors: ZeroDivisionError where a set has no price."""
-        cells, has = self.network.residuals.cells, self.network.residuals.sizes > 0
-        has[0] = False
+        """s_A of every set, 0 for the empty set and for sets without numbers: (M,)."""
+        cells, has = self.network.residuals.cells, self.prices > 0
         variances = np.zeros(len(cells))
         variances[has] = self.unit / (self.prices[has] * cells[has])
         return variances

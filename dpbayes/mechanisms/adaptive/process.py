@@ -113,6 +113,10 @@ class Process:
         """What all steps cost for the worst record."""
         return self.measured.rho + self.choices
 
+    def measured_over(self, parents: Sequence[tuple[int, ...]]) -> Measured:
+        """Return the measurements so far over the network with these parents. Errors: InputError for no network."""
+        return self.measured.within(_network(self.measured.network, parents))
+
     def after(self, event: Event) -> "Process":
         """Return the course after one more step. Errors: InputError for a measurement that does not fit."""
         return self._after_choice(event) if isinstance(event, Choice) else self._after_measurement(event)
@@ -126,10 +130,11 @@ class Process:
         return Process(self.measured, self.choices + chosen.rho, (*self.events, event), (*self.steps, step))
 
     def _after_measurement(self, event: Measurement) -> "Process":
-        network = _network(self.measured.network, event.parents)
+        before = self.measured_over(event.parents)
+        network = before.network
         if len(event.prices) != len(network.closure):
             raise InputError("A measurement needs one price for each set of its network.")
-        measured = self.measured.within(network).with_results(np.array(event.prices, dtype=np.int64), event.integers)
+        measured = before.with_results(np.array(event.prices, dtype=np.int64), event.integers)
         error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
         step = Step(event.stage, "", len(network.names), measured.rho - self.measured.rho, error)
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
@@ -151,9 +156,8 @@ class _Curator:
         self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction
     ) -> Measurement:
         """Measure the sets of a network so that all measurements together cost at most the limit."""
-        network = _network(process.measured.network, parents)
-        before = process.measured.within(network)
-        prices = new_prices(before, wanted_precisions(network), limit)
+        before = process.measured_over(parents)
+        prices = new_prices(before, wanted_precisions(before.network), limit)
         integers = before.noisy(self.data, prices, self.draws)
         return Measurement(stage, tuple(parents), tuple(prices.tolist()), integers)
 

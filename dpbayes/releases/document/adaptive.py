@@ -1,0 +1,335 @@
+"""An adaptive release of a dataset: its request, and its document, written and read.
+
+The document has every choice and every measurement in their order, as whole numbers and fractions. Graph, tables and
+their noise follow from them, and are computed again by whoever reads the document.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text
+from dpbayes.base.text import many
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.adaptive.choices import Chosen, Graph, rooted
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import (
+    Choice,
+    Event,
+    Measurement,
+    Process,
+    forest_rho,
+    parents_rho,
+    require_feasible,
+    rounds_per_batch,
+)
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
+from dpbayes.releases.document.certificate import Composed, Provenance, odds, total_text
+from dpbayes.releases.document.promises import checked_stated
+from dpbayes.releases.document.release import (
+    VERSION_OF_RHO,
+    composed_content,
+    composed_from,
+    read_content,
+    require_shape,
+)
+from dpbayes.releases.document.request import (
+    MOST_RECORDS,
+    DomainChoice,
+    checked_id,
+    choice_called,
+    require_few,
+    require_writable,
+)
+
+FORMAT = "dpbayes adaptive release"
+
+_MARK = b'"format":' + canonical(FORMAT)
+
+_SHARES = ("one_way", "forest", "pairs", "parents")
+_SIZES = ("batches", "most_parents", "most_cells")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRequest:
+    """An adaptive release as it is requested; two with the same `question` are the same.
+
+    `columns` is the network without arrows over the declared columns. Errors: InputError.
+    """
+
+    dataset: str
+    columns: Network
+    plan: AdaptivePlan
+    n: int
+    domains: DomainChoice
+
+    def __post_init__(self) -> None:
+        checked_id(self.dataset)
+        whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
+        checked_stated(EpsilonDelta(Fraction(self.plan.epsilon), Fraction(self.plan.delta)))
+        require_few(self.columns.names)
+        require_writable(self.columns)
+        if self.columns.edges:
+            raise InputError("A request for an adaptive release starts without arrows.")
+        if not isinstance(self.domains, DomainChoice):
+            raise InputError("A request for an adaptive release must state how its domains were declared.")
+        require_feasible(self.columns.states, self.n)
+
+    @classmethod
+    def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
+        """Return the request for a release of all columns of a table. It uses no record."""
+        columns = Network(data.names, data.states, ((),) * len(data.names))
+        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
+
+    @property
+    def cost(self) -> Amount:
+        """The rho of the plan."""
+        return Rho(self.plan.rho)
+
+    @cached_property
+    def content(self) -> dict[str, object]:
+        """The request as JSON has it."""
+        columns = zip(self.columns.names, self.columns.states, strict=True)
+        return {
+            "dataset": self.dataset,
+            "columns": [{"name": name, "states": list(states)} for name, states in columns],
+            "epsilon": fraction_text(Fraction(self.plan.epsilon)),
+            "delta": fraction_text(Fraction(self.plan.delta)),
+            "rho": fraction_text(self.plan.rho),
+            "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in _SHARES},
+            "sizes": {name: getattr(self.plan, name) for name in _SIZES},
+            "n": self.n,
+            "domains": self.domains.value,
+        }
+
+    @property
+    def question(self) -> bytes:
+        """The request in its one form: the same bytes ask for the same release."""
+        return canonical({"format": FORMAT, "request": self.content})
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveDocument:
+    """An adaptive release as read: the request, its course, and what was composed before."""
+
+    request: AdaptiveRequest
+    process: Process
+    composed: Composed
+    drawn: Provenance
+    content: Mapping[str, Any]
+
+    @property
+    def release(self) -> AdaptiveRelease:
+        """The release for a recipient."""
+        return AdaptiveRelease(self.request.plan, self.process, is_simulated=False)
+
+
+# Writing
+
+
+def written_adaptive(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> bytes:
+    """Return the bytes of a document."""
+    content: dict[str, object] = {
+        "format": FORMAT,
+        "version": VERSION_OF_RHO,
+        "request": request.content,
+        "steps": [_written(event) for event in process.events],
+        "composed": composed_content(composed),
+        "drawn": vars(drawn),
+        "sentences": adaptive_sentences(request, process, composed, drawn),
+    }
+    return canonical(content | {"hash": digest(content)})
+
+
+def _written(event: Event) -> dict[str, object]:
+    if isinstance(event, Measurement):
+        parents = [list(own) for own in event.parents]
+        return {
+            "stage": event.stage,
+            "parents": parents,
+            "prices": list(event.prices),
+            "integers": list(event.integers),
+        }
+    chosen = event.chosen
+    return {
+        "stage": event.stage,
+        "pair": list(chosen.pair or ()),
+        "candidates": chosen.candidates,
+        "rho": fraction_text(chosen.rho),
+        "taken": chosen.is_taken,
+    }
+
+
+def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
+    """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
+    total, number = composed.after(request.cost), composed.releases + 1
+    choices = [event for event in process.events if isinstance(event, Choice)]
+    network, plan = process.measured.network, request.plan
+    epsilon, delta = amount_text(Fraction(plan.epsilon)), amount_text(Fraction(plan.delta))
+    return [
+        f"This file has a graph over {many(len(network.names), 'column')} of the dataset {request.dataset}, chosen "
+        f"privately from {request.n:,} records, and its tables with noise. It holds no record.",
+        f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the file, and "
+        f"whatever they know, {odds(request.cost)}.",
+        f"The guarantee is zero-concentrated, with rho {amount_text(plan.rho)}, which gives epsilon {epsilon} at delta "
+        f"{delta}. It covers all choices and measurements together.",
+        f"{many(number, 'release')} of this dataset, this one included, have spent {total_text(total)}; from all of "
+        f"them together, a reader {odds(total)}.",
+        f"{many(len(choices), 'choice')} by the exponential mechanism on whole scores and "
+        f"{many(len(process.events) - len(choices), 'measurement')} with discrete Gaussian noise were made.",
+        f"OpenDP {drawn.opendp} drew all of them from the operating system's randomness, with dpbayes "
+        f"{drawn.dpbayes}, on Python {drawn.python}; {drawn.time}.",
+        "Not covered: which columns were taken, and their states, declared "
+        f"{request.domains.value}, as the curator states.",
+    ]
+
+
+# Reading
+
+
+def is_adaptive(data: bytes) -> bool:
+    """Return whether bytes state that they are an adaptive release; `read_adaptive` finds out whether they are one."""
+    return _MARK in data
+
+
+def read_adaptive(data: bytes) -> AdaptiveDocument:
+    """Return a document from its bytes; `verify` checks its content.
+
+    Errors: InputError for what is no adaptive release, is one of another version, or was written in any other form.
+    """
+    content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
+    request = _request_from(content["request"])
+    process = Process.start(request.plan, request.columns, request.n)
+    for step in content["steps"]:
+        process = process.after(_read(step, len(request.columns.names)))
+    drawn = Provenance(**content["drawn"])
+    return AdaptiveDocument(request, process, composed_from(content["composed"]), drawn, content)
+
+
+def _read(step: Mapping[str, Any], columns: int) -> Event:
+    require_shape("A step", step, _MEASUREMENT if "prices" in step else _CHOICE)
+    if "prices" in step:
+        parents = tuple(tuple(own) for own in step["parents"])
+        places = [j for own in parents for j in own]
+        prices = step["prices"]
+        if len(parents) != columns or not all(0 <= j < columns for j in places):
+            raise InputError("A measurement must name the parents of every column by their places.")
+        if not prices or prices[0] or min(prices) < 0 or max(prices) >= 1 << 60:
+            raise InputError("The prices of a measurement must be integers from 0 on, and 0 for the empty set.")
+        return Measurement(step["stage"], parents, tuple(prices), tuple(step["integers"]))
+    pair = step["pair"]
+    if pair and (len(pair) != 2 or not all(0 <= j < columns for j in pair)):
+        raise InputError("A choice must name two columns by their places, or none.")
+    chosen = (pair[0], pair[1]) if pair else None
+    rho = fraction("The rho of a choice", step["rho"])
+    return Choice(step["stage"], Chosen(chosen, step["candidates"], rho, step["taken"]))
+
+
+def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
+    columns = content["columns"]
+    require_few(columns)  # before anything is computed from them
+    names = tuple(column["name"] for column in columns)
+    plan = AdaptivePlan(
+        epsilon=fraction("epsilon", content["epsilon"]),
+        delta=fraction("delta", content["delta"]),
+        **{name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES},
+        **{name: content["sizes"][name] for name in _SIZES},
+    )
+    request = AdaptiveRequest(
+        dataset=content["dataset"],
+        columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
+        plan=plan,
+        n=content["n"],
+        domains=choice_called(DomainChoice, content["domains"]),
+    )
+    if request.content != content:
+        raise InputError("The request in the adaptive release is not in canonical form.")
+    return request
+
+
+# Checking
+
+
+def course_error(document: AdaptiveDocument) -> str:
+    """Return how the steps differ from a course that the plan allows, as a sentence; "" if they are one."""
+    plan, cards = document.request.plan, document.request.columns.cards
+    columns = len(cards)
+    costs = {"forest": forest_rho(plan, columns), "parents": parents_rho(plan, columns)}
+    pairs: list[tuple[int, int]] = []
+    graph = Graph.of(((),) * columns, cards)
+    previous, of_stage = "", 0
+    for event in document.process.events:
+        of_stage = of_stage + 1 if event.stage == previous else 1
+        if event.stage not in _AFTER.get(previous, ()) or isinstance(event, Choice) != (event.stage in costs):
+            return "The stages of the steps are not in an order of the plan."
+        previous = event.stage
+        if isinstance(event, Measurement):
+            graph = Graph.of(rooted(pairs, columns), cards) if event.stage == "pairs" else graph
+            if event.parents != graph.parents:
+                return "A measured graph is not the one that was chosen."
+            continue
+        if event.chosen.rho != costs[event.stage]:
+            return "A choice has another rho than the plan gives it."
+        if event.stage == "parents" and of_stage > rounds_per_batch(plan, columns):
+            return "There are more choices of parents than the plan has in a batch."
+        if event.chosen.pair and event.stage == "forest":
+            pairs.append(event.chosen.pair)
+        elif event.chosen.pair and event.chosen.is_taken:
+            graph = graph.with_parent(*event.chosen.pair)
+    return "" if previous == "families" else "The last step must be a measurement of the families."
+
+
+def step_rhos(document: AdaptiveDocument) -> tuple[frozenset[Fraction], frozenset[Fraction]]:
+    """Return the different rhos of a number's noise in all measurements, and those of the choices."""
+    process = Process.start(document.request.plan, document.request.columns, document.request.n)
+    noise: set[Fraction] = set()
+    for event in document.process.events:
+        if isinstance(event, Measurement):
+            noise.update(process.measured_over(event.parents).rhos(np.array(event.prices, dtype=np.int64)))
+        process = process.after(event)
+    return frozenset(noise), frozenset(e.chosen.rho for e in document.process.events if isinstance(e, Choice))
+
+
+_AFTER = {
+    "": ("columns",),
+    "columns": ("forest", "pairs"),
+    "forest": ("forest", "pairs"),
+    "pairs": ("parents", "families"),
+    "parents": ("parents", "families"),
+    "families": ("parents", "families"),
+}
+"""Which stage may follow a stage."""
+
+_CHOICE = {"stage": str, "pair": [int], "candidates": int, "rho": str, "taken": bool}
+_MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
+
+_SHAPES: Mapping[int, Any] = {
+    VERSION_OF_RHO: {
+        "format": str,
+        "version": int,
+        "request": {
+            "dataset": str,
+            "columns": [{"name": str, "states": [str]}],
+            "epsilon": str,
+            "delta": str,
+            "rho": str,
+            "shares": dict.fromkeys(_SHARES, str),
+            "sizes": dict.fromkeys(_SIZES, int),
+            "n": int,
+            "domains": str,
+        },
+        "steps": [Mapping],
+        "composed": {"releases": int, "rho": str},
+        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
+        "sentences": [str],
+        "hash": str,
+    }
+}
+"""The types of what a document has. Its budget is in rho, which other documents state by the version 2."""

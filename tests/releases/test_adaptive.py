@@ -1,0 +1,196 @@
+"""Adaptive releases as documents: charged before they are drawn, read back, and checked from their bytes."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpbayes.base.amounts import Rho, number_of
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases import ledger, publishing
+from dpbayes.releases.document.adaptive import AdaptiveRequest, is_adaptive, read_adaptive, written_adaptive
+from dpbayes.releases.document.canonical import canonical, digest
+from dpbayes.releases.document.certificate import Composed, Provenance
+from dpbayes.releases.document.request import DomainChoice
+from dpbayes.releases.publishing import learnt_graphs, publish_adaptive, shown_again
+from dpbayes.releases.verify import verify
+from tests.releases.made import opened, opened_in_rho
+
+PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
+DRAWN = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.14.2", "3.12.0")
+
+
+def table(n: int = 300) -> Dataset:
+    """Records in which b and c follow from a, and d from nothing."""
+    rng = np.random.default_rng(3)
+    a, d = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    states = (("no", "yes"), ("no", "yes"), ("low", "mid", "high"), ("no", "yes"))
+    return Dataset(("a", "b", "c", "d"), states, np.column_stack([a, a, 2 * a, d]))
+
+
+DATA = table()
+REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR)
+
+
+@pytest.fixture(scope="module")
+def document() -> bytes:
+    """A document like a real one, drawn with a generator: the same in every run."""
+    process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
+    return written_adaptive(REQUEST, process, Composed(0, Rho(Fraction(0))), DRAWN)
+
+
+def failed(data: bytes) -> set[str]:
+    return {check.name for check in verify(data).checks if not check.holds}
+
+
+def hashed(content: dict) -> bytes:
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    return canonical(rest | {"hash": digest(rest)})
+
+
+def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
+    assert is_adaptive(document)
+    read = read_adaptive(document)
+    process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
+    assert read.request == REQUEST
+    assert read.process.events == process.events
+    assert read.process.steps == process.steps
+    drawn = AdaptiveRelease(PLAN, process, is_simulated=True)
+    np.testing.assert_array_equal(read.release.probabilities, drawn.probabilities)
+    np.testing.assert_array_equal(read.process.measured.numbers, process.measured.numbers)
+    assert written_adaptive(read.request, read.process, read.composed, read.drawn) == document
+    assert any(event.stage == "parents" for event in process.events)
+
+
+def test_a_document_is_verified(document: bytes) -> None:
+    verification = verify(document)
+    assert verification.holds, verification
+    names = [check.name for check in verification.checks]
+    assert names == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
+    assert not verification.left_out
+
+
+def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:
+    path = opened_in_rho(tmp_path)
+    plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
+    request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
+    published = publish_adaptive(path, request, DATA)
+    (spending,) = ledger.spendings(path, "garden")
+    assert spending.cost == plan.rho
+    assert shown_again(path, request) == published
+    assert verify(published.document).holds
+    release = read_adaptive(published.document).release
+    assert release.guarantee.rho >= float(plan.rho) >= float(release.spent)
+    assert not learnt_graphs(path, "garden")
+    with pytest.raises(InputError):
+        publish_adaptive(path, request, DATA)
+    again = publish_adaptive(path, request, DATA, after=published.row)
+    composed = read_adaptive(again.document).composed
+    assert (composed.releases, number_of(composed.spent)) == (1, plan.rho)
+
+
+def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("drawn")
+
+    monkeypatch.setattr(publishing, "carried_out", never)
+    with pytest.raises(InputError):
+        publish_adaptive(opened(tmp_path), REQUEST, DATA)  # a budget in epsilon
+    other = AdaptiveRequest.of("garden", table(301), PLAN, DomainChoice.CURATOR)
+    with pytest.raises(InputError, match="differ from the request"):
+        publish_adaptive(tmp_path / "none", other, DATA)
+
+
+# What a changed document says
+
+
+def of_stage(content: dict, stage: str) -> dict:
+    return next(step for step in content["steps"] if step["stage"] == stage)
+
+
+def with_larger_prices(content: dict) -> None:
+    step = of_stage(content, "columns")
+    step["prices"] = [3 * price for price in step["prices"]]
+
+
+def with_cheaper_choice(content: dict) -> None:
+    of_stage(content, "forest")["rho"] = "1/1000000"
+
+
+def with_another_pair(content: dict) -> None:
+    step = of_stage(content, "forest")
+    step["pair"] = [0, 3] if step["pair"] != [0, 3] else [1, 3]
+
+
+def without_last_step(content: dict) -> None:
+    while content["steps"][-1]["stage"] == "families":
+        content["steps"].pop()
+
+
+def with_forest_twice(content: dict) -> None:
+    content["steps"].append(of_stage(content, "forest"))
+
+
+def with_another_sentence(content: dict) -> None:
+    content["sentences"][0] += " It is exact."
+
+
+@pytest.mark.parametrize(
+    ("change", "fails"),
+    [
+        (with_larger_prices, {"rho"}),
+        (with_cheaper_choice, {"steps"}),
+        (with_another_pair, {"steps"}),
+        (without_last_step, {"steps"}),
+        (with_forest_twice, {"steps", "rho"}),
+        (with_another_sentence, {"sentences"}),
+    ],
+)
+def test_a_changed_document_fails_where_it_was_changed(document: bytes, change, fails: set[str]) -> None:
+    content = json.loads(document)
+    change(content)
+    assert fails <= failed(hashed(content)) <= fails | {"sentences"}
+    assert "hash" in failed(canonical(content))
+
+
+@pytest.mark.parametrize("field", ["prices", "integers", "parents", "pair", "rho", "stage"])
+def test_a_step_without_a_field_is_refused(document: bytes, field: str) -> None:
+    content = json.loads(document)
+    step = next(step for step in content["steps"] if field in step)
+    del step[field]
+    assert failed(hashed(content)) == {"form"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("prices", [0, -1, 5, 5, 5]),
+        ("prices", [1, 5, 5, 5, 5]),
+        ("prices", [0, 0, 5, 5, 5]),
+        ("prices", [0, 5]),
+        ("prices", [0, 2**61, 2**61, 5, 5]),
+        ("integers", [1]),
+        ("parents", [[1], [0], [], []]),
+        ("parents", [[7], [], [], []]),
+        ("parents", [[]]),
+    ],
+)
+def test_a_measurement_that_does_not_fit_is_refused(document: bytes, field: str, value: list) -> None:
+    content = json.loads(document)
+    content["steps"][0][field] = value
+    assert failed(hashed(content)) == {"form"}
+
+
+def test_a_request_that_cannot_be_carried_out_is_refused() -> None:
+    with pytest.raises(InputError, match="decimal of at most"):
+        AdaptiveRequest.of(
+            "garden", DATA, AdaptivePlan(epsilon=Fraction(1, 3), delta=Fraction(1, 10**5)), DomainChoice.CURATOR
+        )
+    with pytest.raises(InputError, match="domains were declared"):
+        AdaptiveRequest.of("garden", DATA, PLAN, "by nobody")  # type: ignore[arg-type]
