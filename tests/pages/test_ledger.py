@@ -38,6 +38,7 @@ from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
 from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
+from tests.releases.made_adaptive import drawn_with_a_generator
 
 PAGE = "pages/ledger.py"
 
@@ -130,6 +131,16 @@ def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> N
     assert len(rows["x"]) == document.request.network.row_count
     assert rows["marker"]["color"] == LaplaceUpdates.colour
     assert read_bif(released_bif(document))[0] == document.request.network
+
+
+def test_an_adaptive_release_is_opened_with_its_sentences_and_arrows(path: Path, tmp_path: Path) -> None:
+    data = drawn_with_a_generator()
+    at = open_page(PAGE, seat="recipient")
+    fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    assert "The release is valid" in at.success[0].value
+    shown = "\n".join(text.value for text in at.markdown)
+    assert "a graph over 4 columns of the dataset garden" in shown
+    assert " → " in shown
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(

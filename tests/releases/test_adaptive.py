@@ -6,43 +6,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbayes.base.amounts import Rho, number_of
+from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
-from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document.adaptive import AdaptiveRequest, is_adaptive, read_adaptive, written_adaptive
 from dpbayes.releases.document.canonical import canonical, digest
-from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.publishing import learnt_graphs, publish_adaptive, shown_again
 from dpbayes.releases.verify import verify
 from tests.releases.made import opened, opened_in_rho
-
-PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
-DRAWN = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.14.2", "3.12.0")
-
-
-def table(n: int = 300) -> Dataset:
-    """Records in which b and c follow from a, and d from nothing."""
-    rng = np.random.default_rng(3)
-    a, d = rng.integers(0, 2, n), rng.integers(0, 2, n)
-    states = (("no", "yes"), ("no", "yes"), ("low", "mid", "high"), ("no", "yes"))
-    return Dataset(("a", "b", "c", "d"), states, np.column_stack([a, a, 2 * a, d]))
-
-
-DATA = table()
-REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR)
+from tests.releases.made_adaptive import DATA, PLAN, REQUEST, drawn_with_a_generator, table
 
 
 @pytest.fixture(scope="module")
 def document() -> bytes:
-    """A document like a real one, drawn with a generator: the same in every run."""
-    process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
-    return written_adaptive(REQUEST, process, Composed(0, Rho(Fraction(0))), DRAWN)
+    return drawn_with_a_generator()
 
 
 def failed(data: bytes) -> set[str]:

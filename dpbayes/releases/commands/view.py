@@ -17,6 +17,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.document.adaptive import is_adaptive
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
@@ -63,6 +64,11 @@ def make_view(args: argparse.Namespace) -> int:
     if is_structure(data):
         raise InputError(
             f"{brief(args.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
+        )
+    if is_adaptive(data):
+        raise InputError(
+            f"{brief(args.file.name)} is an adaptive release. Read it in Python with read_adaptive of "
+            "dpbayes.releases.document.adaptive."
         )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:

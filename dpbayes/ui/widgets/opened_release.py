@@ -17,6 +17,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
+from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
 from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
@@ -60,6 +61,9 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     if is_structure(data):
         _learnt_graph(read_structure(data), data, key=key)
         return
+    if is_adaptive(data):
+        _adaptive_release(read_adaptive(data), data, key=key)
+        return
     document = read_document(data)
     for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
@@ -85,6 +89,14 @@ def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None
         st.download_button(
             "Arrows (TXT)", write_edges(document.network), "network.txt", key=f"{key}.arrows", on_click="ignore"
         )
+
+
+def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str) -> None:
+    """Show an adaptive release: its sentences, its arrows, and its file."""
+    for sentence in document.content["sentences"]:
+        st.markdown(f"- {escaped(sentence)}")
+    arrow_list(document.process.measured.network)
+    st.download_button("release.json", data, "release.json", "application/json", key=f"{key}.json", on_click="ignore")
 
 
 def arrow_list(network: Network) -> None:

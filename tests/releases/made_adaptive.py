@@ -1,0 +1,35 @@
+"""A small table and an adaptive release of it, the same in every run."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpbayes.base.amounts import Rho
+from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
+from dpbayes.releases.document.certificate import Composed, Provenance
+from dpbayes.releases.document.request import DomainChoice
+
+PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
+DRAWN = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.14.2", "3.12.0")
+
+
+def table(n: int = 300) -> Dataset:
+    """Records in which b and c follow from a, and d from nothing."""
+    rng = np.random.default_rng(3)
+    a, d = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    states = (("no", "yes"), ("no", "yes"), ("low", "mid", "high"), ("no", "yes"))
+    return Dataset(("a", "b", "c", "d"), states, np.column_stack([a, a, 2 * a, d]))
+
+
+DATA = table()
+REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR)
+
+
+def drawn_with_a_generator() -> bytes:
+    """Return a document like a real one."""
+    process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
+    return written_adaptive(REQUEST, process, Composed(0, Rho(Fraction(0))), DRAWN)
