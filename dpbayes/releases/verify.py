@@ -90,14 +90,14 @@ def verify(data: bytes) -> Verification:
     """Check the bytes of a release; a file that is none fails in its first check, which says why."""
     try:
         if is_structure(data):
-            what, said_of = "learnt graph", _checked_graph(read_structure(data))
+            what, said_of = "a learnt graph", _checked_graph(read_structure(data))
         elif is_adaptive(data):
-            what, said_of = "adaptive release", _checked_adaptive(read_adaptive(data))
+            what, said_of = "an adaptive release", _checked_adaptive(read_adaptive(data))
         else:
-            what, said_of = "release", _checked(read_document(data))
+            what, said_of = "a release", _checked(read_document(data))
     except InputError as error:
         return Verification((_fails("form", str(error)),))
-    checks = [_holds("form", f"The file is a {what} in canonical form and in a supported version.")]
+    checks = [_holds("form", f"The file is {what} in canonical form and in a supported version.")]
     left_out: list[str] = []
     for said in said_of:
         if isinstance(said, Check):

@@ -1,4 +1,4 @@
-"""`release` and `learn`: what looks at a table and is paid for from a dataset's budget."""
+"""`release`, `learn` and `adaptive`: what looks at a table and is paid for from a dataset's budget."""
 
 import argparse
 import sys
@@ -13,6 +13,7 @@ from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import RELEASABLE, releasable
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
@@ -21,6 +22,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.document import read_document
+from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
 from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
@@ -29,6 +31,7 @@ from dpbayes.releases.publishing import (
     Published,
     learnt_as,
     publish,
+    publish_adaptive,
     publish_structure,
     require_declared,
     shown_again,
@@ -241,6 +244,37 @@ def learn(args: argparse.Namespace) -> int:
     document = read_structure(published.document)
     _write(args.out, write_edges(document.network).encode(), path, published.row)
     print("\n".join(document.content["sentences"]))
+    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
+    return HOLDS
+
+
+# adaptive
+
+
+def add_adaptive(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `adaptive`."""
+    _add_charged(parser)
+    tables.add_data(parser, required=True)
+    parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
+    parser.add_argument("--delta", required=True, help="the delta of the guarantee, a decimal; rho is charged")
+    tables.add_out(parser, "the file for the release, such as release.json")
+
+
+def adaptive(args: argparse.Namespace) -> int:
+    """Make an adaptive release and write its document. Errors: InputError, OSError."""
+    path = ledger.ledger_path(args.ledger)
+    require_output(args.out, [path, *tables.files_read(args)])
+    ledger.account_of(path, args.dataset)  # before the print is kept
+    promise = parsed_promise(args.epsilon, args.delta)
+    data = tables.table_of_file(args.data, _declared(args.domains))
+    plan = AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
+    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
+    _remember(path, args.dataset, data)
+    published = _charged(
+        path, request, lambda after: publish_adaptive(path, request, data, after=after), again=args.again
+    )
+    _write(args.out, published.document, path, published.row)
+    print("\n".join(read_adaptive(published.document).content["sentences"]))
     print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
 

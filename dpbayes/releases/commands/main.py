@@ -1,4 +1,4 @@
-"""All commands of real releases: `python -m dpbayes release | learn | ledger | verify | view | count`.
+"""All commands of real releases: `python -m dpbayes release | learn | adaptive | ledger | verify | view | count`.
 
 Each has `--help`.
 """
@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from dpbayes.base.command import Command, run_command
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
-from dpbayes.releases.commands.charged import add_learn, add_release, learn, release
+from dpbayes.releases.commands.charged import adaptive, add_adaptive, add_learn, add_release, learn, release
 from dpbayes.releases.commands.tables import add_count, count_table
 from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
 
 COMMANDS = {
     "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
     "learn": Command("learn a graph privately from a table and charge it to the table's budget", add_learn, learn),
+    "adaptive": Command(
+        "release a graph and its tables of all columns and charge them to the table's budget", add_adaptive, adaptive
+    ),
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records, samples, a report or a script from a release", add_view, make_view),

@@ -12,17 +12,19 @@ from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.document.adaptive import is_adaptive
+from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
+from dpbayes.sources.bif import write_bif
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 
@@ -65,20 +67,34 @@ def make_view(args: argparse.Namespace) -> int:
         raise InputError(
             f"{brief(args.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
         )
-    if is_adaptive(data):
-        raise InputError(
-            f"{brief(args.file.name)} is an adaptive release. Read it in Python with read_adaptive of "
-            "dpbayes.releases.document.adaptive."
-        )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
+    if is_adaptive(data):
+        return _make_adaptive_view(read_adaptive(data).release, args)
     document = read_document(data)
     write_output(args.out, VIEWS[args.out.suffix](document, args))
     if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
     print(f"Written to {args.out}")
     return HOLDS
+
+
+def _make_adaptive_view(release: AdaptiveRelease, args: argparse.Namespace) -> int:
+    """Make the network or synthetic records of an adaptive release."""
+    if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
+        raise InputError(
+            f"An adaptive release has views with the endings {', '.join(ADAPTIVE_VIEWS)}, from its estimated "
+            "probabilities, without posterior samples."
+        )
+    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](release, args))
+    print(f"Written to {args.out}")
+    return HOLDS
+
+
+def _adaptive_records(release: AdaptiveRelease, args: argparse.Namespace) -> Dataset:
+    n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
+    return sample_dataset(release.network, release.probabilities, n, _generator(args))
 
 
 def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
@@ -115,6 +131,14 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
 """What can be made of a release, by the ending of the file."""
+
+
+ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]] = {
+    ".bif": lambda release, args: write_bif(release.network, release.probabilities).encode(),
+    ".csv": lambda release, args: files.records_csv(_adaptive_records(release, args)),
+    ".parquet": lambda release, args: files.records_parquet(_adaptive_records(release, args)),
+}
+"""What can be made of an adaptive release."""
 
 
 # verify

@@ -31,7 +31,7 @@ from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
-from tests.releases.made import CSV, NETWORK, opened, request_with, written
+from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, request_with, written
 
 ROOT = Path(__file__).parents[3]
 
@@ -471,3 +471,54 @@ def test_a_table_is_named_once(words, engine, capsys):
             main(wrong)
         assert stopped.value.code == REFUSED
         assert "--source" in capsys.readouterr().err
+
+
+# adaptive
+
+
+@pytest.fixture
+def adapting(words: list[str], tmp_path: Path) -> list[str]:
+    """The words that make an adaptive release of the same table, from a budget in rho."""
+    path = tmp_path / "rho" / "ledger.sqlite"
+    path.parent.mkdir()
+    opened_in_rho(path.parent)
+    usual = words[1 : words.index("--network")]
+    usual[usual.index("--ledger") + 1] = str(path)
+    return ["adaptive", *usual, "--epsilon", "2", "--delta", "0.00001", "--out", str(tmp_path / "release.json")]
+
+
+def test_an_adaptive_release_is_made_verified_viewed_and_written_again_for_nothing(adapting, tmp_path, capsys):
+    file, path = tmp_path / "release.json", adapting[adapting.index("--ledger") + 1]
+    assert main(adapting) == HOLDS
+    said = capsys.readouterr().out
+    assert "chosen privately from 60 records" in said
+    assert "epsilon 2 at delta 0.00001" in said
+    first = file.read_bytes()
+    assert main(adapting) == HOLDS
+    assert "written again at no cost" in capsys.readouterr().err
+    assert file.read_bytes() == first
+    assert main(["verify", str(file), "--ledger", path]) == HOLDS
+    assert "The file is an adaptive release" in capsys.readouterr().out
+    records, network = tmp_path / "records.csv", tmp_path / "network.bif"
+    assert main(["view", str(file), "--out", str(records), "--records", "30", "--seed", "1"]) == HOLDS
+    assert len(records.read_text().splitlines()) == 31
+    assert main(["view", str(file), "--out", str(network)]) == HOLDS
+    assert read_bif(network.read_text())[0].names == ("rain", "grass")
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--epsilon", "0"], "epsilon must be between"),
+        (["--delta", "2"], "delta must be a decimal between"),
+    ],
+)
+def test_an_adaptive_release_that_cannot_be_made_costs_nothing(adapting, more, why, capsys):
+    assert main([*adapting, *more]) == REFUSED
+    assert why in capsys.readouterr().err
+
+
+def test_an_adaptive_release_has_no_report(adapting, tmp_path, capsys):
+    assert main(adapting) == HOLDS
+    assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / "view.html")]) == REFUSED
+    assert "An adaptive release has views" in capsys.readouterr().err
