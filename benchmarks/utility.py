@@ -77,7 +77,7 @@ TABLES: dict[str, Callable[[], Dataset]] = {
 def adaptive(data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
     """An adaptive release."""
     release = simulate_adaptive(data, epsilon=epsilon, delta=DELTA, rng=rng)
-    return sample_dataset(release.network, release.probabilities, SYNTHETIC, rng)
+    return release.synthetic(SYNTHETIC, rng)
 
 
 def learnt_gaussian(data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:

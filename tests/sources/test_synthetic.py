@@ -10,7 +10,7 @@ from dpbayes.model.cpts import checked_cpts, random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named
-from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, sample_dataset
+from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, even_records, sample_dataset
 
 ALARM = 1e-9
 """Chance of a false alarm of each statistical test, were its seed not fixed."""
@@ -122,3 +122,35 @@ def test_the_greatest_uniform_never_draws_a_state_without_probability():
     assert np.cumsum(probabilities)[-1] <= 1 - 2.0**-53
     die = Network.from_edges(["die"], [], {"die": tuple("abcdefghijk")})
     assert set(sample_dataset(die, probabilities, 3, _Last()).codes.ravel()) == {9}
+
+
+# Even records
+
+
+def test_even_records_have_the_expected_counts_of_every_row_up_to_one() -> None:
+    network, probabilities = load_named("asia")
+    data = even_records(network, probabilities, 3000, np.random.default_rng(1))
+    counts = count(network, data).values
+    expected = network.over_cells(network.row_sums(counts)) * probabilities
+    assert np.abs(counts - expected).max() < 1
+    independent = count(network, sample_dataset(network, probabilities, 3000, np.random.default_rng(1))).values
+    assert np.abs(independent - network.over_cells(network.row_sums(independent)) * probabilities).max() > 5
+
+
+def test_every_even_record_has_the_distribution_of_the_network() -> None:
+    """Of the first record of 20,000 tables of 3: its joint states, whose false alarm has a probability of 1e-9."""
+    network = Network.from_edges("abc", ["ab", "ac"], {"b": "xyz"})
+    probabilities = random_cpts(network, np.random.default_rng(2))
+    rng, drawn = np.random.default_rng(3), np.zeros((2, 3, 2))
+    for _ in range(20_000):
+        drawn[tuple(even_records(network, probabilities, 3, rng).codes[0])] += 1
+    a, b, c = (network.table(probabilities, i) for i in range(3))
+    law = a[:, None, None] * b[:, :, None] * c[:, None, :]
+    assert stats.chisquare(drawn.ravel(), 20_000 * law.ravel()).pvalue > 1e-9
+    assert stats.chisquare(drawn.ravel(), np.full(12, 20_000 / 12)).pvalue < 1e-9
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_few_even_records_are_sampled(n: int) -> None:
+    network, probabilities = load_named("alarm")
+    assert even_records(network, probabilities, n, np.random.default_rng(1)).n == n

@@ -23,6 +23,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.sources.synthetic import even_records
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,10 @@ class AdaptiveRelease:
     def probabilities(self) -> FloatArray:
         """CPTs (K,) for synthetic records: the noise-aware means, raked to the released distribution of each column."""
         return model_probabilities(self.measured)
+
+    def synthetic(self, n: int, rng: np.random.Generator) -> Dataset:
+        """Return n synthetic records of `probabilities`, with little sampling error; see `even_records`."""
+        return even_records(self.network, self.probabilities, n, rng)
 
 
 def simulate_adaptive(

@@ -94,7 +94,7 @@ def _make_adaptive_view(release: AdaptiveRelease, args: argparse.Namespace) -> i
 
 def _adaptive_records(release: AdaptiveRelease, args: argparse.Namespace) -> Dataset:
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    return sample_dataset(release.network, release.probabilities, n, _generator(args))
+    return release.synthetic(n, _generator(args))
 
 
 def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
