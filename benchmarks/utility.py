@@ -187,8 +187,8 @@ def errors_of(data: Dataset, synthesis: Synthesis, epsilon: float, seed: int) ->
     seconds = _processor_time() - start
     places = range(len(data.names))
     triples = list(combinations(places, 3))
-    some = np.random.default_rng(0).permutation(len(triples))[:MOST_TRIPLES]
-    of_three = [total_variation(data, synthetic, triples[k]) for k in some]
+    sampled_triples = np.random.default_rng(0).permutation(len(triples))[:MOST_TRIPLES]
+    of_three = [total_variation(data, synthetic, triples[k]) for k in sampled_triples]
     return Errors(
         float(np.mean([total_variation(data, synthetic, [j]) for j in places])),
         float(np.mean([total_variation(data, synthetic, pair) for pair in combinations(places, 2)])),

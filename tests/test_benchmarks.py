@@ -165,11 +165,11 @@ def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
 def test_the_benchmark_of_utility_has_errors_of_every_table_and_method(monkeypatch):
     assert set(utility.METHODS) == {"adaptive", "learnt + Gaussian", "learnt + Laplace"}
     monkeypatch.setattr(utility, "SYNTHETIC", 2000)
-    found = [*utility.utility(tables=("Asia, n = 1,000",), epsilons=(10.0,), seeds=1)]
-    assert [(table, epsilon, method) for table, epsilon, method, _ in found] == [
+    measured = [*utility.utility(tables=("Asia, n = 1,000",), epsilons=(10.0,), seeds=1)]
+    assert [(table, epsilon, method) for table, epsilon, method, _ in measured] == [
         ("Asia, n = 1,000", 10.0, method) for method in utility.METHODS
     ]
-    for *_, errors in found:
+    for *_, errors in measured:
         assert 0 < errors.one_way < errors.two_way < errors.three_way < 0.2
 
 

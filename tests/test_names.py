@@ -125,9 +125,14 @@ ALIKE = {
     "one thing of several kinds of experiments, tables or views": {
         *("add_network", "add_out", "ask", "below", "comparison_of", "comparison_sentence", "count_table", "counts_of"),
         *("digest", "die_of", "draw", "is_number", "moving", "network_of", "parquet_bytes", "planned_records"),
-        *("question_of", "settings_of", "settings_text", "study_of", "table_of"),
+        *("question_of", "release", "settings_of", "settings_text", "study_of", "table_of"),
     },
-    "checked against the limits of its own module": {"checked_delta", "checked_epsilon", "checked_epsilons"},
+    "checked against the limits of its own module": {
+        "checked_delta",
+        "checked_epsilon",
+        "checked_epsilons",
+        "require_feasible",
+    },
     "where a curve passes a level": {"crossing"},
 }
 """Public functions of several modules that do the same in each, by what they have in common."""

@@ -98,12 +98,12 @@ class _Walk:
             else:
                 carried[above] = self._up(carried.pop(node), cliques[node], carried[above])
 
-    def _root(self, clique: _Clique) -> "_Carried":
+    def _root(self, clique: _Clique) -> "_PassedStates":
         own = self._places(clique.node)
         self.joint[own, own] = clique.conditional
-        return _Carried(clique.scope, np.diag(clique.conditional), own, len(own))
+        return _PassedStates(clique.scope, np.diag(clique.conditional), own, len(own))
 
-    def _down(self, clique: _Clique, above: "_Carried") -> "_Carried":
+    def _down(self, clique: _Clique, above: "_PassedStates") -> "_PassedStates":
         """Go to the clique of v: v is independent of all nodes passed, given those around v."""
         own = self._places(clique.node)
         joint = _summed(above.joint, above.scope, clique.around)[..., None] * clique.conditional
@@ -114,25 +114,25 @@ class _Walk:
         self.joint[own, own] = law.sum(axis=tuple(range(law.ndim - 1)))
         alone = np.moveaxis(law[..., None, :] * np.eye(len(own)), -2, 0)
         places = np.concatenate((above.places, own))
-        return _Carried(clique.scope, np.concatenate((joint, alone)), places, above.root)
+        return _PassedStates(clique.scope, np.concatenate((joint, alone)), places, above.root)
 
-    def _up(self, below: "_Carried", clique: _Clique, above: "_Carried") -> "_Carried":
+    def _up(self, below: "_PassedStates", clique: _Clique, above: "_PassedStates") -> "_PassedStates":
         """Go back, with all nodes passed since: they are independent of the clique above given those around v."""
-        known = len(above.places)
-        ours = below.joint[known:].sum(axis=-1)
+        before = len(above.places)
+        ours = below.joint[before:].sum(axis=-1)
         law = above.joint[: above.root].sum(axis=0)
         around = _summed(law, above.scope, clique.around)
         given = np.divide(ours, around, out=np.zeros_like(ours), where=around > 0)
         joint = law * _spread(given, clique.around, above.scope)
-        places = np.concatenate((above.places, below.places[known:]))
-        return _Carried(above.scope, np.concatenate((above.joint, joint)), places, above.root)
+        places = np.concatenate((above.places, below.places[before:]))
+        return _PassedStates(above.scope, np.concatenate((above.joint, joint)), places, above.root)
 
     def _places(self, node: int) -> IntArray:
         return np.arange(self.starts[node], self.starts[node + 1])
 
 
 @dataclass(frozen=True, eq=False)
-class _Carried:
+class _PassedStates:
     """P(x_i = a, clique) of all states passed, (states, *clique), their `places`, and how many states the first has.
 
     The first node passed is the `root` of the tree.

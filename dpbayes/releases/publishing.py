@@ -14,7 +14,7 @@ from typing import Protocol
 from dpbayes.base.amounts import Amount, amount_in
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.adaptive.draws import ExactDraws
+from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.structure.choice import draw_structure
@@ -140,7 +140,7 @@ def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, aft
 
     def draw() -> bytes:
         composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
-        return written_adaptive(request, carried_out(request.plan, data, ExactDraws()), composed, drawn)
+        return written_adaptive(request, carried_out(request.plan, data, OpenDPDraws()), composed, drawn)
 
     return _charged(path, request, draw, after=after)
 

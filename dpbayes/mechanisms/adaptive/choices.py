@@ -34,7 +34,7 @@ MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenPair:
     """One choice: (parent, child) or two columns of the forest, None for nothing, among `candidates`.
 
     `is_taken` tells whether the graph takes the pair: not where the model would become too large.
@@ -46,7 +46,7 @@ class Chosen:
     is_taken: bool = True
 
 
-def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Draws) -> Iterator[Chosen]:
+def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Draws) -> Iterator[ChosenPair]:
     """Yield the pairs of a forest, each chosen at this rho, until nothing is chosen or the forest is a tree.
 
     The scores are (d, d), with noise subtracted. Pairs that are not `allowed` (d, d) are no candidates.
@@ -62,11 +62,11 @@ def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Dr
         least = _score_of_nothing(_LEAST_FOREST, len(free), rho)
         at = draws.chosen(np.append(scores[first[free], second[free]], least), SENSITIVITY, rho)
         if at == len(free):
-            yield Chosen(None, len(free), rho)
+            yield ChosenPair(None, len(free), rho)
             return
         i, j = int(first[free[at]]), int(second[free[at]])
         tree[tree == tree[j]] = tree[i]
-        yield Chosen((i, j), len(free), rho)
+        yield ChosenPair((i, j), len(free), rho)
 
 
 def _score_of_nothing(least: float, candidates: int, rho: Fraction) -> int:
@@ -109,7 +109,7 @@ def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class GrowingGraph:
     """A graph that parents are added to, and which parents may be added.
 
     `parents` are places of columns. `reaches` (d, d) tells from which column arrows lead to which. `refused` (d, d)
@@ -122,7 +122,7 @@ class Graph:
     refused: BoolArray
 
     @classmethod
-    def of(cls, parents: Sequence[tuple[int, ...]], cards: IntArray) -> "Graph":
+    def of(cls, parents: Sequence[tuple[int, ...]], cards: IntArray) -> "GrowingGraph":
         """Return the graph with these parents of every column."""
         columns = len(cards)
         graph = cls(((),) * columns, cards, np.eye(columns, dtype=bool), np.zeros((columns, columns), dtype=bool))
@@ -131,14 +131,14 @@ class Graph:
                 graph = graph.with_parent(parent, child)
         return graph
 
-    def with_parent(self, parent: int, child: int) -> "Graph":
+    def with_parent(self, parent: int, child: int) -> "GrowingGraph":
         """Return the graph with one more arrow: what reaches the parent reaches all that the child reaches."""
         parents = list(self.parents)
         parents[child] = (*parents[child], parent)
         reaches = self.reaches | np.outer(self.reaches[:, parent], self.reaches[child])
         return replace(self, parents=tuple(parents), reaches=reaches)
 
-    def refusing(self, parent: int, child: int) -> "Graph":
+    def refusing(self, parent: int, child: int) -> "GrowingGraph":
         """Return the graph in which this arrow is no candidate any more."""
         refused = self.refused.copy()
         refused[parent, child] = True
@@ -187,8 +187,8 @@ class ParentRounds:
 
 
 def chosen_parents(
-    graph: Graph, scores: IntArray, setting: ParentRounds, draws: Draws
-) -> Iterator[tuple[Graph, Chosen]]:
+    graph: GrowingGraph, scores: IntArray, setting: ParentRounds, draws: Draws
+) -> Iterator[tuple[GrowingGraph, ChosenPair]]:
     """Yield the graph after each round and what the round chose, until nothing is chosen.
 
     The scores are (d, d), without noise subtracted. A node gets at most one more parent. A graph whose cliques would be
@@ -204,11 +204,11 @@ def chosen_parents(
         own = scores[parent, child] - noise[parent, child]
         at = draws.chosen(np.append(own, least), SENSITIVITY, setting.rho)
         if at == len(parent):
-            yield graph, Chosen(None, len(parent), setting.rho)
+            yield graph, ChosenPair(None, len(parent), setting.rho)
             return
         pair = int(parent[at]), int(child[at])
         grown = graph.with_parent(*pair)
         is_taken = grown.is_small
         graph = grown if is_taken else graph.refusing(*pair)
         is_open[pair[1]] = not is_taken
-        yield graph, Chosen(pair, len(parent), setting.rho, is_taken)
+        yield graph, ChosenPair(pair, len(parent), setting.rho, is_taken)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.adaptive.measured import Measured, charged
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, charged
 from dpbayes.model.network import Network
 
 _STEPS = 64
@@ -43,7 +43,7 @@ def wanted_precisions(network: Network) -> FloatArray:
     return wanted
 
 
-def new_prices(measured: Measured, wanted: FloatArray, limit: Fraction) -> IntArray:
+def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction) -> IntArray:
     """Return the prices (M,) of one more measurement, at which all measurements together satisfy the limit of rho.
 
     Every set without a price so far gets one. Errors: InputError where the limit leaves no room for that.

@@ -57,7 +57,7 @@ class SimulatedDraws:
 
 
 @dataclass(frozen=True)
-class ExactDraws:
+class OpenDPDraws:
     """Draws by OpenDP in exact arithmetic. OpenDP's own privacy map confirms every scale before it is used."""
 
     def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:

@@ -28,7 +28,7 @@ from dpbayes.model.network import Network
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredResiduals:
     """The residuals (R,) of a network's sets and the whole prices (M,) that they were measured at, 0 for the empty set.
 
     `unit` is S. `numbers` of a set without a price mean nothing. The first number is n, which is public.
@@ -40,7 +40,7 @@ class Measured:
     numbers: FloatArray
 
     @classmethod
-    def nothing(cls, network: Network, n: int, unit: int) -> "Measured":
+    def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredResiduals":
         """Return what is known before the first measurement: n."""
         numbers = np.zeros(int(network.residuals.sizes.sum()))
         numbers[0] = n
@@ -51,7 +51,7 @@ class Measured:
         """The number of records, which is public."""
         return int(self.numbers[0])
 
-    def within(self, network: Network) -> "Measured":
+    def within(self, network: Network) -> "MeasuredResiduals":
         """Return the measurements of the sets of another network over the same columns; sets that it lacks are new.
 
         A new set has no price.
@@ -65,9 +65,9 @@ class Measured:
         within = np.arange(int(other.sizes.sum())) - (np.cumsum(other.sizes) - other.sizes)[other.set_of_number]
         first = (np.cumsum(own.sizes) - own.sizes)[of]
         sets = other.set_of_number
-        known = of[sets] >= 0
-        numbers = np.where(known, self.numbers[np.where(known, first[sets] + within, 0)], 0.0)
-        return Measured(network, self.unit, prices, numbers)
+        is_old = of[sets] >= 0
+        numbers = np.where(is_old, self.numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
+        return MeasuredResiduals(network, self.unit, prices, numbers)
 
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
@@ -75,7 +75,7 @@ class Measured:
         whole = self.network.residuals.whole(count(self.network, data).values)
         return tuple(draws.noisy(whole[taken], self.rhos(prices)).tolist())
 
-    def with_results(self, prices: IntArray, integers: Sequence[int]) -> "Measured":
+    def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredResiduals":
         """Return what is known after one more measurement gave these integers, combined by precision.
 
         Errors: InputError for another number of integers than the prices need.

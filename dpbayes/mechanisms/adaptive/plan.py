@@ -65,17 +65,17 @@ class AdaptivePlan:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProcessStep:
     """One step of an adaptive release, as data for a table or a picture.
 
-    `stage` is "columns", "forest", "pairs", "parents" or "families". `found` states what was chosen, "smoke - lung", or
-    "nothing"; it is empty for a measurement. `number` counts the candidates, or the tables measured. `rho` is what the
-    step adds to the privacy loss of the worst record so far. `error` is the standard deviation of the noise in records:
-    of a score, or of a cell, averaged over the tables.
+    `stage` is "columns", "forest", "pairs", "parents" or "families". `outcome` states what was chosen, such as
+    "smoke - lung" or "nothing"; it is empty for a measurement. `number` counts the candidates, or the tables that were
+    measured. `rho` is what the step adds to the privacy loss of the worst record so far. `error` is the standard
+    deviation of the noise in records: of a score, or of a cell, averaged over the tables.
     """
 
     stage: str
-    found: str
+    outcome: str
     number: int
     rho: Fraction
     error: float

@@ -7,7 +7,7 @@
 5. Families: the families of the grown graph are measured. Stages 4 and 5 are repeated.
 
 Privacy. Neighbours are tables of the same public n that differ in one record. Let the two records differ in the columns
-d. Step t depends on the output o_<t of the earlier steps, and is one of two:
+d. ProcessStep t depends on the output o_<t of the earlier steps, and is one of two:
 
 - A measurement adds discrete Gaussian noise to whole residuals. The divergence of order alpha is at most alpha rho_t,
   with rho_t = sum_A p_A (N_A - N_A(d))/S at its prices p (`dpbayes.mechanisms.adaptive.measured`).
@@ -37,8 +37,8 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
     MOST_ROUNDS,
-    Chosen,
-    Graph,
+    ChosenPair,
+    GrowingGraph,
     ParentRounds,
     chosen_forest,
     chosen_parents,
@@ -47,8 +47,8 @@ from dpbayes.mechanisms.adaptive.choices import (
 )
 from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import Measured
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, Step
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
 from dpbayes.mechanisms.adaptive.reading import column_distributions, model_probabilities
 from dpbayes.mechanisms.adaptive.scores import (
     MOST_RECORDS,
@@ -69,11 +69,11 @@ _PRICES = 1 << 42
 
 
 @dataclass(frozen=True)
-class Choice:
+class PairChoice:
     """A choice as it is handed over: what was chosen in a stage, "forest" or "parents"."""
 
     stage: str
-    chosen: Chosen
+    chosen: ChosenPair
 
 
 @dataclass(frozen=True)
@@ -90,43 +90,43 @@ class Measurement:
     integers: tuple[int, ...]
 
 
-Event = Choice | Measurement
+Event = PairChoice | Measurement
 
 
 @dataclass(frozen=True, eq=False)
 class Process:
     """The course of an adaptive release: all that it hands over, `events`, and what follows from them."""
 
-    measured: Measured
+    measured: MeasuredResiduals
     choices: Fraction = Fraction(0)
     events: tuple[Event, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProcessStep, ...] = ()
 
     @classmethod
     def start(cls, plan: AdaptivePlan, columns: Network, n: int) -> "Process":
         """Return the course before the first step, of n records of these columns; their arrows are not used."""
         alone = _network(columns, ((),) * len(columns.names))
-        return cls(Measured.nothing(alone, n, int(_PRICES / plan.rho)))
+        return cls(MeasuredResiduals.nothing(alone, n, int(_PRICES / plan.rho)))
 
     @property
     def rho(self) -> Fraction:
         """What all steps cost for the worst record."""
         return self.measured.rho + self.choices
 
-    def measured_over(self, parents: Sequence[tuple[int, ...]]) -> Measured:
+    def measured_over(self, parents: Sequence[tuple[int, ...]]) -> MeasuredResiduals:
         """Return the measurements so far over the network with these parents. Errors: InputError for no network."""
         return self.measured.within(_network(self.measured.network, parents))
 
     def after(self, event: Event) -> "Process":
         """Return the course after one more step. Errors: InputError for a measurement that does not fit."""
-        return self._after_choice(event) if isinstance(event, Choice) else self._after_measurement(event)
+        return self._after_choice(event) if isinstance(event, PairChoice) else self._after_measurement(event)
 
-    def _after_choice(self, event: Choice) -> "Process":
+    def _after_choice(self, event: PairChoice) -> "Process":
         chosen, names = event.chosen, self.measured.network.names
-        found = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
-        found += "" if chosen.is_taken else " (not taken: the model would be too large)"
+        outcome = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
+        outcome += "" if chosen.is_taken else " (not taken: the model would be too large)"
         error = float(choice_scale(2, chosen.rho)) * math.pi / math.sqrt(6)
-        step = Step(event.stage, found, chosen.candidates, chosen.rho, error)
+        step = ProcessStep(event.stage, outcome, chosen.candidates, chosen.rho, error)
         return Process(self.measured, self.choices + chosen.rho, (*self.events, event), (*self.steps, step))
 
     def _after_measurement(self, event: Measurement) -> "Process":
@@ -136,7 +136,7 @@ class Process:
             raise InputError("A measurement needs one price for each set of its network.")
         measured = before.with_results(np.array(event.prices, dtype=np.int64), event.integers)
         error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
-        step = Step(event.stage, "", len(network.names), measured.rho - self.measured.rho, error)
+        step = ProcessStep(event.stage, "", len(network.names), measured.rho - self.measured.rho, error)
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
 
 
@@ -206,7 +206,7 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
         raise InputError("No column has two states, so there is nothing to release.")
 
 
-def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tuple[Process, Graph]:
+def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tuple[Process, GrowingGraph]:
     cards = process.measured.network.cards
     columns = len(cards)
     margins = column_distributions(process.measured)
@@ -215,12 +215,12 @@ def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tup
     allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
     pairs = []
     for chosen in chosen_forest(scores, allowed, forest_rho(plan, columns), curator.draws):
-        process = process.after(Choice("forest", chosen))
+        process = process.after(PairChoice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
-    return process, Graph.of(rooted(pairs, columns), cards)
+    return process, GrowingGraph.of(rooted(pairs, columns), cards)
 
 
-def _with_parents(plan: AdaptivePlan, process: Process, graph: Graph, curator: _Curator) -> Process:
+def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, curator: _Curator) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
     columns = len(graph.cards)
     setting = ParentRounds(
@@ -236,7 +236,7 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: Graph, curator: _
         model = pair_marginals(process.measured.network, model_probabilities(process.measured))
         is_last = batch == plan.batches - 1
         for grown, chosen in chosen_parents(graph, curator.scores(model), setting, curator.draws):
-            graph, process = grown, process.after(Choice("parents", chosen))
+            graph, process = grown, process.after(PairChoice("parents", chosen))
             is_last |= chosen.pair is None
         is_last |= graph.parents == before
         left = plan.rho - process.choices

@@ -11,9 +11,9 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.adaptive.draws import ExactDraws, SimulatedDraws
-from dpbayes.mechanisms.adaptive.measured import Measured
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, Step
+from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
 from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.reading import PRIOR, model_probabilities
 from dpbayes.mechanisms.noise.exact import opendp, rounded_up
@@ -62,12 +62,12 @@ class AdaptiveRelease:
         return [("guarantee", self.guarantee.in_full), ("n", f"{self.measured.n:,}"), ("graph", sizes)]
 
     @property
-    def measured(self) -> Measured:
+    def measured(self) -> MeasuredResiduals:
         """The noisy residuals of the tables, and the prices that state the variance of their noise."""
         return self.process.measured
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ProcessStep, ...]:
         """What each step chose or measured, and its cost."""
         return self.process.steps
 
@@ -169,7 +169,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
     plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
     require_feasible(table.states, table.n)
     opendp()  # before anything is drawn
-    return AdaptiveRelease(plan, carried_out(plan, table, ExactDraws()), is_simulated=False)
+    return AdaptiveRelease(plan, carried_out(plan, table, OpenDPDraws()), is_simulated=False)
 
 
 def _exact(name: str, value: float | Fraction | str) -> Fraction:

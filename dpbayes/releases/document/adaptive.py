@@ -1,7 +1,7 @@
 """An adaptive release of a dataset: its request, and its document, written and read.
 
-The document has every choice and every measurement in their order, as whole numbers and fractions. Graph, tables and
-their noise follow from them, and are computed again by whoever reads the document.
+The document has every choice and every measurement in their order, as whole numbers and fractions. The graph, the
+tables and their noise follow from them, and are computed again by whoever reads the document.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ import numpy as np
 from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.adaptive.choices import Chosen, Graph, rooted
+from dpbayes.mechanisms.adaptive.choices import ChosenPair, GrowingGraph, rooted
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import (
-    Choice,
     Event,
     Measurement,
+    PairChoice,
     Process,
     forest_rho,
     parents_rho,
@@ -170,7 +170,7 @@ def _written(event: Event) -> dict[str, object]:
 def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
     """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
-    choices = [event for event in process.events if isinstance(event, Choice)]
+    choices = [event for event in process.events if isinstance(event, PairChoice)]
     network, plan = process.measured.network, request.plan
     epsilon, delta = amount_text(Fraction(plan.epsilon)), amount_text(Fraction(plan.delta))
     return [
@@ -229,7 +229,7 @@ def _read(step: Mapping[str, Any], columns: int) -> Event:
         raise InputError("A choice must name two columns by their places, or none.")
     chosen = (pair[0], pair[1]) if pair else None
     rho = fraction("The rho of a choice", step["rho"])
-    return Choice(step["stage"], Chosen(chosen, step["candidates"], rho, step["taken"]))
+    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], rho, step["taken"]))
 
 
 def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
@@ -263,15 +263,15 @@ def course_error(document: AdaptiveDocument) -> str:
     columns = len(cards)
     costs = {"forest": forest_rho(plan, columns), "parents": parents_rho(plan, columns)}
     pairs: list[tuple[int, int]] = []
-    graph = Graph.of(((),) * columns, cards)
+    graph = GrowingGraph.of(((),) * columns, cards)
     previous, of_stage = "", 0
     for event in document.process.events:
         of_stage = of_stage + 1 if event.stage == previous else 1
-        if event.stage not in _AFTER.get(previous, ()) or isinstance(event, Choice) != (event.stage in costs):
+        if event.stage not in _AFTER.get(previous, ()) or isinstance(event, PairChoice) != (event.stage in costs):
             return "The stages of the steps are not in an order of the plan."
         previous = event.stage
         if isinstance(event, Measurement):
-            graph = Graph.of(rooted(pairs, columns), cards) if event.stage == "pairs" else graph
+            graph = GrowingGraph.of(rooted(pairs, columns), cards) if event.stage == "pairs" else graph
             if event.parents != graph.parents:
                 return "A measured graph is not the one that was chosen."
             continue
@@ -294,7 +294,7 @@ def step_rhos(document: AdaptiveDocument) -> tuple[frozenset[Fraction], frozense
         if isinstance(event, Measurement):
             noise.update(process.measured_over(event.parents).rhos(np.array(event.prices, dtype=np.int64)))
         process = process.after(event)
-    return frozenset(noise), frozenset(e.chosen.rho for e in document.process.events if isinstance(e, Choice))
+    return frozenset(noise), frozenset(e.chosen.rho for e in document.process.events if isinstance(e, PairChoice))
 
 
 _AFTER = {

@@ -117,8 +117,8 @@ def test_every_path_costs_at_most_rho_for_every_pair_of_neighbours(cards: tuple[
     rng = np.random.default_rng(seed)
     first = pairs[0][0]
     every = [path for path, _ in every_path(lambda draws: carried_out(PLAN, first, draws), seed)]
-    some = rng.choice(len(every), size=min(12, len(every)), replace=False)
-    for path in thorough(every, sample=[every[k] for k in some]):
+    sampled = rng.choice(len(every), size=min(12, len(every)), replace=False)
+    for path in thorough(every, sample=[every[k] for k in sampled]):
         for k in rng.choice(len(pairs), size=2, replace=False):
             scripts = [Scripted(path, seed), Scripted(path, seed)]
             for table, script in zip(pairs[k], scripts, strict=True):

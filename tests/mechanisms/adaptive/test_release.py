@@ -10,10 +10,10 @@ from scipy import stats
 import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.adaptive.choices import Graph
+from dpbayes.mechanisms.adaptive.choices import GrowingGraph
 from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
-from dpbayes.mechanisms.adaptive.draws import ExactDraws, SimulatedDraws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import Measured
+from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior
@@ -63,7 +63,7 @@ def test_the_steps_state_the_stages_in_their_order(asia: Dataset) -> None:
     assert stages[1] == "forest"
     assert stages[-1] == "families"
     assert [stage for stage in stages if stage in ("columns", "pairs")] == ["columns", "pairs"]
-    chosen = [step.found for step in simulated(asia, 10).steps if step.stage == "forest"]
+    chosen = [step.outcome for step in simulated(asia, 10).steps if step.stage == "forest"]
     assert "tub - lung" not in chosen[:1]
     assert len(set(chosen)) == len(chosen)
 
@@ -139,7 +139,7 @@ def test_the_prior_of_the_columns_is_estimated_from_all_of_them(share: float, lo
     prices = np.full(len(network.closure), 2**30)
     prices[0] = 0
     draws = SimulatedDraws(np.random.default_rng(1))
-    nothing = Measured.nothing(network, table.n, 2**20)
+    nothing = MeasuredResiduals.nothing(network, table.n, 2**20)
     parameter = column_prior(nothing.with_results(prices, nothing.noisy(table, prices, draws)))
     assert low <= parameter <= high
 
@@ -211,7 +211,7 @@ def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
     scores, rho = np.array([0, 1000, 1800, -400]), Fraction(1, 8)
     scale = float(choice_scale(2048, rho))
     law = np.exp(scores / scale) / np.exp(scores / scale).sum()
-    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (ExactDraws(), 2000)):
+    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 2000)):
         drawn = np.bincount([draws.chosen(scores, 2048, rho) for _ in range(number)], minlength=4)
         assert stats.chisquare(drawn, number * law).pvalue > CERTAINTY
         assert stats.chisquare(drawn, np.full(4, number / 4)).pvalue < CERTAINTY
@@ -219,7 +219,7 @@ def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
 
 def test_noise_of_both_draws_has_the_variance_of_its_rho() -> None:
     rhos = [Fraction(1, 200)] * 1000 + [Fraction(1, 2)] * 1000
-    for draws in (SimulatedDraws(np.random.default_rng(1)), ExactDraws()):
+    for draws in (SimulatedDraws(np.random.default_rng(1)), OpenDPDraws()):
         noise = draws.noisy(np.full(2000, 7), rhos) - 7
         for part, variance in ((noise[:1000], 100), (noise[1000:], 1)):
             low, high = stats.chi2.ppf([CERTAINTY / 2, 1 - CERTAINTY / 2], 1000)
@@ -230,7 +230,7 @@ def test_measurements_of_a_set_are_combined_by_precision(asia: Dataset) -> None:
     network = dp.chain(2)
     table = Dataset(network.names, network.states, asia.codes[:, :2])
     draws = SimulatedDraws(np.random.default_rng(3))
-    start = Measured.nothing(network, table.n, 2**42)
+    start = MeasuredResiduals.nothing(network, table.n, 2**42)
     all_sets, only_one = np.array([0, 2**20, 2**20, 2**20]), np.array([0, 3 * 2**20, 0, 0])
     first = start.with_results(all_sets, start.noisy(table, all_sets, draws))
     both = first.with_results(only_one, first.noisy(table, only_one, draws))
@@ -243,16 +243,16 @@ def test_measurements_of_a_set_are_combined_by_precision(asia: Dataset) -> None:
 
 def test_prices_use_the_limit_and_never_more() -> None:
     network, _ = dp.load_named("asia")
-    measured = Measured.nothing(network, 1000, 2**46)
+    measured = MeasuredResiduals.nothing(network, 1000, 2**46)
     for limit in (Fraction(1, 100), Fraction(1, 7)):
         prices = new_prices(measured, wanted_precisions(network), limit)
-        after = Measured(network, measured.unit, measured.prices + prices, measured.numbers)
+        after = MeasuredResiduals(network, measured.unit, measured.prices + prices, measured.numbers)
         assert Fraction(99, 100) * limit < after.rho <= limit
         measured = after
 
 
 def test_no_parent_closes_a_cycle() -> None:
-    graph = Graph.of([(), (0,), (1,), ()], np.array([2, 2, 2, 2]))
+    graph = GrowingGraph.of([(), (0,), (1,), ()], np.array([2, 2, 2, 2]))
     allowed = graph.candidates(most_parents=2, most_cells=100)
     assert allowed[0, 2]
     assert not allowed[2, 0]
