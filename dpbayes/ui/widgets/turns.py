@@ -13,6 +13,10 @@ PATIENCE_S = 1.0
 """Seconds after which a session draws although another one has the turn: that one computes something long."""
 
 
+class _Thread(threading.local):
+    has_turn = False
+
+
 @dataclass(eq=False)
 class Turns:
     """The turn of one thread at a time, in the order in which the threads came."""
@@ -20,7 +24,7 @@ class Turns:
     patience_s: float = PATIENCE_S
     semaphore: threading.Semaphore = field(default_factory=threading.Semaphore)
     taken: int = 0
-    thread: threading.local = field(default_factory=threading.local)
+    thread: _Thread = field(default_factory=_Thread)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -50,7 +54,7 @@ class Turns:
         self.taken += self.thread.has_turn
 
     def _give_back(self) -> bool:
-        had: bool = getattr(self.thread, "has_turn", False)
+        had = self.thread.has_turn
         if had:
             self.thread.has_turn = False
             self.semaphore.release()
