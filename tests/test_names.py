@@ -129,6 +129,7 @@ ALIKE = {
     },
     "checked against the limits of its own module": {"checked_delta", "checked_epsilon", "checked_epsilons"},
     "where a curve passes a level": {"crossing"},
+    "the picture of what has this name": {"audit", "network"},
 }
 """Public functions of several modules that do the same in each, by what they have in common."""
 

@@ -77,17 +77,17 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
     slack: Slack = slack_of_needed
     if how.slack is not None:
         slack = yield from how.slack(mechanism, n=n, target=wanted, delta=delta)
-    bracket = _Bracket(min(max(wanted, _LEAST), _MOST))
-    while not bracket.is_close:
-        setting = bracket.next_setting()
-        bracket = bracket.with_slack(setting, slack(how.knob.turned(mechanism, setting)))
-        yield min(bracket.tried / _TRIES, 0.99)
-    turned: MechanismT = how.knob.turned(mechanism, bracket.low)
+    search = _KnobSearch(min(max(wanted, _LEAST), _MOST))
+    while not search.is_close:
+        setting = search.next_setting()
+        search = search.with_slack(setting, slack(how.knob.turned(mechanism, setting)))
+        yield min(search.tried / _TRIES, 0.99)
+    turned: MechanismT = how.knob.turned(mechanism, search.low)
     return turned
 
 
 @dataclass(frozen=True)
-class _Bracket:
+class _KnobSearch:
     """Two settings: a smaller one that meets the target, and a larger one that does not; their slacks.
 
     An end without a slack (NaN) was not tried. `end_moved` says which end moved last: 1 for `low`, -1 for `high`.
@@ -124,8 +124,8 @@ class _Bracket:
         setting = self.low + share * (self.high - self.low) + self.end_moved * beyond
         return min(max(setting, self.low + beyond), self.high - beyond)
 
-    def with_slack(self, setting: float, slack: float) -> "_Bracket":
-        """Return the bracket with one more slack. Errors: InputError where no setting in range meets the target."""
+    def with_slack(self, setting: float, slack: float) -> "_KnobSearch":
+        """Return the search with one more slack. Errors: InputError where no setting in range meets the target."""
         tried = self.tried + 1
         if slack >= 0:
             return replace(self, low=setting, slack_of_low=slack, tried=tried, end_moved=1)
