@@ -131,7 +131,7 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
         assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
     assert "counts per cell, weighted by table" in headline(at)
     text = plain(everything(at))
-    assert "The squared error in the table of dysp has weight 20 in the noise of every mechanism." in text
+    assert "The squared error in the table of dysp has weight 20 in the noise per cell of every mechanism." in text
     assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in text
     assert "All tables have the same weight in this picture." in text
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)

@@ -91,7 +91,7 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
 def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Find how many answers any adversary needs, from below."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
-    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any adversary needs")
+    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any attacker needs")
 
 
 def _coin_pair(at: EvaluationPoint) -> BetaPair:
@@ -133,7 +133,7 @@ def theorem_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     affinity = float(BetaPair(np.asarray(2.0), np.asarray(1.0), 1, moved).affinity)
     return f"""
 - One throw of a coin, heads against tails, under a Beta(1, 1) prior with log-odds trimmed to $\\pm {number(moved)}$;
-  the adversary may lose a share $d = {number(d)}$ of games.
+  the attacker may lose a share $d = {number(d)}$ of games.
 - **As stated**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
   \\ln\\frac1{{{number(d)}}} = {number(printed_answers(moved, error=d))}$.
 {_bracket(bound, affinity, d)}"""
@@ -156,7 +156,7 @@ THEOREM_3_TAIL = Claim(
     "Few answers tell two tables apart (Ass. 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "The proof turns an upper bound into a lower bound, as that of (4.3) does, and relies on Theorem 1(ii).",
+    "The proof relies on Theorem 1(ii). Like the proof of (4.3), it uses an upper bound as a lower bound.",
     mechanism="PosteriorSampler",
 )
 
@@ -217,7 +217,7 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     printed = number(float(printed_answers_tail(1.0, apart, error=d)))
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
-  adversary may lose a share $d = {number(d)}$ of games.
+  attacker may lose a share $d = {number(d)}$ of games.
 - **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
   \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
 {_bracket(bound, affinity, d)}- **Exactly**: the sum of $N$ answers is sufficient; its distribution is

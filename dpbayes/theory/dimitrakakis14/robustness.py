@@ -116,7 +116,7 @@ def theorem_1_ii_by_likelihood(
     c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
     if not np.all(logs >= 0):
-        raise InputError("A largest likelihood is never below the marginal one.")
+        raise InputError("The largest likelihood cannot be below the marginal likelihood.")
     return Bound(
         claim=THEOREM_1_II,
         printed=np.full(logs.shape, printed_divergence(c, rho)),

@@ -68,8 +68,8 @@ GLOBAL = Claim(
     "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "The loss is at least half of epsilon, and more with a strong prior. The weights of the "
-    "candidates hardly differ, so the error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights of the candidates hardly differ, "
+    "so the error tends to 1 as n grows.",
 )
 
 

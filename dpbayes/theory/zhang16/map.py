@@ -316,8 +316,8 @@ ALGORITHM_3 = Claim(
     "One record changes the score by at most √(Lr)",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
-    "sqrt(L r) bounds the mass of a set, for which tanh(L r / 2) is sharper. The stated score is a density: its "
-    "change grows with the number of records, and it depends on the parametrisation.",
+    "sqrt(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
+    "density. The change of a density grows with the number of records and depends on the parametrisation.",
     mechanism="MapExponential",
 )
 FOOTNOTE_4 = Claim(

@@ -287,8 +287,8 @@ GRADIENT = Claim(
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
-    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated one has the wrong sign and half the size, and it "
-    "has x_j w'w in place of (w'x) w_j.",
+    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated gradient has the wrong sign and half the size, and it "
+    "contains x_j w'w in place of (w'x) w_j.",
     page="Regression",
 )
 NORM = Claim(

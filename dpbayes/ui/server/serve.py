@@ -69,7 +69,8 @@ def _name_connections(args: argparse.Namespace) -> None:
 
 def who_can_look(address: str) -> str:
     """Return the sentence about a server that others may open at this address."""
-    ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else "a ledger that ends with this server"
+    temporary = "a temporary ledger, which exists until this server stops"
+    ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else temporary
     return (
         f"Everybody in this network can open {address}. An upload stays in the session of its visitor. A release is "
         f"charged to {ledger}. Every visitor can open the connected tables."
