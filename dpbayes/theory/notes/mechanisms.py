@@ -101,7 +101,7 @@ LOCAL = Claim(
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
     "The mechanism does not guarantee epsilon: the loss exceeds epsilon for priors of about 0.3 and less. For larger "
-    "priors the loss was below epsilon. Any finite distribution with full support has some finite loss.",
+    "priors, no audit found a loss above epsilon. Any finite distribution with full support has some finite loss.",
 )
 
 

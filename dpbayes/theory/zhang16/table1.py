@@ -172,8 +172,8 @@ LAPLACE = Claim(
     r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1, grows with epsilon and "
-    "states no constants.",
+    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1 and grows with epsilon. Its "
+    "constants are not stated.",
     mechanism="LaplaceUpdates",
 )
 FOURIER = Claim(

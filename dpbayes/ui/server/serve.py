@@ -72,7 +72,7 @@ def who_can_look(address: str) -> str:
     temporary = "a temporary ledger, which exists until this server stops"
     ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else temporary
     return (
-        f"Everybody in this network can open {address}. An upload stays in the session of its visitor. A release is "
+        f"Everybody on this network can open {address}. An upload stays in the session of its visitor. A release is "
         f"charged to {ledger}. Every visitor can open the connected tables."
     )
 
@@ -82,8 +82,8 @@ def checked_address() -> str:
     address = local_address()
     if address is None:
         raise InputError(
-            f"This computer is not in a network, so nobody else can open the dashboard; {start_command()} serves this "
-            "computer only."
+            f"This computer is not connected to a network, so nobody else can open the dashboard; {start_command()} "
+            "serves this computer only."
         )
     return address
 
