@@ -218,10 +218,10 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
   attacker may lose a share $d = {number(d)}$ of games.
-- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
-  \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
-{_bracket(bound, affinity, d)}- **Exactly**: the sum of $N$ answers is sufficient; its distribution is
-  $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N, {number(1 + apart)})$; the least $N$ whose overlap is at most $2d$.
+- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d = \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot
+  {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$. {_bracket(bound, affinity, d)}- **Exactly**: the sum of
+  $N$ answers is sufficient; its distribution is $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N,
+  {number(1 + apart)})$. The exact number is the least $N$ for which the overlap of the two is at most $2d$.
 """
 
 

@@ -28,8 +28,7 @@ ASSUMPTION_2 = Claim(
     "The prior gives little mass to parameters without constant L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "If the condition is required for all L >= 0, it excludes the paper's own binomial example. "
-    "Requiring it for L >= L0 is sufficient.",
+    "The condition for all L >= 0 excludes the paper's own binomial example. The condition for L >= L0 is sufficient.",
     mechanism="PosteriorSampler",
 )
 

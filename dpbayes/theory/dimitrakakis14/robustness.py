@@ -44,7 +44,8 @@ THEOREM_1_I = Claim(
     "Similar tables have similar posteriors (Ass. 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L rho is known. For small L rho it is about (L rho)^2/2.",
+    "The largest divergence for a log ratio of range 2 L rho is known. For small L rho the divergence is about (L "
+    "rho)^2/2.",
     mechanism="PosteriorSampler",
 )
 

@@ -334,8 +334,8 @@ COROLLARY_4 = Claim(
     "Algorithm 3 is ε-differentially private",
     r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
     Verdict.FALSE,
-    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, "
-    "it is epsilon.",
+    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, the "
+    "loss is epsilon.",
     mechanism="MapExponential",
 )
 LEMMA_4 = Claim(

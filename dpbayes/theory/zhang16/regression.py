@@ -304,9 +304,9 @@ APPENDIX_D = Claim(
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. The bound "
-    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + B)^2/sigma^2 "
-    "above.",
+    "The factor n counts every record although only one record is replaced, so the bound is never below n/sigma^2. "
+    "The bound fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
+    "B)^2/sigma^2 above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),

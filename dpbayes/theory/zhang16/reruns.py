@@ -59,7 +59,7 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
   probabilities change by a factor of at most $e^\\epsilon$.
 - **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
   One output has a share $p$ of the successes, which are rare. A neighbouring table makes this output $e^\\epsilon$
-  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved one.
+  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved bound.
 """
 
 

@@ -436,8 +436,8 @@ def _remark_1(comparison: Comparison, network: Network) -> None:
             remark = float(np.asarray(comparison_bound(network).printed))
             st.markdown(
                 "The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
-                f"most **{numeral(remark)}** times Laplace’s. Per cell it is **{numeral(printed)}** times Laplace’s "
-                f"with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
+                f"most **{numeral(remark)}** times Laplace’s. Per cell, Fourier noise is **{numeral(printed)}** times "
+                f"Laplace’s with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
                 f"{REMARK_COMPARISON.finding} The view *Graph density* shows this comparison over graphs."
             )
         source(REMARK_COMPARISON.reference)
