@@ -152,7 +152,7 @@ def test_without_a_network_nobody_else_is_served(
 ) -> None:
     monkeypatch.setattr(serve, "local_address", lambda: None)
     assert main(["--class", "--port", str(free_port())]) == 2
-    assert "not in a network" in capsys.readouterr().err
+    assert "not connected to a network" in capsys.readouterr().err
     assert not started
 
 

@@ -122,7 +122,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
     return Counterexample.of(
         claimed,
-        f"Records whose distribution has no parameter, L rho = {log_ratio:g}, d = {error:g}",
+        f"Records whose distribution does not depend on the parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
     )
 
