@@ -1,6 +1,6 @@
 """How many answers of the posterior sampling query model tell two tables apart: section 4.3 of [Dimitrakakis14].
 
-`pair` is two posteriors one record apart; an adversary gets N draws from one of them and says which. Errors d are the
+`pair` is two posteriors one record apart; an attacker gets N draws from one of them and says which. Errors d are the
 share of games lost, the true table picked by a fair coin. What is answered may be any function of a draw, as in
 [Dimitrakakis14] Example 1, whose answers lie in the convex hull of the values.
 """
@@ -79,7 +79,7 @@ def _whole(bound: Bound) -> Bound:
 
 
 def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray:
-    """Return how many answers any adversary needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
+    """Return how many answers any attacker needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
 
     The right one, with f the sharp KL bound at 2 L rho, needs no data. [Dimitrakakis14] Theorem 3, as a necessary
     condition.
@@ -89,7 +89,7 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
 
 
 def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find how many answers any adversary needs, from below."""
+    """Find how many answers any attacker needs, from below."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any attacker needs")
 
