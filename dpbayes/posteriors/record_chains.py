@@ -4,10 +4,10 @@ Given theta, records are independent; given the records, theta is Dirichlet. A m
 its theta given the records. Then the move changes theta and the records together, in a way that preserves their joint
 prior distribution:
 
-- theta' is drawn as after c made-up records of theta, which leaves Dirichlet(alpha) as it is: a small step where c is
-  large, any theta where c = 0.
-- Of the row's records in state k a share max(0, 1 - theta'_k/theta_k) leaves, and enters states in proportion to
-  max(0, theta'_l - theta_l). What comes below the node is drawn anew for them.
+- theta' is sampled from the posterior of theta after c artificial records that are sampled from theta. This preserves
+  Dirichlet(alpha). The step is small for large c, and theta' is independent of theta for c = 0.
+- Of the row's records in state k, a share max(0, 1 - theta'_k/theta_k) leaves the state and enters states in proportion
+  to max(0, theta'_l - theta_l). The values of the descendants of the node are resampled for these records.
 
 The acceptance probability depends only on the likelihood of the release: exp(-|Y - N| / b) after the move, divided by
 its value before. A second move keeps theta and resamples a share of the row's records. Chains that alternate between
