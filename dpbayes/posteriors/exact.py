@@ -299,7 +299,7 @@ class _CellChains:
         now = (own * moves.states).astype(np.int64)
         then = (now + 1 + (step * (moves.states - 1)).astype(np.int64)) % moves.states
         at = moves.first + (others * moves.values).astype(np.int64) * moves.states
-        records = np.floor(np.exp(size * np.log(self.n + 1)))[..., None]  # small and large numbers are equally likely
+        records = np.floor(np.exp(size * np.log(self.n + 1)))[..., None]  # log-uniform
         left, entered = moves.cells[at + now], moves.cells[at + then]
         places = np.concatenate((left, entered), axis=-1)
         counts_something = places < self._starts[-1]
