@@ -247,7 +247,7 @@ def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.Monkey
     monkeypatch.setattr(noise, "AT_MOST", 15)
     at = open_page(PAGE, source=wide(3))
     assert "Search for the best noise" not in [button.label for button in at.button]
-    assert "This network has 16 sets of nodes within a family. The best noise is searched for at most 15" in (
+    assert "This network has 16 sets of nodes within a family. The best noise is computed for at most 15" in (
         plain(everything(at))
     )
 
