@@ -132,7 +132,7 @@ class Releasable:
         return shared_answer(self.noise, self.prices(spec), spec.sensitivity.value, scale)
 
     def own_scales(self, spec: ReleaseSpec, scale: Fraction) -> Sequence[float]:
-        """Return the noise scale of every number for a common scale, rounded up; None if all have the common scale."""
+        """Return the noise scale of every number for a common scale, rounded up; empty if all have the common scale."""
         prices = () if self.prices is None else self.prices(spec)
         by_price = {price: self.noise.own_scale(scale, price) for price in set(prices)}
         return [by_price[price] for price in prices]

@@ -25,7 +25,7 @@ def takes_weights(kind: type[Any]) -> bool:
 def weights_of(network: Network, matters: Container[str], weight: float) -> tuple[float, ...]:
     """Return the weight of the error in each node's table: `weight` for the named nodes, 1 for the others.
 
-    None if all weights are equal.
+    The result is empty if all weights are equal.
     """
     weights = tuple(weight if name in matters else 1.0 for name in network.names)
     return weights if len(set(weights)) > 1 else ()
