@@ -24,7 +24,7 @@ LEFT_OUT = "The browser sent a value that is not offered here. Nothing was chang
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
-    "server's log says what happened."
+    "server's log describes the error."
 )
 
 MOST_BYTES = 10_000_000
