@@ -77,7 +77,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
     slack: Slack = slack_of_needed
     if how.slack is not None:
         slack = yield from how.slack(mechanism, n=n, target=wanted, delta=delta)
-    bracket = _Bracket(min(max(wanted, _LEAST), _MOST))
+    bracket = _SettingRange(min(max(wanted, _LEAST), _MOST))
     while not bracket.is_close:
         setting = bracket.next_setting()
         bracket = bracket.with_slack(setting, slack(how.knob.turned(mechanism, setting)))
@@ -87,7 +87,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
 
 
 @dataclass(frozen=True)
-class _Bracket:
+class _SettingRange:
     """Two settings: a smaller one that meets the target, and a larger one that does not; their slacks.
 
     An end without a slack (NaN) was not tried. `end_moved` says which end moved last: 1 for `low`, -1 for `high`.
@@ -124,7 +124,7 @@ class _Bracket:
         setting = self.low + share * (self.high - self.low) + self.end_moved * beyond
         return min(max(setting, self.low + beyond), self.high - beyond)
 
-    def with_slack(self, setting: float, slack: float) -> "_Bracket":
+    def with_slack(self, setting: float, slack: float) -> "_SettingRange":
         """Return the bracket with one more slack. Errors: InputError where no setting in range meets the target."""
         tried = self.tried + 1
         if slack >= 0:
