@@ -38,21 +38,8 @@ from dpbayes.ui.widgets.running import Running
 from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = (
-    "pages/home.py",
-    "pages/data.py",
-    "pages/network.py",
-    "pages/which_epsilon.py",
-    "pages/explore.py",
-    "pages/audit.py",
-    "pages/ledger.py",
-    "pages/sampling.py",
-    "pages/hellinger.py",
-    "pages/claims.py",
-    "pages/compare.py",
-    "pages/accuracy.py",
-    "pages/regression.py",
-)
+NAVIGATION = (APP.parent / "dpbayes" / "ui" / "app.py").read_text(encoding="utf-8")
+PAGES = tuple(re.findall(r'st\.Page\("(pages/\w+\.py)"', NAVIGATION))
 
 WITHOUT_DATA = (
     "pages/home.py",
