@@ -5,6 +5,8 @@ OpenDP draws from the operating system: no seed can be fixed. Each test by draws
 
 import itertools
 import math
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -112,6 +114,13 @@ def test_a_root_is_rounded_up(square):
     root = root_above(square)
     assert square <= root**2 <= square * (1 + Fraction(1, 2**58))
     assert root_above(square**2) == square or root_above(square**2) > square
+
+
+def test_opendp_is_imported_without_the_libraries_of_its_prelude():
+    imports = "import sys; from dpbayes.mechanisms.noise.exact import opendp; opendp().m.make_laplace"
+    said = "print(sorted({'sklearn', 'polars'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", f"{imports}; {said}"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 # The laws
