@@ -32,6 +32,7 @@ from dpbayes.experiments.hellinger import study
 from dpbayes.ui.pages.explore import simulations
 from dpbayes.ui.pages.hellinger import sweeps
 from dpbayes.ui.pages.network import errors
+from dpbayes.ui.session import chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import frames, guard, running, slider
 from dpbayes.ui.widgets.running import Running
@@ -69,6 +70,8 @@ def nothing_is_kept_for_the_next_module() -> Iterator[None]:
     """What pages cache, and their sessions' circles, would fill a worker with a third of its memory by the end."""
     yield
     st.cache_data.clear()
+    for tables in (chosen._drawn_for_all, chosen._shipped):
+        tables.clear()
     gc.collect()
 
 
@@ -140,8 +143,11 @@ def no_releases_are_kept_for_all() -> None:
     simulations.shared_simulations.clear()
 
 
-COMPUTED, RELEASES = Memo(most=500), Memo(most=simulations.SHARED)
-"""What tests have worked out that change nothing of the program, and the releases that they have simulated."""
+COMPUTED, RELEASES = Memo(most=500), Memo(most=16)
+"""What tests have worked out that change nothing of the program, and the releases that they have simulated.
+
+Releases take 1.5 MB each. Of 64 of them, the last 16 answer nearly as many requests.
+"""
 
 CHANGE_NOTHING = {"nothing_unforeseen", "tmp_path"}
 """What a test may ask for and still change nothing of the program."""
