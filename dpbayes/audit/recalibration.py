@@ -90,7 +90,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
 class _SettingRange:
     """Two settings: a smaller one that meets the target, and a larger one that does not; their slacks.
 
-    An end without a slack (NaN) was not tried.
+    An end without a slack (NaN) was not tried. `end_moved` says which end moved last: 1 for `low`, -1 for `high`.
     """
 
     low: float
@@ -98,6 +98,7 @@ class _SettingRange:
     slack_of_low: float = math.nan
     slack_of_high: float = math.nan
     tried: int = 0
+    end_moved: int = 0
 
     @property
     def is_close(self) -> bool:
@@ -108,8 +109,8 @@ class _SettingRange:
     def next_setting(self) -> float:
         """Return larger settings until one misses the target, then settings between the ends.
 
-        These are where the slack would be zero if it were linear. Every third one is in the middle, which bounds the
-        number of steps.
+        These are where the slack would be zero if it were linear, and a little beyond, so that the other end moves too.
+        Every third one is in the middle, which bounds the number of steps.
         """
         if math.isnan(self.slack_of_low):
             return self.low
@@ -119,16 +120,17 @@ class _SettingRange:
         share = self.slack_of_low / (self.slack_of_low - self.slack_of_high)
         if not math.isfinite(share) or not self.tried % 3:
             return middle
-        apart = _CLOSE / 3 * self.high
-        return min(max(self.low + share * (self.high - self.low), self.low + apart), self.high - apart)
+        beyond = _CLOSE / 3 * self.high
+        setting = self.low + share * (self.high - self.low) + self.end_moved * beyond
+        return min(max(setting, self.low + beyond), self.high - beyond)
 
     def with_slack(self, setting: float, slack: float) -> "_SettingRange":
         """Return the bracket with one more slack. Errors: InputError where no setting in range meets the target."""
         tried = self.tried + 1
         if slack >= 0:
-            return replace(self, low=setting, slack_of_low=slack, tried=tried)
+            return replace(self, low=setting, slack_of_low=slack, tried=tried, end_moved=1)
         if not math.isnan(self.slack_of_low):
-            return replace(self, high=setting, slack_of_high=slack, tried=tried)
+            return replace(self, high=setting, slack_of_high=slack, tried=tried, end_moved=-1)
         if setting <= _LEAST:
             raise InputError("Even the smallest internal epsilon exceeds the target; choose a larger target.")
         return replace(self, low=max(setting / 2, _LEAST), high=setting, slack_of_high=slack, tried=tried)
