@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.exact_class import described
 
 _LEAST, _MOST = 1e-3, 1e3
-_CLOSE = 1e-4
+_CLOSE = 1e-5
 """Relative width at which the search stops."""
 
 _FIRST_STEP = 0.025

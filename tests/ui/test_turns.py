@@ -61,6 +61,14 @@ def test_a_session_goes_on_without_a_turn_where_another_keeps_it_for_too_long() 
     assert turns.semaphore._value == 1  # the second has not given back a turn that it did not have
 
 
+def test_a_thread_without_a_turn_has_none_to_give_and_takes_none() -> None:
+    turns = Turns(patience_s=LONG_S)
+    with turns.others_turn():
+        assert turns.semaphore._value == 1
+    assert turns.semaphore._value == 1
+    assert not turns.thread.has_turn
+
+
 def test_a_page_that_fails_gives_its_turn_back() -> None:
     turns, drawn = Turns(patience_s=LONG_S), list[str]()
 

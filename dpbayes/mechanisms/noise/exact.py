@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,28 @@ class Calibrated:
     answer: Fraction
 
 
-def opendp() -> ModuleType:
-    """Return OpenDP with the features that the noise needs. Errors: InputError if it is not installed."""
+def opendp() -> SimpleNamespace:
+    """Return the functions of OpenDP that the noise needs. Errors: InputError where it is not installed.
+
+    OpenDP's prelude has all of them, but it also imports scikit-learn and Polars where they are installed: 160 MB.
+    """
     with extra("release", "A real release"):
-        import opendp.prelude as library
-    library.enable_features("contrib")
-    return library
+        import opendp.measurements as measurements
+        from opendp.domains import atom_domain, vector_domain
+        from opendp.measures import max_divergence, zero_concentrated_divergence
+        from opendp.metrics import l1_distance, l2_distance, linf_distance
+        from opendp.mod import enable_features
+    enable_features("contrib")
+    return SimpleNamespace(
+        m=measurements,
+        atom_domain=atom_domain,
+        vector_domain=vector_domain,
+        l1_distance=l1_distance,
+        l2_distance=l2_distance,
+        linf_distance=linf_distance,
+        max_divergence=max_divergence,
+        zero_concentrated_divergence=zero_concentrated_divergence,
+    )
 
 
 def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fraction) -> Calibrated:

@@ -1,4 +1,7 @@
-"""The one place where values enter from a browser: what no control can have sent is left out, and said."""
+"""The one place where values enter from a browser: what no control can have sent is left out, and said.
+
+Streamlit returns values that are not among the options of a control, and fails on values of other types.
+"""
 
 import functools
 import inspect

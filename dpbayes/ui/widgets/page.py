@@ -1,4 +1,7 @@
-"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later."""
+"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later.
+
+A fragment of Streamlit reruns alone. It does not know when a slider comes to rest, or what is outdated until then.
+"""
 
 import functools
 import time

@@ -49,6 +49,17 @@ def test_one_and_two_values_have_their_closed_forms(moved, epsilon):
         assert noise.upper_epsilon(delta) == above
 
 
+@pytest.mark.parametrize("lattice", [composition._spread, composition._joined, composition._whole])
+@pytest.mark.parametrize("ratio", [1e-3, 0.5, 3.0, 40.0])
+@pytest.mark.parametrize("steps", [8, 16])
+def test_a_lattice_law_has_all_mass_under_both_tables(lattice, ratio, steps):
+    """Under the second table a loss has e^-loss times its probability under the first one."""
+    law, step = lattice(ratio, steps)
+    losses = ratio - step * np.arange(len(law))
+    assert law.sum() == pytest.approx(1, rel=1e-12)
+    assert (law * np.exp(-losses)).sum() == pytest.approx(1, rel=1e-12)
+
+
 @pytest.mark.parametrize("whole", [0, 1])
 @pytest.mark.parametrize(("moved", "ratio"), [(0, 1.0), (1, 2.0), (6, 0.2), (16, 0.0625), (40, 3.0)])
 def test_delta_suffices_from_the_upper_epsilon_on(moved, ratio, whole):

@@ -1,4 +1,7 @@
-"""A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard."""
+"""A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard.
+
+Streamlit draws graphs that are given to it, but has no element in which a person draws one.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
