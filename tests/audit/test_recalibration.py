@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpbayes.audit.recalibration import _SettingRange
+from dpbayes.audit.recalibration import _KnobSearch
 from dpbayes.base.validation import InputError
 
 ROOT = 1.3
@@ -22,7 +22,7 @@ SHAPES: dict[str, tuple[Callable[[float], float], int]] = {
 
 def tried(slack: Callable[[float], float], start: float) -> tuple[list[float], float]:
     """Return the settings that were tried, and the result."""
-    search, settings = _SettingRange(start), list[float]()
+    search, settings = _KnobSearch(start), list[float]()
     while not search.is_close:
         settings.append(search.next_setting())
         search = search.with_slack(settings[-1], slack(settings[-1]))
