@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines pictures bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines pictures notebooks bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -46,6 +46,10 @@ engines: $(VENV)/.engines servers
 # The pictures of the documents, of the dashboard as it is.
 pictures: $(VENV)/.dev chromium
 	$(BIN)/python -m tests.browser.pictures
+
+# The outputs of the notebooks, as the code of today gives them.
+notebooks: $(VENV)/.dev
+	$(BIN)/python -m tests.notebooks
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks

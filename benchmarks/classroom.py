@@ -41,7 +41,7 @@ MEDIAN_MS, SLOW_MS = 150.0, 500.0
 """Longest that a move may take where 50 sessions move, in the median and in 19 of 20 cases."""
 
 OPENING_S = {30: 3.0, 60: 5.0}
-"""Longest that the last of so many sessions may wait for Release where all open it at once on a new server."""
+"""Longest that the last of so many sessions may wait for Explore where all open it at once on a new server."""
 
 PROCESSOR_MS = 20.0
 """Most processor time that a move may take of a full class, with what follows when the hand rests."""

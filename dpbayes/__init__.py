@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from dpbayes import plot as plot
     from dpbayes.api import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    """Import `dpbayes.api` when a name of it is first used: a command or a server starts sooner without."""
+    """Import `dpbayes.api` when a name of it is first used: a command or a server starts sooner without.
+
+    `dpbayes.plot` is imported when it is first used.
+    """
+    if name == "plot":
+        return import_module("dpbayes.plot")
     api = import_module("dpbayes.api")
     if name == "__all__" or name in api.__all__:
         return getattr(api, name)

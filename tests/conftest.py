@@ -28,6 +28,9 @@ IS_THOROUGH = PROFILE == "thorough"
 # What pytest-xdist starts inherits it: workers have a core each, and threads of one would wait for those of the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Every run of a page has a thread of its own. The C library would give each an arena that keeps what is freed in it.
+os.environ.setdefault("MALLOC_ARENA_MAX", "1")
+
 # No test opens the ledger of the person who runs it; each that needs one says where.
 os.environ["DPBAYES_LEDGER"] = str(Path(tempfile.gettempdir()) / f"dpbayes-tests-{os.getpid()}" / "ledger.sqlite")
 

@@ -134,6 +134,7 @@ ALIKE = {
         "require_feasible",
     },
     "where a curve passes a level": {"crossing"},
+    "the picture of what has this name": {"audit", "network"},
 }
 """Public functions of several modules that do the same in each, by what they have in common."""
 

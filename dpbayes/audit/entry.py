@@ -7,7 +7,7 @@ records have some. `registry` lists the entries.
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from dpbayes.base.types import FloatArray
 Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""
 
-Keeps = Callable[[Any], bool]
-"""Whether a mechanism at some setting of its knob loses no more than the target."""
+Slack = Callable[[Any], float]
+"""How far a mechanism at some setting of its knob is from the target: not negative where it loses no more.
+
+Its values may be infinite; a search is faster where they change smoothly with the setting.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +56,37 @@ class Knob:
     turned: Callable[[Any, float], Any] = lambda mechanism, epsilon: replace(mechanism, epsilon=epsilon)
 
 
+class NoiseLoss(Protocol):
+    """The privacy loss of a mechanism that adds noise, bounded from above."""
+
+    def upper_epsilon(self, delta: float) -> float: ...
+    def slack(self, epsilon: float, *, delta: float) -> float: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recalibration:
     """How the knob is found at which a mechanism loses no more than a target.
 
-    `needed` (mechanism, n, delta) returns an epsilon that suffices at delta. `keeping`, where that would do the same
-    work again at each setting, prepares it in steps, yields the shares done and returns a `Keeps`. `start` is what is
-    recalibrated in the place of a mechanism, and `is_quick` whether nobody need ask for it.
+    `needed` (mechanism, n, delta) returns an epsilon that suffices at delta. `slack` is for mechanisms of which a
+    `Slack` is cheaper than `needed`: it prepares one in steps, yields the shares done and returns it. `start` returns
+    what is recalibrated in place of a mechanism. `is_quick` says whether the page recalibrates without a button.
     """
 
     needed: Callable[..., float]
-    keeping: Callable[..., Generator[float, None, Keeps]] | None = None
+    slack: Callable[..., Generator[float, None, Slack]] | None = None
     knob: Knob = Knob()
     start: Callable[[Any], Any] = lambda mechanism: mechanism
     is_quick: Callable[[Any, int], bool] = lambda mechanism, n: True
+
+    @classmethod
+    def of_noise(cls, loss: Callable[..., NoiseLoss]) -> "Recalibration":
+        """Return the recalibration of noise with a `loss` (mechanism, n): each setting evaluates one delta."""
+
+        def slack(mechanism: Any, *, n: int, target: float, delta: float) -> Generator[float, None, Slack]:
+            yield from ()
+            return lambda turned: loss(turned, n=n).slack(target, delta=delta)
+
+        return cls(needed=lambda mechanism, n, delta: loss(mechanism, n=n).upper_epsilon(delta), slack=slack)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,6 +96,6 @@ AUDIT = Audit(
     log_ratios=_log_ratios,
     losses=_losses,
     picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=2.0, what="coefficients"),
-    recalibration=Recalibration(needed=lambda mechanism, n, delta: fourier_noise(mechanism, n=n).upper_epsilon(delta)),
+    recalibration=Recalibration.of_noise(fourier_noise),
     effort=lambda mechanism, numbers: numbers * TRANSFORMED if numbers > WIDE else numbers,
 )

@@ -75,9 +75,7 @@ def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior
         log_ratios=log_ratios,
         losses=_losses,
         picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
-        recalibration=Recalibration(
-            needed=lambda mechanism, n, delta: noise_of_moved_counts(mechanism, n=n).upper_epsilon(delta)
-        ),
+        recalibration=Recalibration.of_noise(noise_of_moved_counts),
     )
 
 

@@ -1,19 +1,23 @@
 """The internal epsilon at which a mechanism loses no more than a target, as its audit allows."""
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from dpbayes.audit.entry import Keeps, Recalibration
+from dpbayes.audit.entry import Recalibration, Slack
 from dpbayes.audit.registry import audit_of
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.exact_class import described
 
 _LEAST, _MOST = 1e-3, 1e3
-_CLOSE = 1e-4
-"""Relative width at which bisection stops."""
+_CLOSE = 1e-5
+"""Relative width at which the search stops."""
 
-_TRIES = 18
+_FIRST_STEP = 0.025
+"""Half of the first step up, relative to the setting that meets the target; each step is twice the one before."""
+
+_TRIES = 12
 """About how many settings are tried."""
 
 MechanismT = TypeVar("MechanismT")
@@ -37,8 +41,8 @@ def _recalibration(mechanism: Any) -> Recalibration:
 def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> MechanismT:
     """Return the mechanism with an internal epsilon at which its audited privacy loss is at most a target.
 
-    For a regression sampler, which has no epsilon, the function chooses the norm bound. The search is a bisection
-    between audited settings. The returned setting satisfies the target, but a larger one may do so too. The result
+    For a regression sampler, which has no epsilon, the function chooses the norm bound. The search ends
+    between two audited settings. The returned setting satisfies the target, but a larger one may do so too. The result
     depends only on n, the parameters and the target, and not on the data.
 
     Args:
@@ -66,28 +70,67 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
     wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
     delta = finite_number("delta", delta, low=0, high=1)
     how = _recalibration(mechanism)
-    low, high = min(max(wanted, _LEAST), _MOST), math.inf
-    tried, low_meets_target = 0, False
 
-    def suffices(turned: Any) -> bool:
-        return needed_epsilon(turned, n=n, delta=delta) <= wanted
+    def slack_of_needed(turned: Any) -> float:
+        return wanted - needed_epsilon(turned, n=n, delta=delta)
 
-    keeps: Keeps = suffices
-    if how.keeping is not None:
-        keeps = yield from how.keeping(mechanism, n=n, target=wanted, delta=delta)
-    while not (low_meets_target and (low >= _MOST or high - low <= _CLOSE * min(high, _MOST))):
-        # Until one is known that keeps to the target it is halved, then doubled until one does not, then bisected.
-        middle = low if not low_meets_target else min(2 * low, _MOST) if math.isinf(high) else (low + high) / 2
-        is_kept = keeps(how.knob.turned(mechanism, middle))
-        tried += 1
-        yield min(tried / _TRIES, 0.99)
-        if is_kept:
-            low, low_meets_target = middle, True
-        elif low_meets_target:
-            high = middle
-        elif low <= _LEAST:
-            raise InputError("Even the smallest internal epsilon exceeds the target; choose a larger target.")
-        else:
-            low, high = max(low / 2, _LEAST), low
-    turned: MechanismT = how.knob.turned(mechanism, low)
+    slack: Slack = slack_of_needed
+    if how.slack is not None:
+        slack = yield from how.slack(mechanism, n=n, target=wanted, delta=delta)
+    search = _KnobSearch(min(max(wanted, _LEAST), _MOST))
+    while not search.is_close:
+        setting = search.next_setting()
+        search = search.with_slack(setting, slack(how.knob.turned(mechanism, setting)))
+        yield min(search.tried / _TRIES, 0.99)
+    turned: MechanismT = how.knob.turned(mechanism, search.low)
     return turned
+
+
+@dataclass(frozen=True)
+class _KnobSearch:
+    """Two settings: a smaller one that meets the target, and a larger one that does not; their slacks.
+
+    An end without a slack (NaN) was not tried. `end_moved` says which end moved last: 1 for `low`, -1 for `high`.
+    """
+
+    low: float
+    high: float = math.inf
+    slack_of_low: float = math.nan
+    slack_of_high: float = math.nan
+    tried: int = 0
+    end_moved: int = 0
+
+    @property
+    def is_close(self) -> bool:
+        if math.isnan(self.slack_of_low):
+            return False
+        return self.low >= _MOST or self.high - self.low <= _CLOSE * min(self.high, _MOST)
+
+    def next_setting(self) -> float:
+        """Return larger settings until one misses the target, then settings between the ends.
+
+        These are where the slack would be zero if it were linear, and a little beyond, so that the other end moves too.
+        Every third one is in the middle, which bounds the number of steps.
+        """
+        if math.isnan(self.slack_of_low):
+            return self.low
+        if math.isinf(self.high):
+            return min(self.low * (1 + _FIRST_STEP * 2**self.tried), _MOST)
+        middle = (self.low + self.high) / 2
+        share = self.slack_of_low / (self.slack_of_low - self.slack_of_high)
+        if not math.isfinite(share) or not self.tried % 3:
+            return middle
+        beyond = _CLOSE / 3 * self.high
+        setting = self.low + share * (self.high - self.low) + self.end_moved * beyond
+        return min(max(setting, self.low + beyond), self.high - beyond)
+
+    def with_slack(self, setting: float, slack: float) -> "_KnobSearch":
+        """Return the search with one more slack. Errors: InputError where no setting in range meets the target."""
+        tried = self.tried + 1
+        if slack >= 0:
+            return replace(self, low=setting, slack_of_low=slack, tried=tried, end_moved=1)
+        if not math.isnan(self.slack_of_low):
+            return replace(self, high=setting, slack_of_high=slack, tried=tried, end_moved=-1)
+        if setting <= _LEAST:
+            raise InputError("Even the smallest internal epsilon exceeds the target; choose a larger target.")
+        return replace(self, low=max(setting / 2, _LEAST), high=setting, slack_of_high=slack, tried=tried)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.unequal import UnequalLoss
 from dpbayes.audit.report.pictures import TwoLaws, noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
@@ -75,9 +76,9 @@ def _picture(mechanism: WeightedFourier, worst: WorstCase, n: int) -> TwoLaws:
     return noisy_number(law, step=2.0, what="the coefficient with the least noise")
 
 
-def _needed(mechanism: WeightedFourier, *, n: int, delta: float) -> float:
+def _loss(mechanism: WeightedFourier, *, n: int) -> UnequalLoss | LaplaceNoise:
     loss = weighted_loss(mechanism)
-    return loss.epsilon(delta) if checked_records(n) else 0.0
+    return loss if checked_records(n) else LaplaceNoise(0, 1.0)
 
 
 AUDIT = Audit(
@@ -85,5 +86,5 @@ AUDIT = Audit(
     report=audit_weighted,
     log_ratios=_log_ratios,
     picture=_picture,
-    recalibration=Recalibration(needed=_needed),
+    recalibration=Recalibration.of_noise(_loss),
 )

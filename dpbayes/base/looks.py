@@ -20,6 +20,9 @@ VIOLET = "#9B5FD0"
 LEAF = "#4E9A2E"
 RUST = "#C2622E"
 
+FREE = ("#8E3B46", "#3F5B9A", "#B8860B")
+"""Colours that nothing has yet: a new mechanism takes one, which gets a name above."""
+
 
 @dataclass(frozen=True)
 class Look:

@@ -38,7 +38,7 @@ TERMS = (
     GlossaryEntry("claim", "A statement of a paper, such as an ε or a bound, that is tested here.", ("claims",)),
     GlossaryEntry(
         "clipping",
-        "Setting a noisy count below 0 to 0, and a noisy count above n, the number of records, n to n.",
+        "Setting noisy counts below 0 to 0, and noisy counts above n, the number of records, to n.",
         ("clipped",),
     ),
     GlossaryEntry("composition", "How the privacy losses of several releases of the same records add up."),

@@ -87,7 +87,7 @@ class Robustness:
     """Everything against the prior's strength, `prior` (...): c, divergences in nats, answers of the query model.
 
     `exact` is KL(x || y), `reverse` KL(y || x); `printed` and `proved` bound both. `least` and `most` bracket the
-    answers that an adversary needs, `promised` is after how many the paper says that x and y can be told apart.
+    answers that an attacker needs, `promised` is after how many the paper says that x and y can be told apart.
     """
 
     prior: FloatArray
@@ -112,12 +112,12 @@ class Robustness:
 
     @property
     def too_few(self) -> BoolArray:
-        """Where an adversary needs more answers than the paper says suffice (...)."""
+        """Where an attacker needs more answers than the paper says suffice (...)."""
         return too_few_answers(self.promised, self.least)
 
 
 def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Robustness:
-    """Return all curves for priors (...) and an adversary who may lose `error` of games.
+    """Return all curves for priors (...) and an attacker who may lose `error` of games.
 
     [Dimitrakakis14] Theorem 1(ii), printed kappa rho/c and corrected rho (E_x l + E_y l); Theorem 3 (4.4), printed
     3 c ln(1/d)/(2 kappa rho) and corrected. Errors: InputError for an error outside (0, 1/2).

@@ -224,21 +224,21 @@ def answering(columns: int, *, epsilon: float, calibration: Calibration) -> Post
 class GameStudy:
     """Simulated games: `log_odds` (J, G) for the true table after 1..J answers; the first half of G is played with x.
 
-    The true table is x or y with even odds, and so is the adversary's prior.
+    The true table is x or y with even odds, and so is the attacker's prior.
     """
 
     log_odds: FloatArray
 
     @property
     def belief(self) -> FloatArray:
-        """The adversary's probability for the true table (J, G)."""
+        """The attacker's probability for the true table (J, G)."""
         return special.expit(self.log_odds)
 
     @cached_property
     def right(self) -> FloatArray:
         """How often the likelier table is the true one, after every number of answers (J,).
 
-        By the mean of the adversary's own probability for the likelier table: the same expectation, less spread.
+        By the mean of the attacker's own probability for the likelier table: the same expectation, less spread.
         """
         return special.expit(np.abs(self.log_odds)).mean(axis=1)
 
@@ -249,7 +249,7 @@ class GameStudy:
         return special.expit(np.abs(self.log_odds)).std(axis=1, ddof=1) / math.sqrt(games)
 
     def above(self, ceilings: FloatArray) -> float:
-        """The share of games in which the adversary's probability is ever above its ceiling (J,)."""
+        """The share of games in which the attacker's probability is ever above its ceiling (J,)."""
         return float((self.belief > ceilings[:, None] * (1 + 1e-12)).any(axis=0).mean())
 
 
@@ -263,7 +263,7 @@ def play(pair: Pair, rng: np.random.Generator, *, answers: int, games: int) -> G
 
 @dataclass(frozen=True)
 class NeededAnswers:
-    """How many answers the adversary needs, as simulated; `value` is None where no game went on for that long."""
+    """How many answers the attacker needs, as simulated; `value` is None where no game went on for that long."""
 
     value: int | None
     error: float

@@ -1,9 +1,12 @@
-"""A DAG as an SVG file of its own: for a paper, a slide or a handout."""
+"""A DAG as a picture of its own: an SVG file for a paper, a slide or a handout, or a figure for a notebook."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from dpbayes.base.looks import EXACT
+import numpy as np
+
+from dpbayes.base.looks import BOUND, EXACT
+from dpbayes.figures.style import Axis, Figure, figure_of, plain
 
 Place = tuple[float, float]
 
@@ -88,3 +91,30 @@ def _lines(words: Sequence[str], room: float) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def dag_figure(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]]) -> Figure:
+    """Draw every node at its place with its name, and arrows from node to node; the pointer shows parents."""
+    x, y = np.array(list(places.values())).T if places else np.empty((2, 0))
+    parents = {name: ", ".join(plain(parent) for parent, child in arrows if child == name) for name in places}
+    nodes = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": x,
+        "y": y,
+        "text": [plain(name) for name in places],
+        "textposition": "middle right",
+        "marker": {"color": EXACT, "size": 14},
+        "customdata": [parents[name] or "none" for name in places],
+        "hovertemplate": "%{text}<br>parents: %{customdata}<extra></extra>",
+        "cliponaxis": False,
+    }
+    drawn = [
+        {"x": places[child][0], "y": places[child][1], "ax": places[parent][0], "ay": places[parent][1]}
+        | {"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "showarrow": True, "text": ""}
+        | {"arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": BOUND, "standoff": 9, "startstandoff": 9}
+        for parent, child in arrows
+    ]
+    hidden: Axis = {"visible": False}
+    layout = {"annotations": drawn, "showlegend": False, "plot_bgcolor": "rgba(0,0,0,0)"}
+    return figure_of([nodes], x=hidden, y=hidden | {"autorange": "reversed"}, height=460, **layout)

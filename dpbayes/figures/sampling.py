@@ -146,7 +146,7 @@ def omega_figure(
 def game_figure(
     answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]], *, colour: str
 ) -> Figure:
-    """Draw the adversary's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
+    """Draw the attacker's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
 
     `ceilings` are (name, values (J,), whether none of all games is above it).
     """
@@ -177,7 +177,7 @@ def adversary_figure(
     colour: str,
     marks: Sequence[tuple[str, float, bool]],
 ) -> Figure:
-    """Draw how often the adversary is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
+    """Draw how often the attacker is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
     both = np.concatenate([right + 2 * error, (right - 2 * error)[::-1]])
     around = {"x": np.concatenate([answers, answers[::-1]]), "y": both, "fill": "toself", "hoverinfo": "skip"}
     traces: list[Trace] = [

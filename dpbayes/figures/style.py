@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dpbayes.base.types import FloatArray
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+PlotlyFigure: TypeAlias = "go.Figure"
 Trace = dict[str, Any]
 Axis = dict[str, Any]
 
@@ -59,7 +60,7 @@ class Figure:
     data: tuple[Trace, ...]
     layout: dict[str, Any]
 
-    def to_plotly(self) -> "go.Figure":
+    def to_plotly(self) -> PlotlyFigure:
         """Return Plotly's own figure, which checks every property; `.show()` opens it. Errors: InputError."""
         return plotly().Figure({"data": list(self.data), "layout": self.layout})
 

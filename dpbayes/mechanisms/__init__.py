@@ -1,4 +1,4 @@
-"""The mechanisms: the tuple MECHANISMS is the only registry, and RELEASABLE are those with an exact form."""
+"""The mechanisms: MECHANISMS is the only registry, and RELEASABLE contains those with an exact form."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -31,7 +31,7 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
 )
 
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
-"""All but the baseline: what may be released."""
+"""All mechanisms except the baseline, which is not private."""
 
 RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
     {
@@ -44,11 +44,11 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
         "residuals": RESIDUALS,
     }
 )
-"""What can really be released, by the name that a request has for it."""
+"""The mechanisms that have a real release, by their names in requests."""
 
 
 def releasable(mechanism: object) -> Releasable:
-    """Return an exact form by its name. Errors: InputError for a mechanism of which no exact draw is known."""
+    """Return an exact form by its name. Errors: InputError for a mechanism that has no exact sampler."""
     if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
         raise InputError(
             f"The mechanism {brief(mechanism)} has no exact sampler and no real release; choose one of: "

@@ -1,4 +1,4 @@
-"""What every mechanism is: the prior that it takes, what it promises, how it releases, and what it may have besides."""
+"""The interface of every mechanism: its prior, its guarantee, its release, and its optional members."""
 
 import enum
 from typing import Any, ClassVar, Protocol, Self, overload
@@ -15,13 +15,13 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
 
 LEAST_ALPHA = 1e-300
-"""Least Dirichlet parameter of a mechanism's prior: a logarithm divided by a smaller one would overflow."""
+"""The smallest Dirichlet parameter of a mechanism's prior; division of a logarithm by a smaller one would overflow."""
 
 
 class Prior:
-    """The field of a mechanism that holds its prior; where a network is given, the uniform one over its rows is meant.
+    """The prior of a mechanism. A network stands for the uniform prior over its rows.
 
-    Read, it is always a `Dirichlets`.
+    Reading the field always returns a `Dirichlets`.
     """
 
     kind = Dirichlets
@@ -34,7 +34,7 @@ class Prior:
 
     def __get__(self, mechanism: object | None, owner: type) -> Self | Dirichlets:
         if mechanism is None:
-            raise AttributeError("prior")  # a dataclass asks for a default: there is none
+            raise AttributeError("prior")  # a dataclass looks for a default value; there is none
         prior: Dirichlets = vars(mechanism)["prior"]
         return prior
 
@@ -45,8 +45,9 @@ class Prior:
 def check_mechanism(mechanism: Any) -> None:
     """Check the prior and every annotated field of a mechanism for a network; for use in `__post_init__`.
 
-    What passes can be released and audited alike. Errors: InputError for what is no prior, for a batch of priors, for
-    Dirichlet parameters out of [LEAST_ALPHA, MOST_PRIOR], and those of `check_parameters`.
+    A mechanism that passes can be released and audited. Errors: InputError if the prior is neither a network nor a
+    single `Dirichlets`, or if a Dirichlet parameter is outside [LEAST_ALPHA, MOST_PRIOR]; and those of
+    `check_parameters`.
     """
     prior = mechanism.prior
     if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:
@@ -59,20 +60,20 @@ def check_mechanism(mechanism: Any) -> None:
 
 
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
-    """Refuse counts of another network: noise would be scaled to the wrong sensitivity, and the promise be void."""
+    """Refuse counts of another network: the noise would have the wrong scale, and the guarantee would not hold."""
     if statistic.network != prior.network:
         raise InputError("The counts and the prior have different networks. Count the table again.")
 
 
 def public_facts(mechanism: object, statistic: Counts, *names: str) -> dict[str, float | int | str]:
-    """Return what a release states beside its numbers: n, and these fields of its mechanism."""
+    """Return the public facts of a release: n, and these fields of its mechanism."""
     values = {name.replace("_", " "): getattr(mechanism, name) for name in names}
     texts = {name: value.value for name, value in values.items() if isinstance(value, enum.Enum)}
     return {"n": statistic.n} | values | texts
 
 
 class OverPrior(Protocol):
-    """What has a prior over a network's rows."""
+    """A class that has a prior over a network's rows."""
 
     @property
     def prior(self) -> Dirichlets: ...
@@ -97,11 +98,12 @@ OPTIONAL = {
     "delta": "the delta of the guarantee, if delta is a parameter",
     "draws": "the number of released sets of CPTs",
 }
-"""What a mechanism may have besides the members of `Mechanism`; a page offers what goes with it where it is there."""
+"""Optional members of a mechanism, in addition to those of `Mechanism`. A page shows the controls and pictures that
+need a member only if the mechanism has it."""
 
 
 def name_of(kind: Any) -> str:
-    """Return what a class of mechanisms is called inside a sentence, whatever their parameters."""
+    """Return the name of a class of mechanisms inside a sentence, for all parameters."""
     named = kind.named
     return named if isinstance(named, str) else str(kind.name)
 
@@ -109,9 +111,9 @@ def name_of(kind: Any) -> str:
 def simulated(
     mechanism: "Mechanism[OutcomeT_co]", statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> Release[OutcomeT_co]:
-    """Return `release`, digit for digit, by the mechanism's faster `simulate` where it has one.
+    """Return the same numbers as `release`, computed by the faster `simulate` if the mechanism has it.
 
-    The run time of that betrays the data: for what the curator is shown, never for what is handed over.
+    The run time depends on the data. Use the result in the curator's view only, never in a real release.
     """
     draw = getattr(mechanism, "simulate", mechanism.release)
     release: Release[OutcomeT_co] = draw(statistic, rng, size)
@@ -119,14 +121,14 @@ def simulated(
 
 
 class Mechanism(Protocol[OutcomeT_co]):
-    """A way to hand over a posterior; implementations are frozen dataclasses of their parameters.
+    """A randomised algorithm that releases a posterior. Implementations are frozen dataclasses of their parameters.
 
-    `claimed` is what the paper states for the noise in use, `certified` what is proved; both depend on the network
-    and the parameters alone. `statistic` is deterministic and stays with the curator; `release` is the only random
-    and the only private step, and draws (*size, ...) independent releases at once.
+    `claimed` is the guarantee that the paper states for the noise in use, and `certified` is the proved guarantee. Both
+    depend only on the network and the parameters. `statistic` is deterministic and not private. `release` is the only
+    random step and the only private one; it samples (*size, ...) independent releases at once.
 
-    `label` is its title and `named` its name inside a sentence, `colour` that of its curves; `formula` says in Markdown
-    what it does, with its own numbers in it. `OPTIONAL` lists what one may have besides.
+    `label` is the title, `named` the name inside a sentence, and `colour` the colour of the curves. `formula` describes
+    the mechanism in Markdown with its own numbers. `OPTIONAL` lists the optional members.
     """
 
     label: ClassVar[str]
@@ -155,6 +157,6 @@ class Mechanism(Protocol[OutcomeT_co]):
 
 
 class NetworkMechanism(Mechanism[OutcomeT_co], Protocol):
-    """One that is made of a prior and of parameters that describe themselves, so that a page can make it too."""
+    """A mechanism with a prior and annotated parameters, from which a page can construct it."""
 
     def __init__(self, *, prior: Dirichlets, **parameters: Any) -> None: ...

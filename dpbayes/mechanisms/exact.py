@@ -1,4 +1,4 @@
-"""The non-private baseline, in the same clothes as the mechanisms."""
+"""The baseline without privacy, with the interface of a mechanism."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,8 +1,8 @@
-"""Whether a mechanism is exactly one that is known, asked before anything is said of what its releases betray.
+"""Checks that a mechanism has exactly a known class, before any statement about its privacy loss.
 
-What is known of a class is known of its own `release` only. A subclass may override any part of it, a method may be
-replaced on one instance, and the same holds of the prior, the network and the die inside. None of them is taken for
-what it resembles. A class that was changed as a whole, or an array that was written over, cannot be told.
+Proofs and audits of a class apply only to its own `release`. A subclass may override any part, and a method may be
+replaced on one instance; the same applies to its prior, network and die. Such objects are refused. A class that was
+changed as a whole, or an array that was overwritten, cannot be detected.
 """
 
 import functools
@@ -13,7 +13,7 @@ from dpbayes.base.validation import InputError
 
 
 def oddity(value: Any, kind: type[Any]) -> str:
-    """Return in words what keeps a value from being exactly of this class, parts and all; nothing where it is."""
+    """Return in words why a value, or one of its parts, is not exactly of this class; empty if it is."""
     if type(value) is not kind:
         return f"of the class {type(value).__name__}"
     parts = _parts(kind)
@@ -27,7 +27,7 @@ def oddity(value: Any, kind: type[Any]) -> str:
 
 
 def _parts(kind: type[Any]) -> dict[str, Any]:
-    """What an instance may hold of its own, and the declared type of each: fields, and properties once computed."""
+    """The attributes that an instance may have, with their declared types: fields and cached properties."""
     declared = (
         {field.name: getattr(field.type, "kind", field.type) for field in fields(kind)} if is_dataclass(kind) else {}
     )
@@ -41,7 +41,7 @@ def _parts(kind: type[Any]) -> dict[str, Any]:
 
 
 def described(mechanism: Any) -> str:
-    """Return what a mechanism is in a sentence that refuses it: its label, and what is odd about it."""
+    """Return a description of a mechanism for a sentence that refuses it: its label and why it is not exact."""
     kind = type(mechanism)
     label = (
         f'the mechanism "{mechanism.label}"' if isinstance(getattr(mechanism, "label", None), str) else "a mechanism"
@@ -51,7 +51,7 @@ def described(mechanism: Any) -> str:
 
 
 def no_audit(mechanism: object) -> InputError:
-    """Return the refusal of a mechanism whose law is not known."""
+    """Return the error for a mechanism whose distribution is not known."""
     return InputError(
         f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
         "privacy loss from simulated releases."
@@ -59,13 +59,13 @@ def no_audit(mechanism: object) -> InputError:
 
 
 def require_exact_class(mechanism: object, *kinds: type) -> None:
-    """Refuse what is not exactly one of these classes, and made of exactly what they declare. Errors: InputError."""
+    """Require exactly one of these classes, with parts of exactly the declared types. Errors: InputError."""
     if all(oddity(mechanism, kind) for kind in kinds):
         raise no_audit(mechanism)
 
 
 def formula(mechanism: Any) -> str:
-    """Return what a mechanism does, as Markdown; a stranger, who may do anything, gets its class's name only."""
+    """Return the formula of a mechanism as Markdown; for an unknown class, only the name of the class."""
     kind = type(mechanism)
     text: str = mechanism.formula if "formula" in vars(kind) and not oddity(mechanism, kind) else kind.__name__
     return text

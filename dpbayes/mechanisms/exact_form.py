@@ -1,6 +1,6 @@
-"""What is known of a mechanism that can be released: its exact form, on whole numbers, beside its simulation.
+"""The exact form of a mechanism that has a real release: integer statistics with exact noise.
 
-All of its functions but the draw are given what is public alone.
+All of its functions except `draw` take public values only.
 """
 
 import math
@@ -21,17 +21,17 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 REACH = 100
-"""So many scales away noise is taken for a mistake: it is, but for once in e^100 draws."""
+"""Noise more than this many scales from zero is treated as an error; it occurs with probability e^-100."""
 
 SHOWN_DELTA = 1e-12
-"""The delta at which a rho is read as an epsilon where a mechanism is made of both: the least that one takes."""
+"""The delta at which a rho is converted to an epsilon for a mechanism with both: the smallest delta that is allowed."""
 
 NINE_OF_TEN = 1.645
-"""So many standard deviations around zero hold nine of ten values of a normal law."""
+"""Nine of ten values of a normal distribution are within this many standard deviations of the mean."""
 
 
 class ReleaseSpec(Protocol):
-    """What a mechanism's exact form is given of a release: all of it public."""
+    """The public description of a release, which the exact form of a mechanism uses."""
 
     @property
     def network(self) -> Network: ...
@@ -53,7 +53,7 @@ class ReleaseSpec(Protocol):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far one replaced record moves what the noise is put on: a whole number, of what, and why."""
+    """The sensitivity of the statistic to one replaced record: an integer, its unit, and its proof."""
 
     value: int
     of: str
@@ -61,20 +61,21 @@ class Sensitivity:
 
 
 def count_range(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
-    """Return the least and the largest integer that can be believed where noise is added to counts."""
+    """Return the smallest and the largest plausible integer if noise is added to counts."""
     return -spec.n - math.ceil(REACH * scale), spec.n + math.ceil(REACH * scale)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Releasable:
-    """A mechanism that can be released: exact noise on a whole `statistic`. `settings` are its own numbers, by name.
+    """A mechanism that has a real release: exact noise on an integer `statistic`. `settings` are its named parameters.
 
-    statistic(network, counts) -> the whole numbers, of counts (K,): the counts themselves unless another is given;
-    length(spec) -> how many; span(spec, scale) -> the least and the largest that can be believed. Where they have
-    scales of their own, prices(spec) -> the price of each, `own_scale` says what its scale is of the common one, and
-    priced(network, weights) -> the whole prices of sets of nodes that are best where the tables' errors count by these
-    weights (|I|,). outcome(spec, integers) -> what a recipient makes of them; simulated(spec) -> the mechanism that is
-    audited; accuracy(spec, scale) -> a sentence. choose(spec, counts, scale) draws, where noise is not just added.
+    statistic(network, counts) -> the integers of counts (K,), by default the counts themselves; length(spec) -> their
+    number; span(spec, scale) -> the smallest and the largest plausible integer. If the numbers have different scales,
+    prices(spec) -> the price of each, `own_scale` describes how its scale follows from the common scale, and
+    priced(network, weights) -> the best integer prices of sets of nodes for these weights (|I|,) of the tables' errors.
+    outcome(spec, integers) -> the outcome that a recipient computes; simulated(spec) -> the mechanism that is audited;
+    accuracy(spec, scale) -> a sentence. choose(spec, counts, scale) samples the output of mechanisms that do not add
+    noise.
     """
 
     label: str
@@ -96,27 +97,27 @@ class Releasable:
 
     @property
     def measure(self) -> PrivacyMeasure:
-        """In what its promise is stated."""
+        """The privacy measure of the guarantee: epsilon or rho."""
         return self.noise.measure
 
     @property
     def law(self) -> str:
-        """The law of the noise, in words."""
+        """The distribution of the noise, in words."""
         own = f", where a number has {self.own_scale}, rounded up to a double" if self.own_scale else ""
         return self.noise.law + own
 
     @property
     def answered(self) -> str:
-        """Of what OpenDP's privacy map answers a number, in words."""
+        """The measure that OpenDP's privacy map returns, in words."""
         own = ", of every number's own scale, the most per price times the sensitivity" if self.own_scale else ""
         return self.noise.answered + own
 
     def promised(self, spec: ReleaseSpec) -> Fraction:
-        """Return the epsilon or the rho that is promised."""
+        """Return the epsilon or the rho of the guarantee."""
         return spec.rho if self.measure is PrivacyMeasure.RHO else spec.epsilon
 
     def calibrated(self, spec: ReleaseSpec) -> Calibrated:
-        """Return the scale in use. Errors: InputError where OpenDP does not confirm one."""
+        """Return the noise scale. Errors: InputError if OpenDP does not confirm it."""
         promised = self.promised(spec)
         return calibrated(
             lambda scale: self.answer(spec, scale),
@@ -125,19 +126,19 @@ class Releasable:
         )
 
     def answer(self, spec: ReleaseSpec, scale: float) -> float:
-        """Return what OpenDP's map answers of all numbers together at a scale."""
+        """Return the privacy loss that OpenDP's map gives for all numbers together at a scale."""
         if self.prices is None:
             return self.noise.answer(spec.sensitivity.value, scale)
         return shared_answer(self.noise, self.prices(spec), spec.sensitivity.value, scale)
 
     def own_scales(self, spec: ReleaseSpec, scale: Fraction) -> Sequence[float]:
-        """Return the scale of every number's noise, rounded up, of the common one; none where all have that."""
+        """Return the noise scale of every number for a common scale, rounded up; empty if all have the common scale."""
         prices = () if self.prices is None else self.prices(spec)
         by_price = {price: self.noise.own_scale(scale, price) for price in set(prices)}
         return [by_price[price] for price in prices]
 
     def draw(self, spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
-        """Draw the integers of counts (K,): the only step that sees any."""
+        """Sample the released integers for counts (K,). No other step reads the counts."""
         if self.choose is not None:
             return self.choose(spec, counts, scale)
         values = self.statistic(spec.network, counts)
@@ -147,7 +148,7 @@ class Releasable:
 
 
 def nine_of_ten(what: str, within: float) -> str:
-    """Say within what nine of ten of the numbers are."""
+    """Return a sentence on the distance within which nine of ten of the numbers are."""
     return (
         f"Nine of ten of the {what} are within {numeral(within)} records of the true ones, so small groups cannot be "
         "told from the noise."
@@ -155,5 +156,5 @@ def nine_of_ten(what: str, within: float) -> str:
 
 
 def laplace_within(scale: Fraction) -> float:
-    """Return within what nine of ten draws of Laplace noise lie."""
+    """Return the bound that nine of ten Laplace samples do not exceed."""
     return math.log(10) * float(scale)

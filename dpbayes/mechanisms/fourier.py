@@ -37,7 +37,7 @@ INCREMENT = Parameter(
 
 
 _BLOCK = 1 << 18
-"""Numbers that a simulation holds at once, so that they stay near the processor."""
+"""Numbers in one step of a simulation, few enough for the processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +134,8 @@ class LaplaceFourier:
     def certified(self) -> Guarantee:
         """2 O/b: never more than claimed, since O < |N_I|.
 
-        The coefficients are whole, and at most O of them change by two. Whole noise of scale b therefore has the same
-        loss as real noise, 2 O/b.
+        The coefficients are integers, and at most O of them change by two. Integer noise of scale b therefore has the
+        same loss as real-valued noise, 2 O/b.
         """
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
@@ -169,7 +169,7 @@ def coefficient_noise(
     *,
     law: NoiseLaw = UNIT,
 ) -> FloatArray:
-    """Draw noise of a law for every integer coefficient (*size, |N_I|); none on the empty set when certified."""
+    """Sample noise for every integer coefficient (*size, |N_I|); none on the empty set if certified."""
     noise = law.drawn(rng, (*size, len(network.closure)))
     if calibration is Calibration.CERTIFIED:
         noise[..., 0] = 0.0
@@ -184,31 +184,31 @@ def needed_increments(
     draws: int = 10_000,
     law: NoiseLaw = UNIT,
 ) -> FloatArray:
-    """Simulate the smallest t that keeps every released cell non-negative, were all counts zero: (draws,).
+    """Simulate the smallest t that keeps every released cell non-negative if all counts are zero: (draws,).
 
-    Only noise is simulated and real counts can only help, so the answer is the same for every data set, n and
-    epsilon, and costs no privacy; for whole numbers, which cannot be scaled, it is that of the law's scale.
-    Corrects [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
+    Only noise is simulated, and true counts can only lower t. The result is therefore valid for every data set, n and
+    epsilon, and has no privacy cost. Integer noise cannot be rescaled, so its result holds for one scale. This corrects
+    [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
     """
     block = max(1, _BLOCK // network.cell_count)
     needed = np.empty(draws)
     for start in range(0, draws, block):
         size = min(block, draws - start)
         noise = coefficient_noise(network, calibration, rng, (size,), law=law)
-        # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
+        # Rebuilt cells are divided by 2^|F|, and so is the lift of each cell.
         lacking = -(marginals(network, noise) * cells_per_family(network)).min(axis=-1)
         needed[start : start + size] = lacking / (2 * len(network.closure) * law.scale)
     return np.maximum(needed, 0.0)
 
 
 def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3) -> float:
-    """Return a t that keeps releases non-negative with at least `probability`, from simulated `needed` increments.
+    """Return a t that keeps releases non-negative with at least this `probability`, from simulated increments `needed`.
 
-    It is an upper confidence limit of the quantile: the simulation being finite, the answer falls short with
-    probability at most `doubt`. Errors: InputError when there are too few draws for so large a probability.
+    The result is an upper confidence limit of the quantile; it is too small with probability at most `doubt`. Errors:
+    InputError if there are too few simulated increments for this probability.
     """
     target = finite_number("The target probability", probability, low=0.0, high=1.0)
-    # The binomial law's quantile, by halving: `scipy.stats` would double the time to import this package.
+    # The binomial quantile, by bisection: `scipy.stats` would double the time to import this package.
     draws = len(needed)
     rank = bisect_left(range(draws + 1), 1 - doubt, key=lambda below: float(special.bdtr(below, draws, target)))
     if rank >= draws:

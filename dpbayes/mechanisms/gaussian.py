@@ -74,7 +74,7 @@ class GaussianUpdates:
 
     @property
     def noise_scale(self) -> float:
-        """s = sqrt(2|I|)/mu, in counts: the standard deviation of real noise, and nearly that of whole noise."""
+        """s = sqrt(2|I|)/mu, in counts: the standard deviation of real-valued noise, nearly that of integer noise."""
         return math.sqrt(squared_count_sensitivity(self.prior.network)) / self.shift
 
     @property
@@ -99,7 +99,7 @@ class GaussianUpdates:
 
     @property
     def certified(self) -> Guarantee:
-        """(epsilon, delta), by the exact curve of real noise or the rho of whole noise; rho = 2|I|/(2 s^2) for both.
+        """(epsilon, delta), from the exact curve (real-valued noise) or rho (integer noise); rho = 2|I|/(2 s^2).
 
         The density ratio of two neighbours depends on the projection of the release onto the difference of their
         counts. This projection is normal, and its mean changes by the length of the difference. For whole noise, every

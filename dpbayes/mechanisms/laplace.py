@@ -25,7 +25,7 @@ from dpbayes.posteriors.noise_model import NoiseModel
 class LaplaceUpdates:
     """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.
 
-    Step 4 of the algorithm prints the indicator of [0, n]. This class clips instead, which gives the distribution with
+    Step 4 of the algorithm states the indicator of [0, n]. This class clips instead, which gives the distribution with
     atoms at 0 and n in the paper's appendix. Nodes may have any number of states, because one replaced record changes
     two cells of each node. Noise of whole numbers has the same scale.
 
@@ -91,7 +91,8 @@ class LaplaceUpdates:
     def certified(self) -> Guarantee:
         """epsilon: Lemma 1 holds with equality for every DAG, so no smaller epsilon holds.
 
-        Counts are whole, so whole noise of scale b has the same largest loss as real noise, sum |d|/b = 2|I|/b.
+        Counts are integers, so integer noise of scale b has the same largest loss as real-valued noise, sum |d|/b =
+        2|I|/b.
         """
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
@@ -115,7 +116,7 @@ class LaplaceUpdates:
 
 
 def moved_counts(spec: ReleaseSpec) -> Sensitivity:
-    """Return how far one record moves all counts."""
+    """Return the largest change of all counts by one record."""
     return Sensitivity(
         count_sensitivity(spec.network),
         "all counts together, in L1",

@@ -1,4 +1,4 @@
-"""The parameters that mechanisms share: their promise, the sensitivity that noise is scaled to, and its numbers."""
+"""Shared parameters of mechanisms: the guarantee, the sensitivity that sets the noise scale, and the noise type."""
 
 import enum
 

@@ -1,4 +1,4 @@
-"""Draws from the posterior of regression weights, private because the weights are bounded. [Zhang16] Appendix D."""
+"""Samples from the posterior of regression weights, private because the weights are bounded. [Zhang16] Appendix D."""
 
 import math
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ DRAWS = draws_of("weight vectors")
 
 @dataclass(frozen=True, eq=False)
 class ReleasedWeights:
-    """All that the recipient may see: `draws` (*size, ..., N, d), what is promised, and what was public before."""
+    """A release for the recipient: `draws` (*size, ..., N, d), the guarantee, and the public facts."""
 
     draws: FloatArray
     guarantee: Guarantee
@@ -61,21 +61,21 @@ class ReleasedWeights:
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over: (*size, ..., N, d)."""
+        """All released numbers: (*size, ..., N, d)."""
         return self.draws
 
     @property
     def mean(self) -> FloatArray:
-        """The mean of the N draws (*size, ..., d): the estimate of the weights that the recipient can form."""
+        """The mean of the N samples (*size, ..., d), the recipient's estimate of the weights."""
         return self.draws.mean(axis=-2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionSampler:
-    """N draws of the weights w from their posterior cut to ||w|| <= B. [Zhang16] Appendix D.
+    """N samples of the weights w from their posterior, truncated to ||w|| <= B. [Zhang16] Appendix D.
 
-    The prior is N(0, I/b) cut to the same ball; y given x is N(x'w, sigma^2), with ||x|| <= 1 and |y| <= 1 for every
-    record. Draws are exact, by rejection: how long they take depends on the data, which no guarantee covers.
+    The prior is N(0, I/b), truncated to the same ball; y given x is N(x'w, sigma^2), with ||x|| <= 1 and |y| <= 1 for
+    every record. Sampling is exact, by rejection. Its run time depends on the data, which no guarantee covers.
     """
 
     label: ClassVar[str] = "Regression sampling"
@@ -103,10 +103,11 @@ class RegressionSampler:
         )
 
     def claimed(self, n: int, *, features: int) -> Guarantee:
-        """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D prints it, for one draw.
+        """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D states, for one sample.
 
-        At its worst w in the ball: ||w||_2 = B, ||w||_1 = sqrt(d) B. It grows with n, which the distance between tables
-        already counts, and is never below n/sigma^2; its gradient is misprinted too. Errors: InputError for bad sizes.
+        The value is for the worst w in the ball: ||w||_2 = B, ||w||_1 = sqrt(d) B. It grows with n, although the
+        distance between tables already includes n, and is never below n/sigma^2. Its gradient also has misprints.
+        Errors: InputError for bad sizes.
         """
         n = whole_number("The number of records", n, low=0, high=2**53)
         d = whole_number("The number of features", features, low=1, high=2**31)
@@ -117,8 +118,8 @@ class RegressionSampler:
     def certified(self) -> Guarantee:
         """N ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: 4 B N/sigma^2 up to B = 1, and N (1 + B)^2/sigma^2 from there.
 
-        See `regression_log_ratio`. It needs no n and no d; with B <= 1, or two features, some neighbours' loss
-        approaches it as n grows.
+        See `regression_log_ratio`. The bound does not depend on n or d. With B <= 1, or with two features or more, the
+        loss of some neighbours approaches it as n grows.
         """
         epsilon = self.draws * float(regression_log_ratio(self.norm_bound, noise_variance=self.noise_variance))
         return Guarantee(epsilon, reference=Reference("dpbayes", "Appendix D of Zhang16, per record and sample"))
@@ -128,11 +129,11 @@ class RegressionSampler:
         return moments(data)
 
     def posterior(self, statistic: Moments) -> Gaussian:
-        """Return the posterior before it is cut to the ball; for the curator only."""
+        """Return the posterior before truncation to the ball; for the curator only."""
         return weights_posterior(statistic, prior_precision=self.prior_precision, noise_variance=self.noise_variance)
 
     def release(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedWeights:
-        """Draw weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
+        """Sample weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
         _require_scaled(statistic)
         drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, rng, (*size, self.draws))
         public = {

@@ -1,4 +1,4 @@
-"""What a mechanism hands over: a release, and the outcomes that one may hold."""
+"""The output of a mechanism: a release, and the outcomes that it may contain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
 
 class Outcome(Protocol):
-    """Anything a release may hold: its numbers, CPT probabilities (..., K), and some of a batch of releases."""
+    """The content of a release: its numbers, its CPT probabilities (..., K), and parts of a batch of releases."""
 
     @property
     def numbers(self) -> FloatArray: ...
@@ -33,11 +33,11 @@ class Outcome(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ReleasedPosterior:
-    """A posterior handed over as updates (..., K) to a public prior; Fourier updates may be negative.
+    """A posterior that is released as updates (..., K) to a public prior; Fourier updates may be negative.
 
-    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy. It
-    takes the updates for counts; `noise_model`, where the mechanism tells it, says what was added to them. `noisy`
-    (..., K) are the noisy cells themselves where the updates were fitted to them: they are handed over too.
+    The posterior is formed from the updates clipped below at zero, which is post-processing and costs no privacy. The
+    naive posterior treats the updates as counts. `noise_model`, if the mechanism states it, describes the added noise.
+    `noisy` (..., K) are the noisy cells to which the updates were fitted, if any; the release contains them too.
     """
 
     prior: Dirichlets
@@ -52,7 +52,7 @@ class ReleasedPosterior:
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over besides the prior, or what it is made of: (..., K)."""
+        """All released numbers: the noisy cells or else the updates, (..., K)."""
         return self.updates if self.noisy is None else self.noisy
 
     @property
@@ -68,18 +68,18 @@ class ReleasedPosterior:
 
 @dataclass(frozen=True, eq=False)
 class SampledCpts:
-    """CPTs handed over as they are, without a law around them: `draws` (..., N, K), N of them in each release."""
+    """Released CPTs without a posterior: `draws` (..., N, K), N samples in each release."""
 
     draws: FloatArray
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over: (..., N, K)."""
+        """All released numbers: (..., N, K)."""
         return self.draws
 
     @property
     def probabilities(self) -> FloatArray:
-        """The mean of the N draws (..., K): the estimate of the posterior mean that the recipient can form."""
+        """The mean of the N samples (..., K), the recipient's estimate of the posterior mean."""
         return self.draws.mean(axis=-2)
 
     def part(self, releases: int | slice | IntArray) -> "SampledCpts":
@@ -118,7 +118,7 @@ class Release(Generic[OutcomeT_co]):
         return html_table(f"Release by {self.mechanism}", ("", ""), self._facts(), len(self._facts()))
 
     def _facts(self) -> list[tuple[str, str]]:
-        """Return what the release states, by name: no number of it."""
+        """Return the public facts of the release by name, without its numbers."""
         public = [(name, str(value)) for name, value in self.public.items()]
         shape = " x ".join(map(str, self.numbers.shape))
         return [("guarantee", self.guarantee.in_full), *public, ("numbers", f"{shape}, {type(self.outcome).__name__}")]

@@ -1,4 +1,4 @@
-"""Draws from the posterior, private because its prior is trimmed. [Zhang16] Section 4 and Appendix C.2."""
+"""Samples from the posterior, private because its prior is trimmed. [Zhang16] Section 4 and Appendix C.2."""
 
 import math
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""How often a Fourier release is non-negative, simulated in three senses.
+"""The probability that a Fourier release is non-negative, simulated in three senses.
 
-With all counts zero only noise is simulated: nothing depends on the data. With real counts everything is for the
-curator only.
+With all counts zero, only noise is simulated, and nothing depends on the data. With true counts, all results are for
+the curator only.
 """
 
 import enum
@@ -25,17 +25,17 @@ from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 
 BLOCK = 1 << 18
-"""Numbers that one step of a simulation holds at once, so that they stay near the processor."""
+"""Numbers in one step of a simulation, few enough for the processor's cache."""
 
 MOST_SCOPE = 18
-"""Largest table of the elimination, as a power of two."""
+"""The largest table of the elimination, as a power of two."""
 
 TABLE_WORK = 500_000_000
-"""Draws times table cells of the elimination that are still simulated: a few seconds."""
+"""The largest product of draws and table cells of the elimination; it takes a few seconds."""
 
 
 class Sense(enum.Enum):
-    """What has to be non-negative."""
+    """The quantity that must be non-negative."""
 
     MARGINALS = "all released tables"
     PARAMETERS = "all released parameters"
@@ -43,7 +43,7 @@ class Sense(enum.Enum):
 
     @property
     def look(self) -> Look:
-        """What its curve looks like: the first has the colour of Fourier, whose releases they all are."""
+        """The style of the curve; the first sense has the colour of the Fourier mechanism."""
         return _LOOKS[self]
 
 
@@ -56,9 +56,9 @@ _LOOKS = {
 
 @dataclass(frozen=True, eq=False)
 class UnitNoise:
-    """Noise of one law on every coefficient, `values` (draws, |N_I|), none on n where that is public.
+    """Noise of one distribution on every coefficient, `values` (draws, |N_I|); none on n if n is public.
 
-    Real numbers are drawn at scale 1 and stand for every scale; whole numbers at the scale of the mechanism.
+    Real-valued noise has scale 1 and represents every scale; integer noise has the scale of the mechanism.
     """
 
     network: Network
@@ -76,7 +76,7 @@ class UnitNoise:
         draws: int,
         law: NoiseLaw = UNIT,
     ) -> "UnitNoise":
-        """Draw the noise of `draws` releases. Errors: InputError when a node is not binary."""
+        """Sample the noise of `draws` releases. Errors: InputError if a node is not binary."""
         return cls(network, calibration, coefficient_noise(network, calibration, rng, (draws,), law=law), law)
 
 
@@ -111,7 +111,7 @@ class Needed:
 
 
 def are_enough(draws: int, probability: float) -> bool:
-    """Return whether so many draws give an `increment` for this probability."""
+    """Return whether this number of draws suffices for an `increment` at this probability."""
     try:
         increment_for(probability, np.zeros(draws))
     except InputError:
@@ -120,14 +120,14 @@ def are_enough(draws: int, probability: float) -> bool:
 
 
 def simulate_for_counts(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourier, counts: ArrayLike = 0) -> Needed:
-    """Simulate the t that keeps a release of `counts` (K,) non-negative; zero counts are the worst case of tables.
+    """Simulate the t that keeps a release of `counts` (K,) non-negative; for tables, zero counts are the worst case.
 
-    At zero counts, tables depend on the graph alone, and parameters on the prior as a multiple of the noise scale
-    too; with whole numbers both depend on that scale. The whole table is the one rebuilt from N_I: real counts need not
-    help it. [Zhang16] Corollary 3.
+    At zero counts, t for tables depends only on the graph, and t for parameters also on the prior in units of the noise
+    scale. With integer noise, both depend on the noise scale. The whole table is rebuilt from N_I; true counts can
+    raise its t. [Zhang16] Corollary 3.
 
-    Errors: InputError for what is not exactly a `LaplaceFourier`: another class may draw other noise; for noise that
-    is not of the mechanism's law and cannot be scaled to it.
+    Errors: InputError if the mechanism is not exactly a `LaplaceFourier`, because another class may use other noise;
+    and if the noise has another distribution than the mechanism's and cannot be scaled to it.
     """
     if oddity(mechanism, LaplaceFourier):
         raise InputError(f"The noise of {described(mechanism)} is unknown and cannot be simulated.")
@@ -137,20 +137,20 @@ def simulate_for_counts(sense: Sense, noise: UnitNoise, mechanism: LaplaceFourie
         return needed_by_the_table(noise, coefficients(network, values) / scale)
     cells = cells_per_family(network)
     values_before = (values + mechanism.prior.alpha if sense is Sense.PARAMETERS else values) * cells / scale
-    # Cells come back divided by 2^|F|; the lift reaches each cell divided by the same number.
+    # Rebuilt cells are divided by 2^|F|, and so is the lift of each cell.
     return _needed(
         noise, network.cell_count, lambda drawn: (marginals(network, drawn) * cells + values_before).min(axis=-1)
     )
 
 
 def needed_by_the_table(noise: UnitNoise, before: FloatArray | float = 0.0) -> Needed:
-    """Return the t that keeps the whole table non-negative with coefficients `before` (|N_I|,), as large as drawn."""
+    """Return the t that keeps the whole table non-negative for coefficients `before` (|N_I|,), in noise units."""
     network = noise.network
     return _needed(noise, 2 ** widest_scope(network.elimination), lambda drawn: least_cells(network, drawn + before))
 
 
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
-    """`least` takes noise (block, |N_I|) to the least signed sum of each release (block,), as large as drawn."""
+    """`least` maps noise (block, |N_I|) to the smallest signed sum of each release (block,), in units of the noise."""
     block = max(1, BLOCK // width)
     parts = [least(noise.values[start : start + block]) for start in range(0, len(noise.values), block)]
     lacking = -np.concatenate(parts) / (2 * len(noise.network.closure) * noise.law.scale)
@@ -159,10 +159,10 @@ def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArr
 
 @dataclass(frozen=True, eq=False)
 class LeastNoise:
-    """The least signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
+    """The smallest signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
 
-    All that matters of the noise where every cell holds the same before it: kept once, it answers for every symmetric
-    prior, and of real numbers for every epsilon. `coefficients` is |N_I|, `law` that of the noise.
+    These sums suffice if all cells are equal before the noise. One simulation serves every symmetric prior and, for
+    real-valued noise, every epsilon. `coefficients` is |N_I|, and `law` is the distribution of the noise.
     """
 
     sums: FloatArray
@@ -172,22 +172,22 @@ class LeastNoise:
 
     @classmethod
     def joined(cls, parts: "Sequence[LeastNoise]") -> "LeastNoise":
-        """Return all draws together; the parts are of one network."""
+        """Return all draws of several parts; the parts must have the same network."""
         first = parts[0]
         return cls(np.concatenate([part.sums for part in parts]), first.cells, first.coefficients, first.law)
 
     def needed(self, before: float = 0.0) -> Needed:
-        """Return what keeps releases non-negative if each cell holds so much `before`, as large as the noise was drawn.
+        """Return the t that keeps releases non-negative if each cell is `before` without noise, in units of the noise.
 
-        Nothing for tables at zero counts; the prior's concentration for parameters, which real noise of scale 1 has in
-        units of the mechanism's scale.
+        `before` is 0 for tables at zero counts, and the prior's concentration for parameters. For real-valued noise of
+        scale 1, the concentration is in units of the mechanism's scale.
         """
         lacking = -(self.sums + before * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
         return Needed(np.sort(np.maximum(lacking, 0.0)))
 
 
 def least_noise(noise: UnitNoise) -> LeastNoise:
-    """Return the least noise by table size of all released tables."""
+    """Return the smallest noise of all released tables by table size."""
     network, cells = noise.network, cells_per_family(noise.network)
     sizes = np.unique(cells)
     block, parts = max(1, BLOCK // network.cell_count), []
@@ -197,16 +197,16 @@ def least_noise(noise: UnitNoise) -> LeastNoise:
     return LeastNoise(np.concatenate(parts), sizes, len(network.closure), noise.law)
 
 
-# The least cell of the whole table
+# The smallest cell of the whole table
 
 
 def is_table_in_reach(network: Network, *, draws: int) -> bool:
-    """Return whether the whole table's least cell can be found for so many draws in a few seconds."""
+    """Return whether the smallest cell of the whole table can be computed for this number of draws in a few seconds."""
     return widest_scope(network.elimination) <= MOST_SCOPE and draws * table_work(network) <= TABLE_WORK
 
 
 def table_work(network: Network) -> int:
-    """Return how many cells the tables of the whole table's elimination have together: the work for one draw."""
+    """Return the total number of cells in the tables of the elimination of the whole table: the work for one draw."""
     return table_cells(network.elimination)
 
 
@@ -227,7 +227,7 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
 
 
 def _own_factors(network: Network, values: FloatArray) -> list[Factor]:
-    """For every family, the signed sums of the coefficients that it holds first: (2, ..., 2, draws)."""
+    """For every family, the signed sums of the coefficients that no earlier family contains: (2, ..., 2, draws)."""
     closure = network.closure
     own = np.zeros((len(closure.slots), len(values)))
     own[closure.representatives] = values.T

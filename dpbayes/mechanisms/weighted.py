@@ -1,4 +1,4 @@
-"""Laplace noise on Walsh coefficients, each with the scale that serves the cells best; for binary networks."""
+"""Laplace noise on Walsh coefficients with the scales that minimise the error of the cells; for binary networks."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,9 +61,9 @@ class WeightedFourier:
     epsilon: Annotated[float, EPSILON]
     noise: Annotated[Noise, NOISE] = Noise.REAL
     weights: tuple[float, ...] = ()
-    """How much the error in each node's table counts, one positive number for each; none: all alike."""
+    """The weight of the error in each node's table, a positive number; empty for equal weights."""
     prices: tuple[int, ...] = ()
-    """What 1/b_A is in proportion to, one whole number for each set but the empty one; none: the best for `weights`."""
+    """Integers proportional to 1/b_A, one for each non-empty set; empty for the best scales for `weights`."""
 
     def __post_init__(self) -> None:
         check_mechanism(self)
@@ -118,8 +118,8 @@ class WeightedFourier:
     def certified(self) -> Guarantee:
         """epsilon: the largest sum of 2/b_A over the coefficients whose signs one record flips.
 
-        Coefficients are whole, so whole noise of scale b_A has the same loss as real noise, 2/b_A. Rebuilding the
-        tables is post-processing.
+        Coefficients are integers, so integer noise of scale b_A has the same loss as real-valued noise, 2/b_A.
+        Rebuilding the tables is post-processing.
         """
         return Guarantee(self.epsilon, reference=Reference("dpbayes", "Corollary 2 of Zhang16, a scale for each"))
 

@@ -1,1 +1,1 @@
-"""What is believed: Dirichlet rows, Gaussian weights, and how far two of them are apart; smooth and trimmed ones."""
+"""Posteriors: Dirichlet rows and Gaussian weights, distances between posteriors, smoothness and trimming."""

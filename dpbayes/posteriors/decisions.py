@@ -1,19 +1,20 @@
-"""CPT rows of any length as yes-no decisions, so that a Dirichlet row is trimmed and sampled exactly.
+"""CPT rows as binary decisions, so that a Dirichlet row can be trimmed and sampled exactly.
 
-A row's states are split into a first and a second half, each half again, and so on down to single states: r states
-make r - 1 decisions, and a state's probability is the product of the at most ceil(log2 r) decisions that lead to it.
-Under a Dirichlet law the decisions are independent Betas, whose parameters are the sums of alpha over either half.
-Trimming every decision to log-odds in [-bound, bound] hence leaves independent trimmed Betas, whatever the data.
+A row's states are split into a first and a second half, each half again, and so on down to single states. A row of r
+states has r - 1 decisions, and a state's probability is the product over the at most ceil(log2 r) decisions that lead
+to it. Under a Dirichlet distribution the decisions are independent Betas, whose parameters are the sums of alpha over
+the two halves. If every decision is trimmed to log-odds in [-bound, bound], the decisions are therefore independent
+trimmed Betas for all data.
 
-The region so kept is public and the same for all data. With w = 1/(1 + exp(bound)) it is [w, 1 - w] for a binary row;
-for r states it is a part of the simplex in which every probability is at least w^ceil(log2 r), not the whole of
-{theta_k >= omega}: the Dirichlet law trimmed to that one has no independent parts, and no exact way to draw from it at
-all counts without rejection is known to us.
+The remaining region is public and the same for all data. With w = 1/(1 + exp(bound)), the region is [w, 1 - w] for a
+binary row. For r states, every probability in the region is at least w^ceil(log2 r). The region is smaller than
+{theta_k >= omega}: a Dirichlet distribution trimmed to that set has no independent parts, and we know no exact sampler
+without rejection for all counts.
 
-Certified: over the region, ln theta_x - ln theta_y for two states x, y of one node, in the same row or in two, is a sum
-over the decisions that lead to x and to y, each of which moves it within a range of length `bound` (2 * bound where the
-two paths part). Its range is thus at most 2 * depth * bound long, and one record replaced changes the log density of
-one draw by at most 2 * bound * (sum of the nodes' depths): for binary nodes 2 |I| ln((1 - w)/w).
+Proved bound: for two states x, y of one node, in one row or in two, ln theta_x - ln theta_y is a sum over the decisions
+that lead to x and to y. Over the region, each decision contributes a range of length `bound` (2 * bound where the two
+paths separate). The range of the sum is therefore at most 2 * depth * bound. One replaced record changes the log
+density of one sample by at most 2 * bound * (sum of the nodes' depths), which is 2 |I| ln((1 - w)/w) for binary nodes.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ class Decisions:
 
     @cached_property
     def depths(self) -> IntArray:
-        """ceil(log2 r_i): the most decisions that lead to a state of every node. Shape (|I|,)."""
+        """ceil(log2 r_i): the largest number of decisions that lead to a state, for every node. Shape (|I|,)."""
         return np.array([int(card - 1).bit_length() for card in self.network.cards], dtype=np.int64)
 
     @cached_property
@@ -50,7 +51,7 @@ class Decisions:
         return np.concatenate(spans)
 
     def _rows(self) -> Iterator[tuple[IntArray, int]]:
-        """Yield, for every node, the first cells of its rows (q_i,) and how many cells each of them has."""
+        """Yield, for every node, the first cells of its rows (q_i,) and the number of cells of each row."""
         nodes = zip(self.network.cell_offsets[:-1], self.network.rows_per_node, self.network.cards, strict=True)
         for first, rows, card in nodes:
             yield first + card * np.arange(rows), int(card)
@@ -117,7 +118,7 @@ def _range_sums(values: FloatArray, ranges: IntArray) -> FloatArray:
 def sample_trimmed(
     posterior: Dirichlets, bound: float, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> FloatArray:
-    """Draw CPTs from the rows, all decisions trimmed to log-odds in [-bound, bound]: (*size, ..., K). No rejection."""
+    """Sample CPTs with all decisions trimmed to log-odds in [-bound, bound], without rejection: (*size, ..., K)."""
     decisions = Decisions(posterior.network)
     a, b = decisions.parameters(posterior.alpha)
     return decisions.probabilities(log_odds_quantile(rng.random((*size, *a.shape)), a, b, bound))
@@ -126,9 +127,9 @@ def sample_trimmed(
 def simulate_trimmed(
     posterior: Dirichlets, bound: float, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> FloatArray:
-    """Return `sample_trimmed`, digit for digit, with work that depends on the data: for simulations, not for releases.
+    """Return the same numbers as `sample_trimmed`, with data-dependent run time: for simulations, not for releases.
 
-    Rows of equal counts share theirs, and most rows of a wide table are alike.
+    Rows with equal counts share the computation, and most rows of a wide table have equal counts.
     """
     decisions = Decisions(posterior.network)
     a, b = decisions.parameters(posterior.alpha)
@@ -136,7 +137,7 @@ def simulate_trimmed(
 
 
 def log_mass_trimmed(posterior: Dirichlets, bound: float) -> FloatArray:
-    """Return ln of the integral of prod theta^(alpha - 1) over the trimmed region, all rows together: (...,)."""
+    """Return ln of the integral of prod theta^(alpha - 1) over the trimmed region of all rows: (...,)."""
     a, b = Decisions(posterior.network).parameters(posterior.alpha)
     total: FloatArray = log_mass_between(a, b, -bound, bound).sum(axis=-1)
     return total

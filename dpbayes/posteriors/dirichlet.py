@@ -23,10 +23,10 @@ LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
 LEVEL = 0.95
-"""Of the credible intervals that are shown."""
+"""The level of the displayed credible intervals."""
 
 _MOST_READINGS = 8
-"""Selections of rows that a prior remembers."""
+"""The number of row selections that a prior caches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Dirichlets:
 
     @property
     def _shown(self) -> int:
-        """How many rows can be shown: of a batch none."""
+        """The number of rows for display; 0 for a batch."""
         return self.network.row_count if self.alpha.ndim == 1 else 0
 
     @property
@@ -92,7 +92,7 @@ class Dirichlets:
         return cls(network, np.full(network.cell_count, value))
 
     def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
-        """Return the posterior after these counts (..., K): conjugacy adds them to alpha."""
+        """Return the posterior for these counts (..., K), which conjugacy adds to alpha."""
         values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
         return Dirichlets(self.network, self.alpha + values)
 
@@ -127,7 +127,7 @@ class Dirichlets:
         return np.asarray(row.sum(axis=-1) - self.alpha[..., cell])
 
     def part(self, draws: int | slice) -> "Dirichlets":
-        """Return some of a batch (draws, K)."""
+        """Return a part of a batch (draws, K)."""
         return Dirichlets(self.network, self.alpha[draws])
 
     def interval(
@@ -161,7 +161,7 @@ class Dirichlets:
         Example: `posterior.sample(np.random.default_rng(1), 200).mean(axis=0)` is near `posterior.mean`.
         """
         shape = (*leading(size), *self.alpha.shape)
-        # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the draw itself would underflow.
+        # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the sample itself would underflow.
         log_gamma = np.log(np.asarray(rng.standard_gamma(self.alpha + 1, size=shape)))
         log_gamma += np.log(rng.random(shape)) / self.alpha
         starts, rows = self.network.row_starts, self.network.row_of_cell

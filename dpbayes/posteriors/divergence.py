@@ -1,20 +1,20 @@
-"""How far two distributions are apart: closed forms that stay accurate from tiny counts to 10^9.
+"""Divergences between distributions: closed forms that are accurate from tiny counts to 10^9.
 
-Everything for Dirichlet rows rests on one function, the Bregman divergence of ln Gamma,
-d(x, y) = ln Gamma(y) - ln Gamma(x) - (y - x) psi(x) >= 0. With a_0 the row's total:
+All formulas for Dirichlet rows use one function, the Bregman divergence of ln Gamma, d(x, y) = ln Gamma(y) - ln
+Gamma(x) - (y - x) psi(x) >= 0. With a_0 the row's total:
 
     KL(Dir(a) || Dir(b))    = sum_k d(a_k, b_k) - d(a_0, b_0)
     -2 ln BC(Dir(a), Dir(b)) = KL(Dir(s) || Dir(a)) + KL(Dir(s) || Dir(b)),  s = (a + b)/2
 
-The total's term is taken off, and where a row keeps its proportions it takes off nearly all. There the row is summed
-another way. Write ln Gamma(x) = x ln x - x - ln(x)/2 + c + mu(x), with Binet's mu, and with d_mu for mu's divergence,
-p = a/a_0, q = b/b_0, u = b/a - 1, v = q/p - 1:
+The subtraction of the total's term cancels nearly everything if the proportions of a row do not change. Such rows use
+another sum. Write ln Gamma(x) = x ln x - x - ln(x)/2 + c + mu(x), with Binet's mu, and with d_mu for mu's divergence, p
+= a/a_0, q = b/b_0, u = b/a - 1, v = q/p - 1:
 
     KL(Dir(a) || Dir(b)) = b_0 sum_k p_k [(1 + v_k) ln(1 + v_k) - v_k]
                            + 1/2 sum_k {(1 - p_k) [u_k - ln(1 + u_k)] + p_k [v_k - ln(1 + v_k)]}
                            + sum_k d_mu(a_k, b_k) - d_mu(a_0, b_0).
 
-All terms but the last are non-negative, and that one is small beside the others.
+All terms except the last are non-negative, and the last term is small compared with the others.
 """
 
 import math
@@ -35,15 +35,15 @@ STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 
 
 
 _CANCELS = 1e-2
-"""Where d is less than this share of the terms that it is the difference of, it is summed another way."""
+"""If d is less than this share of the terms whose difference it is, another sum is used."""
 
 _LOST = 2e-14
-"""Relative rounding of one divergence of ln Gamma, at most."""
+"""The largest relative rounding error of one divergence of ln Gamma."""
 
 _DIGITS = 1e-9
-"""Relative rounding of a row's divergence that is let pass."""
+"""The largest accepted relative rounding error of a row's divergence."""
 
-"""Logits: where the search for crossings of two Beta densities ends, and where expit is about to underflow."""
+"""Logits: the end of the search for crossings of two Beta densities, close to the underflow of expit."""
 
 _EXP_EXCESS = [1 / math.factorial(k + 2) for k in range(14)]
 _ATANH_EXCESS = [1 / (2 * k + 3) for k in range(10)]
@@ -71,8 +71,8 @@ def expm1_excess(d: ArrayLike) -> FloatArray:
 def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """Return d(x, y) = ln Gamma(y) - ln Gamma(x) - (y - x) psi(x) for positive x, y, elementwise.
 
-    As it stands where that cancels little, which is quick: x may have fewer values than y. Elsewhere, and near x = y
-    above all, as a sum of non-negative terms; 0 where x = y.
+    The fast direct formula is used where it has little cancellation; x may have fewer values than y. Elsewhere,
+    especially near x = y, d is computed as a sum of non-negative terms. It is 0 where x = y.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     gammaln_x, slope, difference = special.gammaln(x), special.digamma(x), y - x
@@ -89,7 +89,7 @@ def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
 
 
 def _bregman_summed(x: FloatArray, y: FloatArray, moved: FloatArray | None = None) -> FloatArray:
-    """Return d(x, y) without cancellation, for arrays (...) of one shape; `moved` is y - x where it is better known."""
+    """Return d(x, y) without cancellation, for arrays (...) of one shape; `moved` may be a more accurate y - x."""
     low, difference = np.minimum(x, y), y - x if moved is None else moved
     total = np.zeros(x.shape)
     steps = np.maximum(np.ceil(_SHIFT - low), 0)
@@ -102,7 +102,7 @@ def _bregman_summed(x: FloatArray, y: FloatArray, moved: FloatArray | None = Non
 
 
 def _bregman_stirling(x: FloatArray, y: FloatArray, difference: FloatArray) -> FloatArray:
-    """d(x, y) for x and y of 9 or more, whose `difference` was taken before anything was added to them."""
+    """d(x, y) for x, y >= 9, with their `difference` computed before the shift of both."""
     u = difference / x
     return x * _entropy_excess(u) + log1p_excess(u) / 2 + _stirling_gap(x, y, difference)
 
@@ -115,7 +115,7 @@ def _entropy_excess(u: FloatArray) -> FloatArray:
 def _stirling_gap(x: FloatArray, y: FloatArray, difference: FloatArray) -> FloatArray:
     """d_mu(x, y) by Stirling's series, for x and y of 9 or more."""
     square, far = (difference / x) ** 2, 1 / x
-    # Of each power: gap = y^-n - x^-n + n (y - x) x^-(n + 1), the next one from the last without cancellation.
+    # For each power, gap = y^-n - x^-n + n (y - x) x^-(n + 1) follows from the previous one without cancellation.
     gap = square / y
     tail = STIRLING[0] * gap
     for n in range(2, 2 * len(STIRLING)):
@@ -183,13 +183,13 @@ def hellinger(p: Dirichlets, q: Dirichlets) -> FloatArray:
 def _row_gaps(network: Network, x: FloatArray, y: FloatArray) -> FloatArray:
     """Return sum_k d(x_k, y_k) - d(x_0, y_0) of every row, for x and y of (..., K): (..., m).
 
-    As it stands where the last digits that it has lost do not matter, which is quick.
+    The fast direct formula is used where its rounding error is acceptable.
     """
     cells = network.row_sums(bregman_loggamma(x, y))
     first, second = network.row_sums(x), network.row_sums(y)
     totals = bregman_loggamma(first, second)
     gaps = np.maximum(cells - totals, 0.0)
-    # Rounding of the divergences themselves, and of the totals that they are taken at.
+    # The rounding errors of the divergences and of the totals.
     lost = _LOST * (cells + totals + np.abs(second - first) * (1 + 1 / first) / 16)
     doubtful = (lost > _DIGITS * gaps) & (lost > 0)
     if np.any(doubtful):
@@ -199,7 +199,7 @@ def _row_gaps(network: Network, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _row_gaps_summed(network: Network, x: FloatArray, y: FloatArray, rows: BoolArray) -> FloatArray:
-    """Return the same for those of all `rows` (..., m) that are picked, term by term as above: (picked,)."""
+    """Return the same for the selected `rows` (..., m) by the sum in the module docstring: (picked,)."""
     *batch, row = np.nonzero(rows)
     lengths = network.cards[network.node_of_row[row]]
     starts = np.cumsum(lengths) - lengths

@@ -1,18 +1,18 @@
-"""The exact posterior given released tables, drawn by Markov chains over whole tables: slow, for small networks.
+"""The exact posterior given released tables, sampled by Markov chains over whole tables; slow, for small networks.
 
-The state is one integer table for every clique of a junction tree, consistent with each other and of n records. With
-theta integrated out its law before the release is, up to a constant,
+The state has one integer table for every clique of a junction tree. The tables are consistent and have n records. With
+theta integrated out, the prior probability of a state is, up to a constant,
 
     prod_S N_S! / prod_C N_C! * prod_rows [prod_k Gamma(alpha_k + N_k) / Gamma(alpha_0 + T)],
 
-C running over cells of cliques and S over those of separators: prod_S N_S! / prod_C N_C! counts, up to a constant, the
-tables of records that have these marginals. The release adds exp(-|Y - N_k| / b) for every cell. Nothing is
-approximated.
+where C runs over cells of cliques and S over cells of separators; prod_S N_S! / prod_C N_C! is, up to a constant, the
+number of tables of records with these marginals. The release adds the factor exp(-|Y - N_k| / b) for every cell. The
+target distribution has no approximation.
 
-A move takes s of the records that have certain values in all cliques of one variable and changes that variable. It is
-as likely as its reverse, and any table can be reached from any other, record by record. Variables that share no clique
-move together, and so do all chains. Where noise is loud beside what n records vary by, such moves are too small, and
-chains over all records and theta (`record_chains`) draw from the same law.
+A move changes one variable in s of the records that have certain values in all cliques of this variable. The proposal
+is symmetric, and any table can be reached from any other, one record at a time. Variables that share no clique move in
+one step, and so do all chains. If the noise is large compared with the variation of n records, such moves are too
+small; then chains over all records and theta (`record_chains`) sample from the same distribution.
 """
 
 from collections.abc import Iterator
@@ -35,30 +35,31 @@ from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.record_chains import RecordChains
 
 CHAINS = 128
-"""Chains that run beside each other."""
+"""The number of parallel chains."""
 
 SWEEPS = 1000
-"""Sweeps of every chain, of which the first third is not read."""
+"""Sweeps of every chain; the first third is discarded."""
 
 MOST_KINDS, MOST_RECORDS = 4096, 1_000_000
-"""Kinds of records that a network may have, the product of all numbers of states; and records of a table."""
+"""The largest number of possible records (the product of all numbers of states), and of records in a table."""
 
 _WARM, _KEPT, _SHOWN = 3, 64, 16
-"""One in so many sweeps comes before the first draw; draws that are kept of a chain; how often they are shown."""
+"""The first draw is after one in this many sweeps; the number of stored draws of a chain; the number of updates."""
 
 _POINTS = 64
-"""Points of the quick posterior that chains start from."""
+"""Points of the approximate posterior from which chains start."""
 
 LOUD = 1 / 3
-"""Noise of a scale of so many sqrt(n) is loud: on Asia with 1,000 records from epsilon = 1.5 downwards."""
+"""Noise with a scale above this many sqrt(n) is large: on Asia with 1,000 records, for epsilon below about 1.5."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactDraws:
-    """Draws of the counts given the release: `law` has D draws of each of the chains as components of equal weight.
+    """Samples of the counts given the release: `law` has D samples of each chain as components of equal weight.
 
-    `effective` (K,) is how many independent draws the mean of a cell is worth, by how far chains differ, and `rhat`
-    (K,) the spread of all draws over that within chains (Gelman and Rubin 1992): near 1 where all have been everywhere.
+    `effective` (K,) is the effective sample size of the mean of a cell, estimated from the differences between chains.
+    `rhat` (K,) is the ratio of the spread of all samples to that within chains (Gelman and Rubin 1992); it is close to
+    1 if the chains have converged.
     """
 
     law: DirichletMixtures
@@ -67,7 +68,7 @@ class ExactDraws:
 
 
 def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
-    """Errors: InputError for what the exact posterior is not drawn of."""
+    """Refuse releases for which the exact posterior cannot be sampled. Errors: InputError."""
     kinds = int(np.prod(network.cards.astype(float)))
     if kinds > MOST_KINDS:
         raise InputError(
@@ -93,7 +94,7 @@ def exact_posterior(
     *,
     sweeps: int = SWEEPS,
 ) -> Work[ExactDraws]:
-    """Draw the exact posterior given one released table (K,) of n records; yields what is in after each step.
+    """Sample the exact posterior given one released table (K,) of n records; yields the result so far after each step.
 
     Errors: those of `refuse_large` and `noise_aware`.
     """
@@ -121,13 +122,13 @@ def exact_posterior(
 
 
 def _draws(prior: Dirichlets, counts: FloatArray) -> ExactDraws:
-    """Read off draws (D, chains, K)."""
+    """Summarise samples (D, chains, K)."""
     draws, chains, _ = counts.shape
     means = prior.updated(counts).mean
     within = means.var(axis=0, ddof=1).mean(axis=0)
     between = means.mean(axis=0).var(axis=0, ddof=1)
     total = within * (draws - 1) / draws + between
-    one = np.ones_like(total)  # where all draws agree there is nothing to learn from more of them
+    one = np.ones_like(total)  # if all samples are equal, more samples add nothing
     rhat = np.sqrt(np.divide(total, within, out=one.copy(), where=within > 0))
     effective = chains * np.divide(total, between, out=draws * one, where=between > 0)
     flat = counts.reshape(draws * chains, -1)
@@ -137,10 +138,10 @@ def _draws(prior: Dirichlets, counts: FloatArray) -> ExactDraws:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """Variables (G,) that share no clique: how many values the others in their cliques take, and their own states.
+    """Variables (G,) that share no clique: the number of values of the rest of their cliques, and their own states.
 
-    `cells` are the places in all tables that a record with these values is counted in, (first + value * states + own,
-    T); short lists end in the place that counts nothing.
+    `cells` are the indices, in all tables, of the cells that count a record with these values, (first + value * states
+    + own, T). Short lists are padded with the index that counts nothing.
     """
 
     values: IntArray
@@ -155,9 +156,9 @@ class _Moves:
 
 @dataclass(frozen=True, eq=False)
 class _CellChains:
-    """All tables on one axis: the network's cells (K,), its rows (m,), cliques, separators, and a place for nothing.
+    """All tables on one axis: the network's cells (K,), its rows (m,), cliques, separators, and an unused index.
 
-    Their logarithm is sum of sign * lnGamma(N + shift) - rate * |N - released|.
+    The log probability is the sum of sign * lnGamma(N + shift) - rate * |N - released|.
     """
 
     prior: Dirichlets
@@ -167,7 +168,7 @@ class _CellChains:
 
     @cached_property
     def cliques(self) -> list[tuple[int, ...]]:
-        """Of the moral graph with chords."""
+        """The cliques of the triangulated moral graph."""
         network = self.prior.network
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(len(network.names)))
@@ -178,7 +179,7 @@ class _CellChains:
 
     @cached_property
     def separators(self) -> list[tuple[int, ...]]:
-        """What neighbours in the junction tree share; an empty one has n records and never changes."""
+        """The nodes that neighbours in the junction tree share; an empty separator has n records and never changes."""
         graph: nx.Graph[int] = nx.Graph()
         for first, second in combinations(range(len(self.cliques)), 2):
             if shared := set(self.cliques[first]) & set(self.cliques[second]):
@@ -193,13 +194,13 @@ class _CellChains:
 
     @cached_property
     def _starts(self) -> IntArray:
-        """Where the tables begin, and after the last the place that counts nothing."""
+        """The first index of every table, and then the index that counts nothing."""
         cards = self.prior.network.cards
         return np.concatenate(([0], np.cumsum([cards[list(nodes)].prod() for nodes in self._nodes]))).astype(np.int64)
 
     @cached_property
     def _law(self) -> FloatArray:
-        """Sign, shift, rate and released number of every place: (4, places)."""
+        """Sign, shift, rate and released number of every index: (4, places)."""
         network, size = self.prior.network, int(self._starts[-1]) + 1
         cells, rows, families = network.cell_count, network.row_count, len(network.families)
         cliques, separators = self._starts[2 * families], self._starts[2 * families + len(self.cliques)]
@@ -212,7 +213,7 @@ class _CellChains:
         return law
 
     def drawn(self, cpts: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray | None]:
-        """Begin with n records of each of some CPTs (chains, K); yield counts (chains, K) after a sweep, else None."""
+        """Start with n records sampled from each CPT (chains, K); yield counts (chains, K) after a sweep, else None."""
         tables = self.tables_of(cpts, rng)
         values = self.values(tables, np.arange(tables.shape[1]))
         while True:
@@ -223,16 +224,16 @@ class _CellChains:
             yield tables[:, : self.prior.network.cell_count]
 
     def values(self, tables: FloatArray, places: IntArray) -> FloatArray:
-        """The parts of the logarithm at some places, from what is counted there."""
+        """The terms of the log probability at some indices, from the counts there."""
         sign, shift, rate, released = self._law[:, places]
         return np.asarray(sign * special.gammaln(tables + shift) - rate * np.abs(tables - released))
 
     def tables_of(self, cpts: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return tables (chains, places) of n records drawn from each of some CPTs (chains, K)."""
+        """Return tables (chains, places) of n records sampled from each CPT (chains, K)."""
         network, chains = self.prior.network, len(cpts)
         joint = np.ones((chains, *(1 for _ in network.names)))
         for node, family in enumerate(network.families):
-            # Axes in the network's order, of length 1 for nodes outside of the family.
+            # Axes in the network's order, of length 1 for nodes outside the family.
             table = network.table(cpts, node).reshape(chains, *network.cards[list(family)])
             table = table.transpose(0, *(1 + np.argsort(family)))
             lengths = [int(card) if other in family else 1 for other, card in enumerate(network.cards)]
@@ -245,14 +246,14 @@ class _CellChains:
 
     @staticmethod
     def _margin(drawn: FloatArray, nodes: tuple[int, ...]) -> FloatArray:
-        """The table (chains, cells) of some nodes, in their order, from those of all."""
+        """The table (chains, cells) of some nodes, in their order, from the table of all nodes."""
         others = tuple(1 + node for node in range(drawn.ndim - 1) if node not in nodes)
         margin = drawn.sum(axis=others).transpose(0, *(1 + np.argsort(np.argsort(nodes))))
         return np.asarray(margin.reshape(len(drawn), -1))
 
     @cached_property
     def groups(self) -> list[_Moves]:
-        """All variables that can move, in groups of those that share no clique."""
+        """All variables that can move, in groups that share no clique."""
         near: nx.Graph[int] = nx.Graph()
         near.add_nodes_from(int(node) for node in np.flatnonzero(self.prior.network.cards > 1))
         for clique in self.cliques:
@@ -276,7 +277,7 @@ class _CellChains:
         return _Moves(sizes // states, states, first, np.concatenate(padded))
 
     def _cells(self, variable: int) -> IntArray:
-        """Where records are counted by the values in all cliques of a variable, its own the last: (values, T)."""
+        """The indices that count records by the values in a variable's cliques, its own value last: (values, T)."""
         cards = self.prior.network.cards
         beside = sorted(set().union(*(clique for clique in self.cliques if variable in clique)) - {variable})
         order = [*beside, variable]
@@ -292,13 +293,13 @@ class _CellChains:
         )
 
     def move(self, moves: _Moves, tables: FloatArray, values: FloatArray, rng: np.random.Generator) -> None:
-        """Try one move of every variable of a group in every chain; changes tables and values (chains, places)."""
+        """Propose one move of every variable of a group in every chain; changes tables and values (chains, places)."""
         shape = len(tables), len(moves.values)
         others, own, step, size, luck = rng.random((5, *shape))
         now = (own * moves.states).astype(np.int64)
         then = (now + 1 + (step * (moves.states - 1)).astype(np.int64)) % moves.states
         at = moves.first + (others * moves.values).astype(np.int64) * moves.states
-        records = np.floor(np.exp(size * np.log(self.n + 1)))[..., None]  # as likely few as many
+        records = np.floor(np.exp(size * np.log(self.n + 1)))[..., None]  # log-uniform
         left, entered = moves.cells[at + now], moves.cells[at + then]
         places = np.concatenate((left, entered), axis=-1)
         counts_something = places < self._starts[-1]

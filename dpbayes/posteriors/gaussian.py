@@ -1,17 +1,18 @@
-"""The posterior of regression weights, and exact draws from it inside a ball. [Zhang16] Appendix D, Lemma D.1.
+"""The posterior of regression weights, and exact sampling of it inside a ball. [Zhang16] Appendix D, Lemma D.1.
 
-A Gaussian N(mu, P^-1) cut to ||w|| <= B is drawn by rejection that stays quick where the ball holds next to nothing of
-the Gaussian. For any lambda >= 0 and every w in the ball
+A Gaussian N(mu, P^-1) truncated to ||w|| <= B is sampled by rejection, which is fast even if the ball contains almost
+none of the Gaussian's mass. For any lambda >= 0 and every w in the ball
 
     exp(-(w - mu)'P(w - mu)/2) <= exp(-(w - mu)'P(w - mu)/2 + lambda (B^2 - ||w||^2)/2),
 
-and the right side is a Gaussian with precision P + lambda I whose mean m solves (P + lambda I) m = P mu. A proposal
-from it is kept with probability exp(-lambda (B^2 - ||w||^2)/2) if it is inside, and never outside. What is kept follows
-the cut Gaussian exactly, whatever lambda is: no Markov chain, no fallback. lambda only sets the pace. It is chosen so
-that E||w||^2 = B^2 under the proposal, or 0 where P alone gives no more than that. Roughly one proposal in
-sqrt(2 pi (d/2 + lambda B^2)) is then kept, or more, and lambda B^2 <= d + B ||P mu||.
+and the right side is proportional to a Gaussian with precision P + lambda I, whose mean m solves (P + lambda I) m = P
+mu. A proposal from this Gaussian is accepted with probability exp(-lambda (B^2 - ||w||^2)/2) inside the ball, and never
+outside. Accepted proposals follow the truncated Gaussian exactly for every lambda, without a Markov chain or a
+fallback. lambda determines only the acceptance rate. It is chosen so that E||w||^2 = B^2 under the proposal, or 0 if
+E||w||^2 is at most B^2 without it. At least about one proposal in sqrt(2 pi (d/2 + lambda B^2)) is then accepted, and
+lambda B^2 <= d + B ||P mu||.
 
-The number of proposals depends on the data, and so does the run time. That is a side channel outside the guarantee.
+The number of proposals depends on the data, and so does the run time. This side channel is outside the guarantee.
 """
 
 import math
@@ -28,15 +29,15 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments
 
 _BLOCK = 1 << 18
-"""Coordinates proposed at a time."""
+"""The number of coordinates in one batch of proposals."""
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """N(mu, P^-1), kept in the principal axes V of its precision: P = V diag(precisions) V', V' P mu = shifts.
+    """N(mu, P^-1) in the principal axes V of its precision: P = V diag(precisions) V', V' P mu = shifts.
 
-    `axes` (..., d, d) holds the axes as columns, `precisions` (..., d) is positive, `shifts` (..., d); the batch axes
-    broadcast. Errors: InputError for other shapes, and precisions that are not positive and finite.
+    `axes` (..., d, d) has the axes as columns, `precisions` (..., d) is positive, and `shifts` has shape (..., d); the
+    batch axes broadcast. Errors: InputError for other shapes, and for precisions that are not positive and finite.
     """
 
     axes: FloatArray
@@ -69,16 +70,16 @@ class Gaussian:
         return (self.axes * self.precisions[..., None, :]) @ self.axes.swapaxes(-1, -2)
 
     def sample(self, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
-        """Draw from the whole Gaussian: (*size, ..., d)."""
+        """Sample from the Gaussian without truncation: (*size, ..., d)."""
         noise = rng.standard_normal((*size, *self.batch, self.d)) / np.sqrt(self.precisions)
         return np.einsum("...ij,...j->...i", self.axes, self.shifts / self.precisions + noise)
 
 
 def weights_posterior(moments: Moments, *, prior_precision: ArrayLike, noise_variance: ArrayLike) -> Gaussian:
-    """Return N(mu_n, P^-1): P = X'X/sigma^2 + b I and P mu_n = X'y/sigma^2, before any cut. [Zhang16] Lemma D.1.
+    """Return N(mu_n, P^-1): P = X'X/sigma^2 + b I and P mu_n = X'y/sigma^2, without truncation. [Zhang16] Lemma D.1.
 
-    `prior_precision` b and `noise_variance` sigma^2 broadcast against the moments' batch. The axes are those of X'X,
-    so P keeps its digits where b is tiny. Errors: InputError unless both are positive and finite.
+    `prior_precision` b and `noise_variance` sigma^2 broadcast against the moments' batch. The axes are those of X'X, so
+    P is accurate even if b is tiny. Errors: InputError unless both are positive and finite.
     """
     b, variance = _positive("The prior precision", prior_precision), _positive("The noise variance", noise_variance)
     spread, axes = np.linalg.eigh(moments.gram)
@@ -87,12 +88,12 @@ def weights_posterior(moments: Moments, *, prior_precision: ArrayLike, noise_var
     return Gaussian(axes, precisions, shifts)
 
 
-# Draws inside the ball
+# Sampling inside the ball
 
 
 @dataclass(frozen=True, eq=False)
 class _Proposals:
-    """For J posteriors: lambda (J,), B^2 (J,), and what to propose from in principal axes, mean and sd (J, d)."""
+    """For J posteriors: lambda (J,), B^2 (J,), and the mean and sd (J, d) of the proposals in principal axes."""
 
     tilt: FloatArray
     limit: FloatArray
@@ -100,7 +101,7 @@ class _Proposals:
     sd: FloatArray
 
     def draw(self, rng: np.random.Generator, which: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return proposals (k, d) for the posteriors `which` (k,), and how far ||w||^2 falls short of B^2 (k,)."""
+        """Return proposals (k, d) for the posteriors `which` (k,), and B^2 - ||w||^2 (k,)."""
         points = rng.standard_normal((len(which), self.mean.shape[1]))
         points *= self.sd[which]
         points += self.mean[which]
@@ -108,7 +109,7 @@ class _Proposals:
 
 
 def tilt(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
-    """Return the lambda >= 0 of the module's text: (...). `radius` B broadcasts against the batch."""
+    """Return the lambda >= 0 of the module docstring: (...). `radius` B broadcasts against the batch."""
     limit = _radius(radius) ** 2
     squares = (gaussian.shifts**2).sum(axis=-1)
     d, precisions = gaussian.d, gaussian.precisions
@@ -125,9 +126,10 @@ def tilt(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
 def sample_in_ball(
     gaussian: Gaussian, radius: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> FloatArray:
-    """Draw from the Gaussian cut to ||w|| <= radius, exactly: (*size, ..., d). `radius` broadcasts against the batch.
+    """Sample the Gaussian truncated to ||w|| <= radius exactly: (*size, ..., d). `radius` broadcasts with the batch.
 
-    The run time depends on the posterior, hence on the data. Errors: InputError unless radii are positive and finite.
+    The run time depends on the posterior and therefore on the data. Errors: InputError unless radii are positive and
+    finite.
     """
     batch = np.broadcast_shapes(gaussian.batch, np.shape(radius))
     drawn = _accepted(_proposals(gaussian, radius), rng, math.prod(size))
@@ -148,12 +150,12 @@ def _proposals(gaussian: Gaussian, radius: ArrayLike) -> _Proposals:
 
 
 def _accepted(source: _Proposals, rng: np.random.Generator, wanted: int) -> FloatArray:
-    """Return the first `wanted` kept proposals of each of the J posteriors: (J, wanted, d)."""
+    """Return the first `wanted` accepted proposals of each of the J posteriors: (J, wanted, d)."""
     count, d = source.mean.shape
     accepted = np.empty((count, wanted, d))
     kept, tried = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     while np.any(missing := np.maximum(wanted - kept, 0)):
-        # One in (tried + 2)/(kept + 1) has been kept so far; a few more than needed save a round.
+        # One in (tried + 2)/(kept + 1) has been accepted so far; a few extra proposals avoid another round.
         attempts = np.ceil(1.1 * missing * (tried + 2) / (kept + 1)) + 8
         most = max(1, _BLOCK // (d * np.count_nonzero(missing)))
         attempts = np.where(missing, np.minimum(attempts, most), 0).astype(np.int64)
@@ -198,8 +200,9 @@ def log_interval_mass(precision: ArrayLike, shift: ArrayLike, half_width: ArrayL
 def log_ball_mass(gaussian: Gaussian, radius: ArrayLike) -> FloatArray:
     """Return ln of the integral of exp(-w'Pw/2 + (P mu)'w) over ||w|| <= radius, for one or two dimensions: (...).
 
-    In two, w = B sin(phi) along one principal axis, and the chord across it is integrated by `log_interval_mass`. The
-    integrand has one peak, since it is log-concave in w. Errors: InputError for more dimensions.
+    In two dimensions, w = B sin(phi) along one principal axis, and `log_interval_mass` integrates over the
+    perpendicular chord. The integrand has one peak, because it is log-concave in w. Errors: InputError for more
+    dimensions.
     """
     bound, p, h = _radius(radius), gaussian.precisions, gaussian.shifts
     if gaussian.d > 2:

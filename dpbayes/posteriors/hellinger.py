@@ -1,7 +1,7 @@
-"""The Hellinger score of [Notes]: distances between all posteriors that n throws of an m-sided die can lead to.
+"""The Hellinger score of [Notes]: distances between all possible posteriors of n throws of an m-sided die.
 
-Candidates are the distinct posteriors, not one per table: C(n + m - 1, m - 1) of them ([Notes] Section 2.1 counts
-n + 1, which is m = 2). All have the same total, so that
+Candidates are the C(n + m - 1, m - 1) distinct posteriors, not one for each table. [Notes] Section 2.1 states n + 1,
+which is correct for m = 2. All have the same total, so that
 
     ln BC(x, r) = sum_k dip(a_k, x_k, r_k),   dip(a, i, j) = ln Gamma(a + (i+j)/2) - [ln Gamma(a+i) + ln Gamma(a+j)]/2
 
@@ -25,7 +25,7 @@ from dpbayes.posteriors.divergence import STIRLING
 
 MOST_THROWS, MOST_SIDES = 10**9, 1000
 MOST_PAIRED = 3000
-"""Most candidates for which all pairs are kept at once."""
+"""The largest number of candidates for which all pairs are stored."""
 
 _SHIFT = 9.0
 """Arguments are raised to at least this before Stirling's series is used."""
@@ -33,9 +33,9 @@ _SHIFT = 9.0
 
 @dataclass(frozen=True)
 class Die:
-    """What is public: the Dirichlet prior of every side, and the number of throws n.
+    """The public description of a die: the Dirichlet prior of every side, and the number of throws n.
 
-    Errors: InputError for fewer than two sides, priors that are not positive and n that is no whole number.
+    Errors: InputError for fewer than two sides, priors that are not positive, and an n that is not an integer.
     """
 
     prior: tuple[float, ...]
@@ -72,7 +72,7 @@ class Die:
         return _largest_step(up, down, [self.candidates[:, k] > 0 for k in range(self.sides)])
 
     def require_listable(self, most: int = MOST_CANDIDATES) -> None:
-        """Refuse dice with more than `most` candidates, in a sentence that says what to change."""
+        """Refuse dice with more than `most` candidates, with a sentence on what to change."""
         require_listable(self.n, sides=self.sides, most=most)
 
     def checked(self, counts: ArrayLike) -> IntArray:
@@ -92,8 +92,8 @@ class Die:
 def loggamma_dip(prior: float, *, first: ArrayLike, second: ArrayLike) -> FloatArray:
     """Return dip(a, i, j) <= 0 for counts i, j >= 0, elementwise, without cancellation up to counts of 10^9.
 
-    With s the midpoint, h half the gap and t = h/s it is -1/2 [(s - 1/2) ln(1 - t^2) + 2 h atanh t] plus Stirling
-    tails. The gap is taken between the counts, so that rounding of a + i does not enter it.
+    With the midpoint s, half the gap h and t = h/s, the dip is -1/2 [(s - 1/2) ln(1 - t^2) + 2 h atanh t] plus Stirling
+    tails. The gap is the difference of the counts, so it has no rounding error of a + i.
     """
     first, second = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
     low, high = prior + np.minimum(first, second), prior + np.maximum(first, second)
@@ -131,7 +131,7 @@ def _log_steps(prior: float, counts: IntArray) -> FloatArray:
 
 
 def _per_prior(die: Die, tables: Sequence[FloatArray]) -> list[FloatArray]:
-    """One table for every side, from one for every distinct prior in ascending order."""
+    """One table for every side, from one table for every distinct prior in ascending order."""
     table_of = dict(zip(sorted(set(die.prior)), tables, strict=True))
     return [table_of[a] for a in die.prior]
 
@@ -140,7 +140,7 @@ def _per_prior(die: Die, tables: Sequence[FloatArray]) -> list[FloatArray]:
 
 
 def hellinger_between(die: Die, *, first: ArrayLike, second: ArrayLike) -> FloatArray:
-    """Return H = sqrt(1 - BC) between the posteriors of counts (..., m) of equal totals, whole or not: (...)."""
+    """Return H = sqrt(1 - BC) between the posteriors of counts (..., m) with equal totals, integers or not: (...)."""
     first, second = np.asarray(first), np.asarray(second)
     log_bc = sum(loggamma_dip(a, first=first[..., k], second=second[..., k]) for k, a in enumerate(die.prior))
     return _distance(np.asarray(log_bc))
@@ -156,7 +156,7 @@ def distances(die: Die, *, counts: ArrayLike) -> FloatArray:
 
 
 def all_distances(die: Die) -> FloatArray:
-    """Return H between all candidates: (R, R). Errors: InputError when there are more than MOST_PAIRED."""
+    """Return H between all candidates: (R, R). Errors: InputError for more than MOST_PAIRED candidates."""
     die.require_listable(MOST_PAIRED)
     every = np.arange(die.n + 1)
     tables = [loggamma_dip(a, first=every[:, None], second=every) for a in sorted(set(die.prior))]
@@ -175,10 +175,11 @@ def _distance(log_bc: FloatArray) -> FloatArray:
 
 
 def neighbours_up_to_symmetry(die: Die) -> IntArray:
-    """Return the places of ordered pairs that differ in one replaced throw, one of each kind: (N, 2).
+    """Return the indices of ordered pairs that differ in one replaced throw, one of each kind: (N, 2).
 
-    A permutation of sides of equal prior maps candidates to candidates, neighbours to neighbours, and leaves every
-    distance as it is. So one pair of a giving and a taking side stands for all that have the same two priors.
+    A permutation of sides with equal priors maps candidates to candidates and neighbours to neighbours, and preserves
+    every distance. One pair of sides, the old and the new side of the throw, therefore represents all pairs with the
+    same two priors.
     """
     kinds: dict[tuple[float, float], tuple[int, int]] = {}
     for giver in range(die.sides):
@@ -194,10 +195,10 @@ def neighbours_up_to_symmetry(die: Die) -> IntArray:
 
 
 def global_sensitivity(die: Die) -> float:
-    """Return the largest H between neighbours, which is how far one record can move any score. [Notes] Section 2.1.
+    """Return the largest H between neighbours, the largest change of any score by one record. [Notes] Section 2.1.
 
-    m >= 3: sqrt(1 - min_{i != j} g(a_i) g(a_j)), whatever n >= 1: all but one record lie on a third side. m = 2: one
-    of the two sides holds the other n - 1 records. No enumeration. Zero when n = 0.
+    For m >= 3 it is sqrt(1 - min_{i != j} g(a_i) g(a_j)) for every n >= 1: the other n - 1 records are on a third side.
+    For m = 2 the other n - 1 records are on one of the two sides. No enumeration is needed. The value is 0 for n = 0.
     """
     if die.n == 0:
         return 0.0
@@ -228,7 +229,7 @@ def _largest_step(up: list[FloatArray], down: list[FloatArray], movable: list[Bo
 
 
 def smoothing_rate(die: Die, *, epsilon: float, delta: float) -> float:
-    """Return beta = ln(1 + epsilon / (2 ln(2|R|/delta))). [Notes] Section 2.3.1, which prints n + 1 for |R|."""
+    """Return beta = ln(1 + epsilon / (2 ln(2|R|/delta))). [Notes] Section 2.3.1 has n + 1 for |R|."""
     return math.log1p(epsilon / (2 * (math.log(die.size) + math.log(2 / delta))))
 
 
@@ -243,13 +244,13 @@ def smooth_sensitivity(die: Die, *, counts: ArrayLike, beta: float) -> float:
 def smooth_sensitivities(die: Die, *, beta: float) -> FloatArray:
     """Return S_beta at every candidate, (R,), in O(m^2 |R|).
 
-    Every difference of two tables is a set of shifts, at most one for each pair of sides, and on the way no count
-    leaves the range between its ends; so one sweep along each pair of sides, there and back, is exact.
+    The difference of two tables is a set of shifts, at most one for each pair of sides, and each intermediate count
+    lies between its first and last value. One sweep along each pair of sides, in both directions, is therefore exact.
     """
     smooth = die.local_sensitivities.copy()
     if die.n == 0:
         return smooth
-    if die.sides == 2:  # the candidates are one line: reach twice as far in every step
+    if die.sides == 2:  # the candidates form one line: double the reach in every step
         far = 1
         while far < len(smooth):
             decay, before = np.exp(-beta * far), smooth.copy()
@@ -278,10 +279,10 @@ def _sweep(smooth: FloatArray, listed: IntArray, giver: int, taker: int, decay: 
 
 
 def log_weights(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:
-    """Return -epsilon H / (2 sensitivity) for H (..., R): ln P[r] up to a constant of each row, and 0 at its largest.
+    """Return -epsilon H / (2 sensitivity) for H (..., R): ln P[r] up to a constant of each row, with maximum 0.
 
-    `sensitivity` is a number, or one for every row. Where it is zero there is one candidate only. A neighbour at the
-    distance of the sensitivity itself has exactly -epsilon/2, so that what is tiny beside it can be told.
+    `sensitivity` is one number, or one for every row. If it is zero, there is only one candidate. A neighbour whose
+    distance equals the sensitivity has exactly -epsilon/2, so that small differences from this value are resolved.
     """
     scale = np.asarray(sensitivity, dtype=np.float64)[..., None]
     steps = np.zeros(np.broadcast_shapes(distance.shape, scale.shape))
@@ -298,9 +299,10 @@ def log_pmf(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatA
 def smooth_guarantee(die: Die, *, epsilon: float, delta: float) -> float:
     """Return epsilon' such that the mechanism with noise 2 S_beta(x) is proved (epsilon', delta/2)-private.
 
-    With q = e^-beta it is max(3/2 epsilon, epsilon + ln(e^(epsilon q / 2) + |R|^(1-q) (delta/2)^q)). On the event
-    H(x, r) <= S(x) / (e^beta - 1), whose complement has probability at most delta/2, scores change by epsilon/2 for
-    the distance and by epsilon/2 for S, the normaliser by the rest (Hoelder's inequality off the event).
+    With q = e^-beta it is max(3/2 epsilon, epsilon + ln(e^(epsilon q / 2) + |R|^(1-q) (delta/2)^q)). On the event H(x,
+    r) <= S(x) / (e^beta - 1), whose complement has probability at most delta/2, the distance changes scores by
+    epsilon/2, and so does S. The remaining term is the change of the normaliser, by Hoelder's inequality outside the
+    event.
     """
     q = math.exp(-smoothing_rate(die, epsilon=epsilon, delta=delta))
     normaliser = np.logaddexp(epsilon * q / 2, (1 - q) * math.log(die.size) + q * math.log(delta / 2))

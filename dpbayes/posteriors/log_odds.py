@@ -32,9 +32,9 @@ class LogOdds:
 def log_odds_rule(a: ArrayLike, b: ArrayLike, bound: ArrayLike = math.inf) -> LogOdds:
     """Return the rule for broadcast a, b > 0 and bound > 0, infinite for no trimming.
 
-    Unlike `dpbayes.posteriors.trimmed.log_mass` it takes an array of bounds. Gauss-Legendre panels around the mode,
-    narrow near it, out to where the density is exp(-45) of its largest value; error about 1e-11 of the expectation's
-    scale.
+    Unlike `dpbayes.posteriors.trimmed.log_mass`, the function takes an array of bounds. Gauss-Legendre panels around
+    the mode, narrower near it, extend to the points where the density is exp(-45) of its maximum. The error is about
+    1e-11 of the expectation's scale.
     """
     a, b, bound = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, b, bound)))
     mode = np.clip(np.log(a) - np.log(b), -bound, bound)

@@ -1,4 +1,4 @@
-"""What the recipient knows of the noise: its law is public, and only its draw is not."""
+"""The recipient's model of the noise: the distribution is public, and only the sample is secret."""
 
 import enum
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ from dpbayes.model.network import Network
 
 
 class Reading(enum.Enum):
-    """How a recipient reads released tables."""
+    """The way in which a recipient reads released tables."""
 
     NOISE_AWARE = "knows of the noise"
     AS_REAL = "takes counts as real"
 
     @property
     def label(self) -> str:
-        """The name of this reading on a page; links and documents keep the value."""
+        """The name of this reading on a page; links and documents use the value."""
         return "noise-aware" if self is Reading.NOISE_AWARE else "naive"
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseModel:
-    """The noise of released tables (..., K), clipped to [0, n] or not, as the residuals of the tables have it.
+    """The noise of released tables (..., K), clipped to [0, n] or not, in terms of the residuals of the tables.
 
-    `variances` (M,) is that of every number of each residual of `Residuals.consistent`, in squared counts; noise has
-    mean zero. Where independent Laplace noise, of real or of whole numbers, was added to every cell, `scale` is its b
-    and `sd` its standard deviation; where cells were not noised each by itself both are 0.
+    `variances` (M,) is the variance of every number of each residual of `Residuals.consistent`, in squared counts; the
+    noise has mean zero. If independent Laplace noise, real-valued or integer, was added to every cell, `scale` is its b
+    and `sd` its standard deviation. Otherwise both are 0.
     """
 
     network: Network
@@ -46,7 +46,7 @@ class NoiseModel:
 
     @property
     def description(self) -> dict[str, str | float]:
-        """What a file says of the noise: its law and scale, or where it is on other numbers that it is counted so."""
+        """The description of the noise in a file: its distribution and scale, or the variances of the residuals."""
         if self.scale:
             return {
                 "law": "independent Laplace noise in every cell",
@@ -67,14 +67,14 @@ class NoiseModel:
 
     @classmethod
     def gaussian_cells(cls, network: Network, *, sd: float) -> "NoiseModel":
-        """Return the model of Gaussian noise in every cell, not clipped: least squares lose nothing of it."""
+        """Return the model of Gaussian noise in every cell, not clipped; least squares preserve all its information."""
         return cls(network, sd**2 * network.residuals.of_unit_cells)
 
     @classmethod
     def coefficients(cls, network: Network, *, variances: FloatArray) -> "NoiseModel":
-        """Return the model of independent noise on integer Walsh coefficients with these variances (M,); n is known.
+        """Return the model of independent noise on integer Walsh coefficients with these variances (M,); n is public.
 
-        The residual of a set of k binary nodes is the coefficient over 2^(k/2).
+        The residual of a set of k binary nodes is the coefficient divided by 2^(k/2).
         """
         sizes = np.array([member.bit_count() for member in network.closure.members])
         return cls(network, np.where(sizes > 0, variances / 2.0**sizes, 0.0))

@@ -1,18 +1,18 @@
-"""Distribution functions of trimmed Betas by quadrature: a polynomial on each of some panels around the mode.
+"""Distribution functions of trimmed Betas by quadrature, with a polynomial on each of several panels around the mode.
 
 On the scale of log-odds z = ln(theta / (1 - theta)) the density of Beta(a, b) is log-concave for all a, b > 0,
 
     g(z) = a ln s(z) + b ln s(-z),    s(z) = 1 / (1 + exp(-z)),
 
-so its largest value inside the interval is at m, the mode ln(a/b) moved to the interval's nearer end if it lies
-outside. All densities are taken relative to that at m, as exp(-drop(z - m)), where with n = a + b and p = s(m)
+so its maximum inside the interval is at m: the mode ln(a/b), or the nearer end of the interval if the mode is outside.
+Densities are computed relative to the density at m, as exp(-drop(z - m)), where with n = a + b and p = s(m)
 
     drop(d) = n [ln(1 + p (exp(d) - 1)) - p d] - d [a - n p] >= 0,
 
-which is evaluated without cancellation: an interval that holds none of the distribution's bulk is as easy as any other.
-The stretch where drop <= DEPTH = 40 is cut into panels, a 12-point Gauss-Legendre rule gives each panel's mass, and the
-polynomial through its nodes, integrated, gives the distribution function inside it. By concavity the part left out is
-at most exp(-DEPTH) / (1 - exp(-DEPTH)) < 5e-18 of the whole.
+which is evaluated without cancellation, even for an interval that contains almost none of the mass. The range with drop
+<= DEPTH = 40 is divided into panels. A 12-point Gauss-Legendre rule gives each panel's mass, and the integral of the
+polynomial through its nodes gives the distribution function inside the panel. By concavity, the omitted mass is at most
+exp(-DEPTH) / (1 - exp(-DEPTH)) < 5e-18 of the total.
 """
 
 import math
@@ -28,10 +28,10 @@ from dpbayes.posteriors.divergence import expm1_excess, log1p_excess
 
 _NODES = 12
 _EVEN, _ARC = 16, 12
-"""Panels on either side of m that are even in z, and even in arcsin(sqrt(theta)), on which Beta laws are alike."""
+"""Panels on each side of m that are even in z, and even in arcsin(sqrt(theta)), a scale that suits Betas."""
 
 _HALVINGS = 14
-"""Of the logarithm of a ratio below 1e13, which leaves less than 0.2%."""
+"""Halvings of the logarithm of a ratio below 1e13, which leave an error below 0.2%."""
 
 _NEWTON = 3
 _BELOW_ONE = 1 - 2.0**-53
@@ -44,9 +44,9 @@ class Panels:
     flipped: BoolArray
     mode: FloatArray
     edges: FloatArray
-    """(R, P + 1), as distances from m."""
+    """(R, P + 1): distances from m."""
     slopes: FloatArray
-    """(R, P): how much the log density rises across a panel."""
+    """(R, P): the increase of the log density across a panel."""
     levels: FloatArray
     """(R, P + 1): the distribution function at the edges."""
     polynomials: FloatArray
@@ -54,7 +54,7 @@ class Panels:
     log_mass: FloatArray
 
     def inverse(self, u: FloatArray, row: IntArray) -> FloatArray:
-        """Return the quantiles (draws, n) at levels u (draws, n) of the distributions at some places (n,) of the R."""
+        """Return the quantiles (draws, n) at levels u (draws, n) of the distributions with these indices (n,)."""
         flipped = self.flipped[row]
         u = np.minimum(np.where(flipped, 1 - u, u), _BELOW_ONE)
         panel = self._panel_of(u, row)
@@ -69,11 +69,11 @@ class Panels:
         return np.where(flipped, -z, z)
 
     def _panel_of(self, u: FloatArray, row: IntArray) -> IntArray:
-        """Find the last panel whose left level is at most u, by bisection: its right level is then above u."""
+        """Return the last panel whose left level is at most u, by bisection; its right level is then above u."""
         return last_reached(self.levels[:, :-1], u, row)
 
     def _invert_within(self, share: FloatArray, cell: IntArray) -> FloatArray:
-        # A log density that is straight across the panel gives the first guess; three Newton steps are then plenty.
+        # A log density that is linear across the panel gives the initial value; three Newton steps then suffice.
         slope = self.slopes.ravel()[cell]
         x = 2 * np.log1p(share * np.expm1(slope)) / slope - 1
         coefficients = self.polynomials.reshape(_NODES + 1, -1)
@@ -113,20 +113,20 @@ def panels_of(a: FloatArray, b: FloatArray, low: float, high: float) -> Panels:
     levels /= total[:, None]
     polynomials = np.moveaxis((legendre / (2 * legendre[..., :1])) @ _TO_INTEGRAL, -1, 0)
     slopes = -np.diff(curve.drop(edges))
-    slopes = np.where(np.abs(slopes) < 1e-6, 1e-6, slopes)  # a first guess needs no more, and must not divide by 0
+    slopes = np.where(np.abs(slopes) < 1e-6, 1e-6, slopes)  # sufficient for an initial value, and avoids division by 0
     log_mass = a * special.log_expit(mode) + b * special.log_expit(-mode) + np.log(total)
     return Panels(flipped, mode, edges, slopes, levels, np.ascontiguousarray(polynomials), log_mass)
 
 
 class _DensityDrop:
-    """The log densities' drop from their value at m, for R distributions with m <= 0."""
+    """The decrease of the log densities from their value at m, for R distributions with m <= 0."""
 
     def __init__(self, mode: FloatArray, a: FloatArray, b: FloatArray, *, inside: BoolArray) -> None:
         self.mode, self.total, self.p = mode, a + b, special.expit(mode)
         self.slope = np.where(inside, 0.0, a * special.expit(-mode) - b * self.p)
 
     def drop(self, d: FloatArray) -> FloatArray:
-        """Return the drop at distances d (R, ...) from m."""
+        """Return the decrease at distances d (R, ...) from m."""
         across = (slice(None), *(None,) * (d.ndim - 1))
         p, mode = self.p[across], self.mode[across]
         near = np.abs(d) < 1
@@ -136,12 +136,12 @@ class _DensityDrop:
         return self.total[across] * np.where(near, close, far) - self.slope[across] * d
 
     def extent(self, limit: FloatArray) -> FloatArray:
-        """Return how far from m to go on each side: to DEPTH, or to the interval's ends at signed distances (R, 2).
+        """Return the extent on each side of m: to DEPTH, or to the interval's ends at signed distances (R, 2).
 
-        A little further than DEPTH does no harm, so that few halvings of the ratio of two bounds are enough.
+        The extent may slightly exceed DEPTH, so a few halvings of the ratio of two bounds suffice.
         """
         far = np.abs(limit)
-        # The drop rises from m with `steep` and bends by at most total/4: nearer than this it cannot be DEPTH.
+        # The drop has slope `steep` at m and curvature at most total/4, so it cannot reach DEPTH closer than this.
         steep = np.abs(self.slope)[:, None]
         near = np.minimum(2 * DEPTH / (steep + np.sqrt(steep * steep + DEPTH * self.total[:, None] / 2)), far)
 
@@ -158,10 +158,11 @@ class _DensityDrop:
 
 
 def _breaks(curve: _DensityDrop, sign: int, extent: FloatArray, panels: int) -> FloatArray:
-    """Return rising distances from m, from 0 to `extent`: (R, panels of all three kinds).
+    """Return increasing distances from m, from 0 to `extent`: (R, panels of all three kinds).
 
-    Even steps in z resolve an exponential, even steps in arcsin(sqrt(theta)) a normal or a gamma law, and even steps in
-    asinh(z/pi) the poles of s at z = +-i pi. Any partition is valid; this one makes the polynomials accurate.
+    Even steps in z resolve an exponential distribution, even steps in arcsin(sqrt(theta)) a normal or gamma
+    distribution, and even steps in asinh(z/pi) the poles of s at z = +-i pi. Any partition is valid; with this one the
+    polynomials are accurate.
     """
     mode, end = curve.mode[:, None], (curve.mode + sign * extent)[:, None]
     even = extent[:, None] * _interior(_EVEN)

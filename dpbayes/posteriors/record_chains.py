@@ -1,16 +1,18 @@
-"""Markov chains over all records and theta, for noise so loud that a release says little of a table.
+"""Markov chains over all records and theta, for noise so large that a release determines little of a table.
 
-Given theta, records are independent, and theta given records is Dirichlet. A move takes a row of a node, and draws its
-theta anew given the records. Then it changes both together so that they keep their law before the release:
+Given theta, records are independent; given the records, theta is Dirichlet. A move selects a row of a node and samples
+its theta given the records. Then the move changes theta and the records together, in a way that preserves their joint
+prior distribution:
 
-- theta' is drawn as after c made-up records of theta, which leaves Dirichlet(alpha) as it is: a small step where c is
-  large, any theta where c = 0.
-- Of the row's records in state k a share max(0, 1 - theta'_k/theta_k) leaves, and enters states in proportion to
-  max(0, theta'_l - theta_l). What comes below the node is drawn anew for them.
+- theta' is sampled from the posterior of theta after c artificial records that are sampled from theta. This preserves
+  Dirichlet(alpha). The step is small for large c, and theta' is independent of theta for c = 0.
+- Of the row's records in state k, a share max(0, 1 - theta'_k/theta_k) leaves the state and enters states in proportion
+  to max(0, theta'_l - theta_l). The values of the descendants of the node are resampled for these records.
 
-What the release says decides alone whether the move is taken: exp(-|Y - N| / b) after it, over that before. A second
-move leaves theta and draws a share of the row's records anew. Chains that change theta with the records at fixed theta
-are stuck where the release says little of either (Papaspiliopoulos, Roberts and Skold 2007 on non-centred chains).
+The acceptance probability depends only on the likelihood of the release: exp(-|Y - N| / b) after the move, divided by
+its value before. A second move keeps theta and resamples a share of the row's records. Chains that alternate between
+theta and the records mix slowly if the release determines little of either (Papaspiliopoulos, Roberts and Skold 2007,
+on non-centred chains).
 """
 
 from collections.abc import Iterator
@@ -26,10 +28,10 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 
 @dataclass(frozen=True, eq=False)
 class _RowMove:
-    """A row to move: its node's states, the cells (r,) and the kinds of records (G L,) that have it.
+    """A row to move: its node's states, its cells (r,), and the kinds of records (G L,) in this row.
 
-    The kinds are sorted by what a move leaves, G values of all that is not below the node, and then by what it draws
-    anew: `states` (G L,) of the node, and in `drawn` (G L, D) the cells of all that is below it.
+    The kinds are sorted first by the G values that a move keeps (of all nodes except the node and its descendants), and
+    then by what it resamples: `states` (G L,) of the node, and in `drawn` (G L, D) the cells of its descendants.
     """
 
     cells: IntArray
@@ -41,7 +43,7 @@ class _RowMove:
 
 @dataclass(frozen=True, eq=False)
 class RecordChains:
-    """Chains of how many of n records are of each kind, given released tables (K,) with Laplace noise of scale b."""
+    """Chains of the numbers of records of each kind, given released tables (K,) with Laplace noise of scale b."""
 
     prior: Dirichlets
     scale: float
@@ -49,7 +51,7 @@ class RecordChains:
     n: int
 
     def drawn(self, cpts: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray | None]:
-        """Begin with n records of each of some CPTs (chains, K); yield counts (chains, K) after a sweep, else None."""
+        """Start with n records sampled from each CPT (chains, K); yield counts (chains, K) after a sweep, else None."""
         chance = np.ones((len(cpts), len(self._cells)))
         for cells in self._cells.T:
             chance *= cpts[:, cells]
@@ -82,7 +84,7 @@ class RecordChains:
     def _renewed(
         self, move: _RowMove, records: IntArray, counts: FloatArray, cpts: FloatArray, rng: np.random.Generator
     ) -> None:
-        """Draw a share of the row's records anew, as likely a small share as a large one."""
+        """Resample a share of the row's records; small and large shares are equally likely."""
         share = np.exp(-rng.random((len(records), 1)) * np.log(self.n + 1))
         entered = cpts[:, move.cells]
         self._tried(move, records, counts, cpts, (np.broadcast_to(share, entered.shape), entered), rng)
@@ -96,7 +98,7 @@ class RecordChains:
         shares: tuple[FloatArray, FloatArray],
         rng: np.random.Generator,
     ) -> FloatArray:
-        """Let shares (chains, r) leave the states of a row and enter others; return where that is taken (chains,)."""
+        """Propose state changes for shares (chains, r) of a row's records; return the accepting chains (chains,)."""
         left, entered = shares
         out = rng.binomial(records[:, move.kinds], left[:, move.states])
         chance = entered[:, move.states]
@@ -121,7 +123,7 @@ class RecordChains:
 
     @cached_property
     def _cells(self) -> IntArray:
-        """The cell of every node that a kind of record is counted in: (kinds, |I|)."""
+        """The cell of every node that counts a kind of record: (kinds, |I|)."""
         network = self.prior.network
         return np.stack(
             [
@@ -134,14 +136,14 @@ class RecordChains:
 
     @cached_property
     def _counted(self) -> FloatArray:
-        """1 in every cell that a kind of record is counted in: (kinds, K)."""
+        """1 in every cell that counts a kind of record: (kinds, K)."""
         counted = np.zeros((len(self._cells), self.prior.network.cell_count))
         np.put_along_axis(counted, self._cells, 1.0, axis=1)
         return counted
 
     @cached_property
     def _moves(self) -> list[_RowMove]:
-        """Every row of a node of several states, if there is a record to move."""
+        """Every row of a node with several states, if there is a record to move."""
         network = self.prior.network
         several = np.flatnonzero(network.cards[network.node_of_row] > 1)
         return [self._move(int(row)) for row in several] if self.n else []
@@ -159,8 +161,8 @@ class RecordChains:
 
 
 def _dirichlet(alpha: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw from Dirichlet laws (..., r), in log space: tiny parameters give no 0/0."""
-    # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the draw itself would underflow.
+    """Sample Dirichlet distributions (..., r) in log space, which avoids 0/0 for tiny parameters."""
+    # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the sample itself would underflow.
     logs = np.log(rng.standard_gamma(alpha + 1)) + np.log(rng.random(alpha.shape)) / alpha
     shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))

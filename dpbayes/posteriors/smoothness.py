@@ -1,10 +1,10 @@
-"""The smoothness calculus: how far one record can move a likelihood, and how rarely a prior lets it move further.
+"""The smoothness assumptions: bounds on the change of a likelihood by one record, and their prior probability.
 
-Distances between likelihoods are |ln p(x) - ln p(y)|. Assumption 1 asks for a constant L with
-|ln p(x) - ln p(y)| <= L rho(x, y) at every parameter; Assumption 2 for a constant c such that the prior gives the
-parameters without that L at most exp(-c L), for all L >= L0. A factor of the likelihood that the parameter does not
-enter cancels in the posterior, so both may be checked without it; and both hold for n independent records with the same
-constant, if distances add over records ([Dimitrakakis14] Lemma 1 prints L n and c/n, n times too weak).
+Distances between likelihoods are |ln p(x) - ln p(y)|. Assumption 1 requires a constant L with |ln p(x) - ln p(y)| <= L
+rho(x, y) at every parameter. Assumption 2 requires a constant c such that the prior mass of the parameters without
+constant L is at most exp(-c L), for all L >= L0. A factor of the likelihood without the parameter cancels in the
+posterior, so both assumptions may be checked without it. Both hold for n independent records with the same constant if
+distances add over records; [Dimitrakakis14] Lemma 1 states L n and c/n, which are n times too weak.
 """
 
 import math
@@ -21,7 +21,7 @@ from dpbayes.posteriors.divergence import expm1_excess, log1p_excess
 from dpbayes.posteriors.trimmed import log_mass_between
 
 _MOST = 1e12
-"""Largest rate, concentration or threshold taken."""
+"""The largest accepted rate, concentration or threshold."""
 
 
 # Networks, Assumption 1
@@ -32,9 +32,10 @@ def network_log_ratio_bound(constants: ArrayLike, distances: ArrayLike) -> float
 
     `constants` are the nodes' L_i, `distances` their rho_i between the two records, each (|I|,).
 
-    Printed: ||L||_inf ||rho||_1 with rho_i a distance of x_i and y_i alone. That is valid but vacuous for every node
-    with a parent: equal x_i under different parents have distance 0 and so would need equal probabilities. Right: rho_i
-    is a distance of the family's values (x_i, x_parents), and the sum is never larger than the printed product.
+    The paper states ||L||_inf ||rho||_1, where rho_i is a distance of x_i and y_i only. This is valid but vacuous for
+    every node with a parent: equal x_i under different parents have distance 0 and would need equal probabilities.
+    Correct: rho_i is a distance of the family's values (x_i, x_parents). The sum is never larger than the stated
+    product.
     """
     values, apart = np.asarray(constants, dtype=np.float64), np.asarray(distances, dtype=np.float64)
     if values.ndim != 1 or values.shape != apart.shape:
@@ -45,10 +46,10 @@ def network_log_ratio_bound(constants: ArrayLike, distances: ArrayLike) -> float
 
 
 def discrete_log_ratio_bound(least: float, states: int = 2) -> float:
-    """Return L = ln((1 - (r - 1) w)/w) for a node of r states whose probabilities are at least w; it is attained.
+    """Return L = ln((1 - (r - 1) w)/w) for a node of r states with probabilities of at least w; L is attained.
 
-    [Dimitrakakis14] Lemma 7. Printed: ln(1/w), which is larger. With `hamming_weights` it bounds a whole network.
-    Errors: InputError unless 0 < w <= 1/r.
+    [Dimitrakakis14] Lemma 7 states ln(1/w), which is larger. With `hamming_weights`, L bounds a whole network. Errors:
+    InputError unless 0 < w <= 1/r.
     """
     if states < 1:
         raise InputError("A node needs at least one state.")
@@ -57,11 +58,12 @@ def discrete_log_ratio_bound(least: float, states: int = 2) -> float:
 
 
 def regression_log_ratio(norm_bound: ArrayLike, *, noise_variance: ArrayLike = 1.0) -> FloatArray:
-    """Return the most one replaced record moves a regression's log density over ||w|| <= B, B = `norm_bound`: (...).
+    """Return the largest change of a regression's log density by one replaced record if ||w|| <= `norm_bound`: (...).
 
-    ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2 for ||x||, |y| <= 1: 4 B/sigma^2 up to B = 1, then (1 + B)^2/sigma^2. Over the
-    ball the square of a residual varies by no more than that, a log-likelihood by half of it over sigma^2, and a
-    replacement has two. [Zhang16] Appendix D, corrected.
+    With B = `norm_bound` and ||x||, |y| <= 1 it is ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: 4 B/sigma^2 up to B = 1, then
+    (1 + B)^2/sigma^2. Over the ball, a squared residual has a range of at most (1 + B)^2 - max(0, 1 - B)^2. A
+    log-likelihood has half this range over sigma^2, and a replacement changes two of them. [Zhang16] Appendix D,
+    corrected.
     """
     b = np.asarray(norm_bound, dtype=np.float64)
     return np.where(b <= 1, 4 * b, (1 + b) ** 2) / np.asarray(noise_variance, dtype=np.float64)
@@ -70,9 +72,9 @@ def regression_log_ratio(norm_bound: ArrayLike, *, noise_variance: ArrayLike = 1
 def hamming_weights(network: Network) -> IntArray:
     """Return 1 + (number of children) of every node: (|I|,), for rho(x, y) = sum of the weights where x and y differ.
 
-    [Dimitrakakis14] Lemma 7. Printed: weights of 1, refuted by X -> Y with CPT entries .1 and .9, where one changed
-    value moves ln p by 4.394 > ln 10; the proof there has 1 + degree. Right: a value enters its own term and those of
-    its children.
+    [Dimitrakakis14] Lemma 7 states weights of 1. A counterexample is X -> Y with CPT entries .1 and .9, where one
+    changed value changes ln p by 4.394 > ln 10. The proof of the lemma has 1 + degree. Correct: a value occurs in its
+    own term and in those of its children.
     """
     children = dict.fromkeys(network.names, 0)
     for parent, _ in network.edges:
@@ -86,10 +88,10 @@ def hamming_weights(network: Network) -> IntArray:
 def network_concentration(constants: ArrayLike, start: float) -> float:
     """Return c' = min_i c_i - ln|I| / L0 for a network whose nodes satisfy Assumption 2 with c_i. [Zhang16] Lemma 3.
 
-    Printed for |I| <= exp(L0 min c); with equality c' = 0 says nothing, so it is refused. The appendix's
-    c' = ln|I| min c is wrong: at |I| = 3, c = (1, 2, 3), L = 5 the union bound is .00678 > exp(-c' L) = .0041.
-    The distances must be those of `network_log_ratio_bound`, else no continuous prior satisfies the hypothesis.
-    Errors: InputError when |I| >= exp(L0 min c), that is when L0 is too small.
+    The lemma is stated for |I| <= exp(L0 min c). With equality, c' = 0 is vacuous, so this case is refused. The
+    appendix's c' = ln|I| min c is wrong: at |I| = 3, c = (1, 2, 3), L = 5 the union bound is .00678 > exp(-c' L) =
+    .0041. The distances must be those of `network_log_ratio_bound`; otherwise no continuous prior satisfies the
+    assumption. Errors: InputError when |I| >= exp(L0 min c), that is when L0 is too small.
     """
     values = np.asarray(constants, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.all(values > 0):
@@ -107,10 +109,10 @@ def network_concentration(constants: ArrayLike, start: float) -> float:
 def beta_concentration(a: float) -> float:
     """Return the largest c for all L >= 0 of a Bernoulli under Beta(a, a): 4^(1-a) / (2 B(a, a)), about sqrt(a/pi).
 
-    [Dimitrakakis14] Lemma 5. Printed: c = O(a), with rho = |x - y| and the binomial coefficient kept; then the
-    parameters with that L are none at all for L < ln n, and no c exists. Right: the coefficient cancels, the
-    parameters with constant L are |logit theta| <= L, and -ln of the rest's mass is convex in L, so that c is its slope
-    at 0: the same for every n.
+    [Dimitrakakis14] Lemma 5 states c = O(a), with rho = |x - y| and the binomial coefficient. With the coefficient, no
+    parameter has a constant L < ln n, and no c exists. Correct: the coefficient cancels, and the parameters with
+    constant L are |logit theta| <= L. For the remaining mass, -ln is convex in L, so c is its slope at 0, which is the
+    same for every n.
     """
     value = finite_number("a", a, low=1e-9, high=_MOST)
     return math.exp((1 - value) * math.log(4) - math.log(2) - float(special.betaln(value, value)))
@@ -119,15 +121,15 @@ def beta_concentration(a: float) -> float:
 def beta_concentration_from(a: float, start: float, *, trials: int = 1) -> float:
     """Return the largest c for all L >= L0: -ln(2 I_z(a, a)) / L0, z = n/(n + exp(L0)). [Dimitrakakis14] Lemma 5.
 
-    Printed: ln(1/v) + a, v = 2 n^a / (a B(a, a)), which has dropped a division by L and is negative for most a and n.
-    Right for n = `trials` with the binomial coefficient kept; without it n = 1 serves for all. Linear in a for large a.
-    Errors: InputError unless L0 > ln n.
+    The paper states ln(1/v) + a with v = 2 n^a / (a B(a, a)), which lacks a division by L and is negative for most a
+    and n. The returned value is correct for n = `trials` with the binomial coefficient; without the coefficient, n = 1
+    is correct for all n. The value is linear in a for large a. Errors: InputError unless L0 > ln n.
     """
     value = finite_number("a", a, low=1e-9, high=_MOST)
     threshold = finite_number("L0", start, low=1e-12, high=1e6)
     if trials < 1 or threshold <= math.log(trials):
         raise InputError(f"L0 must be above ln n, for n = {trials} trials; {numeral(threshold, 6)} is not.")
-    # By symmetry 2 I_z is the mass beyond the edge over that beyond even odds; the far end leaves out nothing.
+    # By symmetry 2 I_z is the mass beyond the edge divided by the mass beyond even odds; the far end omits no mass.
     edge = threshold - math.log(trials)
     far = edge + 50 / value + 50
     half = log_mass_between(value, value, -far, 0.0)
@@ -140,7 +142,8 @@ def beta_concentration_from(a: float, start: float, *, trials: int = 1) -> float
 def exponential_concentration(rate: float) -> float:
     """Return c = lambda for Exp(theta) records, theta ~ Exp(lambda), rho = |x - y|. [Dimitrakakis14] Lemma 3.
 
-    Printed so, and with equality: the parameters with constant L are (0, L]. Holds for any number of records.
+    The lemma holds as stated, with equality: the parameters with constant L are (0, L]. It holds for any number of
+    records.
     """
     return finite_number("lambda", rate, low=1e-12, high=_MOST)
 
@@ -148,7 +151,7 @@ def exponential_concentration(rate: float) -> float:
 def laplace_concentration(rate: float) -> float:
     """Return c = lambda for Laplace(mu, s) records with 1/s ~ Exp(lambda), rho = |x - y|. [Dimitrakakis14] Lemma 4.
 
-    Printed with s >= L as the parameters with constant L; right is s >= 1/L. The prior of mu may be any.
+    The lemma states s >= L for the parameters with constant L; s >= 1/L is correct. The prior of mu is arbitrary.
     """
     return finite_number("lambda", rate, low=1e-12, high=_MOST)
 
@@ -156,22 +159,22 @@ def laplace_concentration(rate: float) -> float:
 def normal_concentration(rate: float, *, mean_bound: float = 0.0) -> float:
     """Return c = 2 lambda / max(M, 1) for N(mu, 1/tau), tau ~ Exp(lambda), |mu| <= M; rho = |x^2 - y^2| + 2|x - y|.
 
-    [Dimitrakakis14] Lemma 6. Printed: c = lambda with variance ~ Exp(lambda), refuted: the mass without L is then
-    1 - exp(-lambda max(|mu|, 1) / (2 L)), .0952 > exp(-5) at L = 5, lambda = 1, mu = 0. Right for the precision; a mean
-    without a bound has no c.
+    [Dimitrakakis14] Lemma 6 states c = lambda with variance ~ Exp(lambda). This is false: the mass without L is 1 -
+    exp(-lambda max(|mu|, 1) / (2 L)), .0952 > exp(-5) at L = 5, lambda = 1, mu = 0. The returned value is correct for
+    the precision. Without a bound on the mean, no c exists.
     """
     bound = finite_number("The bound of the mean", mean_bound, low=0.0, high=_MOST)
     return 2 * finite_number("lambda", rate, low=1e-12, high=_MOST) / max(bound, 1.0)
 
 
-# What Assumption 1 buys
+# Consequences of Assumption 1
 
 
 def kl_bound_sharp(eta: ArrayLike) -> FloatArray:
-    """Return the largest KL divergence of two laws whose log ratio has a range of length eta = 2 L rho, elementwise.
+    """Return the largest KL divergence of two distributions whose log ratio has a range of eta = 2 L rho, elementwise.
 
-    f = r - 1 - ln r with r = eta / (exp(eta) - 1); about eta^2/8 for small eta. [Dimitrakakis14] Theorem 1(i).
-    Printed: 2 L rho, valid and up to 8/eta times larger. Errors: InputError for negative or infinite eta.
+    f = r - 1 - ln r with r = eta / (exp(eta) - 1); about eta^2/8 for small eta. [Dimitrakakis14] Theorem 1(i) states 2
+    L rho, which is valid and up to 8/eta times larger. Errors: InputError for negative or infinite eta.
     """
     eta = np.asarray(eta, dtype=np.float64)
     if not (np.all(eta >= 0) and np.all(np.isfinite(eta))):

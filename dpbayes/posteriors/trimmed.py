@@ -1,7 +1,7 @@
 """The Beta distribution trimmed to an interval: its mass and its inverse distribution function, without rejection.
 
-Tests hold the distribution function to 1e-14 of the true one, plus what rounding log-odds to double precision changes.
-The work done is the same for every a and b: neither the run time nor a fallback depends on the data.
+Tests require an error of the distribution function of at most 1e-14, plus the effect of rounding log-odds to double
+precision. The work is the same for every a and b: neither the run time nor a fallback depends on the data.
 """
 
 import math
@@ -15,10 +15,10 @@ from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.panels import panels_of
 
 LEAST_OMEGA = 1e-300
-"""Smallest omega taken; log-odds are then within +-691."""
+"""The smallest accepted omega; log-odds are then within +-691."""
 
 _ROWS, _DRAWS = 512, 1 << 14
-"""Distributions and draws handled at a time, so that tables stay in the processor's cache."""
+"""Distributions and draws in one step, few enough for the processor's cache."""
 
 
 def log_odds_bound(omega: float) -> float:
@@ -37,8 +37,8 @@ def log_odds_bound(omega: float) -> float:
 def log_mass(a: ArrayLike, b: ArrayLike, omega: float) -> FloatArray:
     """Return ln of the integral of theta^(a-1) (1-theta)^(b-1) over [omega, 1 - omega], elementwise.
 
-    It is ln(B(a, b) (I_{1-omega}(a, b) - I_omega(a, b))), but finite where those are equal to every digit. The error
-    is about 1e-15 of the answer plus 1e-15.
+    The value is ln(B(a, b) (I_{1-omega}(a, b) - I_omega(a, b))), and is finite even if the two I are equal in double
+    precision. The error is about 1e-15, relative plus absolute.
     """
     bound = log_odds_bound(omega)
     return log_mass_between(a, b, -bound, bound)
@@ -57,10 +57,10 @@ def log_mass_between(a: ArrayLike, b: ArrayLike, low: float, high: float) -> Flo
 
 
 def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
-    """Return the log-odds z in [-bound, bound] below which Beta(a, b), trimmed to there, has probability u.
+    """Return the log-odds z in [-bound, bound] below which Beta(a, b), trimmed to this interval, has probability u.
 
-    `u` is (*size, ...) for a and b that broadcast to (...). Given uniform u these are exact draws: continuous and
-    rising in u, equal to -z for 1 - u and a, b exchanged.
+    `u` is (*size, ...) for a and b that broadcast to (...). For uniform u, the values are exact samples. They are
+    continuous and increasing in u, and equal -z for 1 - u with a and b exchanged.
     """
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
@@ -74,10 +74,10 @@ def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) ->
 
 
 def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
-    """Return `log_odds_quantile`, digit for digit, with work for each distinct pair of a and b and not for each row.
+    """Return the same as `log_odds_quantile`, with work for each distinct pair of a and b instead of each row.
 
-    How much work that is, a and b decide: it is for those who simulate with data that they hold. What releases them
-    must not betray them by its run time. Errors: those of `log_odds_quantile`.
+    The run time depends on a and b. Use this function in simulations only, because the run time of a release must not
+    depend on the data. Errors: those of `log_odds_quantile`.
     """
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
@@ -93,7 +93,7 @@ def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: fl
 
 
 def distinct_pairs(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return the distinct pairs of a and b (rows,), two arrays, and the place among them of every row's (rows,)."""
+    """Return the distinct pairs of a and b (rows,) as two arrays, and the index of every row's pair (rows,)."""
     first, of_a = pd.factorize(a)
     second, of_b = pd.factorize(b)
     place, pairs = pd.factorize(first * len(of_b) + second)

@@ -1,4 +1,4 @@
-"""Whole numbers between 0 and a most, drawn by even luck near a place, with their chances."""
+"""Integers between 0 and a maximum, sampled near a centre from uniform numbers, with their probabilities."""
 
 import math
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ import numpy as np
 from dpbayes.base.types import FloatArray
 
 _LOGISTIC = math.sqrt(3) / math.pi
-"""The scale of a logistic law of standard deviation 1."""
+"""The scale of a logistic distribution of standard deviation 1."""
 
 _REACH = 4.0
-"""How many widths beyond the centre points lie that thin out from an end."""
+"""The number of widths beyond the centre that points with decreasing density from an end can reach."""
 
 _FAR = 345.0
-"""How many scales from an end of the range the centre is taken to be at most: e to twice as many is a number."""
+"""The largest distance, in scales, of the centre from an end of the range; e to twice this number is finite."""
 
 _CANCELLED = 1e-9
-"""A share of the larger of two numbers, below which their difference lacks digits."""
+"""The share of the larger of two numbers below which their difference is inaccurate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """How many points go near 0 and near the most, and the powers by which they thin out from there: (2, ...) each.
+    """The shares of points near 0 and near the maximum, and the powers by which their density falls: (2, ...) each.
 
-    A Dirichlet parameter a below 1 makes counts k as likely as k^(a - 1) near 0.
+    For a Dirichlet parameter a below 1, the probability of a count k near 0 is proportional to k^(a - 1).
     """
 
     chances: FloatArray
@@ -34,10 +34,10 @@ class Ends:
 def point_between(
     luck: FloatArray, centre: FloatArray, sd: FloatArray, most: FloatArray, ends: Ends
 ) -> tuple[FloatArray, FloatArray]:
-    """Return whole numbers from 0 to `most` (...) near a centre, and their log chances.
+    """Return integers from 0 to `most` (...) near a centre, and their log probabilities.
 
-    They are those of `_rounded_logistic`, but some lie near 0 and near `most` as `ends` says, up to `_REACH` widths
-    beyond the centre.
+    Most follow `_rounded_logistic`; the shares in `ends` lie near 0 and near `most`, up to `_REACH` widths beyond the
+    centre.
     """
     if not ends.chances.any():
         return _rounded_logistic(luck, centre, sd, most)
@@ -46,7 +46,7 @@ def point_between(
     low = np.rint(np.clip(centre + _REACH * sd, 0.0, most))
     high = np.rint(np.clip(most - centre + _REACH * sd, 0.0, most))
     drawn, _ = _rounded_logistic(np.clip((luck - none) / between, 1e-9, 1 - 1e-9), centre, sd, most)
-    with np.errstate(divide="ignore", invalid="ignore"):  # where no point is put on an end
+    with np.errstate(divide="ignore", invalid="ignore"):  # if no points are near an end
         drawn = np.where(luck < none, _near_none(luck / none, low, ends.powers[0]), drawn)
         drawn = np.where(luck >= 1 - every, most - _near_none((1 - luck) / every, high, ends.powers[1]), drawn)
         log = np.log(between) + _log_chance(drawn, centre, sd * _LOGISTIC, most)
@@ -55,12 +55,12 @@ def point_between(
 
 
 def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
-    """Return whole numbers from 0 to `most` of the distribution function ((k + 1)/(most + 1))^power."""
+    """Return integers from 0 to `most` with the distribution function ((k + 1)/(most + 1))^power."""
     return np.minimum(np.floor((most + 1) * np.clip(luck, 0.0, 1.0) ** (1 / power)), most)
 
 
 def _log_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
-    """Return the log chances of `_near_none`; ln 0 beyond `most`."""
+    """Return the log probabilities of `_near_none`; ln 0 beyond `most`."""
     rise = -np.expm1(power * np.log(drawn / (drawn + 1)))  # of (k + 1)^power since k^power
     return np.where(drawn <= most, power * np.log((drawn + 1) / (most + 1)) + np.log(rise), -np.inf)
 
@@ -68,10 +68,10 @@ def _log_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> Fl
 def _rounded_logistic(
     luck: FloatArray, centre: FloatArray, sd: FloatArray, most: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return whole numbers from 0 to `most` (...), those nearest to draws of a logistic law, and their log chances.
+    """Return the integers from 0 to `most` (...) nearest to samples of a logistic, and their log probabilities.
 
-    From somewhat more than the same variance on, the law's tails are wider than those of Laplace noise: a point of
-    importance sampling then has no large weight.
+    If the variance is somewhat larger than that of Laplace noise, the logistic has heavier tails than the noise. Then
+    no importance weight is large.
     """
     scale = sd * _LOGISTIC
     start, end = _odds(-0.5 - centre, scale), _odds(most + 0.5 - centre, scale)
@@ -88,7 +88,7 @@ def _rounded_logistic(
     reach = 0.5 / scale
     if is_lacking or (reach > _FAR).any():
         return drawn, _log_chance(drawn, centre, scale, most)
-    # sinh h / (cosh z + cosh h) of all, as in `_log_mass`, over gap / ((1 + start) (1 + end)) of it.
+    # sinh h / (cosh z + cosh h) of the total, as in `_log_mass`, over gap / ((1 + start) (1 + end)) of it.
     gap /= (start + 1) * beyond
     chance = drawn - centre
     chance /= scale
@@ -100,7 +100,7 @@ def _rounded_logistic(
 
 
 def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return F / (1 - F) = e^(x/s) of a logistic law of scale s, up to `_FAR` scales away from its centre."""
+    """Return F / (1 - F) = e^(x/s) of a logistic distribution of scale s, up to `_FAR` scales from its centre."""
     odds = np.asarray(away / scale)
     return np.exp(np.clip(odds, -_FAR, _FAR, out=odds), out=odds)
 
@@ -110,9 +110,9 @@ def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: 
 
 
 def _log_mass(middle: FloatArray, half: FloatArray | float, scale: FloatArray) -> FloatArray:
-    """ln P(|x - middle| < half) of a logistic law: sinh h / (cosh z + cosh h), h and z being both over its scale.
+    """ln P(|x - middle| < half) of a logistic: sinh h / (cosh z + cosh h), with h and z in units of its scale.
 
-    cosh z + cosh h = e^max(|z|, h) (1 + e^-(|z| + h)) (1 + e^-||z| - h|) / 2, in which nothing overflows.
+    cosh z + cosh h = e^max(|z|, h) (1 + e^-(|z| + h)) (1 + e^-||z| - h|) / 2, without overflow.
     """
     away, reach = np.abs(middle) / scale, half / scale
     beyond = away - reach

@@ -23,6 +23,7 @@ from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
+from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
 
@@ -33,7 +34,7 @@ def app() -> None:
     """Run the page that is asked for, below the bar."""
     # Streamlit's menu offers its themes, light, dark or the system's, only beside an entry of the app's own.
     st.set_page_config(page_title="dpbayes", layout="wide", menu_items={"About": ABOUT})
-    with delivering(), guarded():
+    with delivering(), guarded(), TURNS.turn():
         _shown()
 
 

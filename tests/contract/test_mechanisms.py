@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.audit.registry import audit
-from dpbayes.base.looks import BOUND
+from dpbayes.base.looks import BOUND, FREE
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
@@ -59,7 +59,9 @@ def test_no_two_mechanisms_have_one_colour_on_a_network_in_a_regression_or_of_a_
     of_dice = {method: method.look.colour for method in DieMethod if method.look.colour != BOUND}
     kinds = {kind: kind.colour for kind in (*MECHANISMS, RegressionSampler)}
     others = [colour for method, colour in of_dice.items() if not method.is_laplace]
-    assert len({*kinds.values(), *others}) == len(kinds) + len(others)
+    assert len({*kinds.values(), *others}) == len(kinds) + len(others), "a new mechanism takes a colour of FREE"
+    assert len(FREE) > 0
+    assert not {*kinds.values(), *others} & set(FREE), "a colour that is taken gets a name and leaves FREE"
     assert {of_dice[DieMethod.CELLS], of_dice[DieMethod.ONE]} == {LaplaceUpdates.colour}
 
 

@@ -30,7 +30,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.base.looks import GREEN
+from dpbayes.base.looks import FREE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
@@ -46,7 +46,7 @@ class Geometric:
 
     label: ClassVar[str] = "Geometric"
     named: ClassVar[str] = "geometric noise"
-    colour: ClassVar[str] = GREEN
+    colour: ClassVar[str] = FREE[0]
     noise: ClassVar[Noise] = Noise.WHOLE
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

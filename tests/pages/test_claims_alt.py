@@ -115,7 +115,7 @@ def test_the_truth_is_never_above_the_proved_and_red_is_where_it_is_above_the_st
     [
         (BoundClaim.ALT_THEOREM_1_II, {"bounds.size": "5", "bounds.apart": "100"}, ("491", "exact divergence is 572")),
         (BoundClaim.ALT_THEOREM_2_II, {"bounds.size": "200", "bounds.apart": "0.2"}, ("0.701", "distance is 0.804")),
-        (BoundClaim.ALT_THEOREM_3, {"bounds.log_ratio": "0.01"}, ("225", "any adversary needs is 199,290")),
+        (BoundClaim.ALT_THEOREM_3, {"bounds.log_ratio": "0.01"}, ("225", "any attacker needs is 199,290")),
         (BoundClaim.ALT_THEOREM_3_TAIL, {"bounds.apart": "0.01"}, ("92", "exact number is 54,653")),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_tail_theorem_is_red_along_the_records() -> None:
 def test_an_undecided_number_of_answers_is_not_called_true() -> None:
     """[Dimitrakakis14] Theorem 3 (4.3): between what is needed and what suffices, only the latter is compared."""
     at = opened(BoundClaim.ALT_THEOREM_3, **{"bounds.error": "0.45", "bounds.log_ratio": "0.3"})
-    assert headline(at).endswith("the least that any adversary needs is 2.")
+    assert headline(at).endswith("the least that any attacker needs is 2.")
     assert RED in lines(at)
 
 

@@ -126,7 +126,7 @@ def test_the_search_on_random_graphs_goes_on_and_can_be_stopped(monkeypatch: pyt
     stopped_at_the_second_picture(monkeypatch)
     at = opened(**{"structure.nodes": "4"})
     assert GAUSSIAN not in names(at)
-    assert "Other mechanisms are still being computed" in everything(at)
+    assert "The noise of the other mechanisms is still being computed" in everything(at)
     press(at, "Continue")
     assert None not in trace(at, GAUSSIAN)["y"]
     assert not at.get("progress")

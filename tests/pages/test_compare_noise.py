@@ -131,7 +131,7 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
         assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
     assert "counts per cell, weighted by table" in headline(at)
     text = plain(everything(at))
-    assert "The squared error in the table of dysp has weight 20 in the noise of every mechanism." in text
+    assert "The squared error in the table of dysp has weight 20 in the noise per cell of every mechanism." in text
     assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in text
     assert "All tables have the same weight in this picture." in text
     assert f"weights={weights!r}" in "".join(code.value for code in at.code)
@@ -247,7 +247,7 @@ def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.Monkey
     monkeypatch.setattr(noise, "AT_MOST", 15)
     at = open_page(PAGE, source=wide(3))
     assert "Search for the best noise" not in [button.label for button in at.button]
-    assert "This network has 16 sets of nodes within a family. The best noise is searched for at most 15" in (
+    assert "This network has 16 sets of nodes within a family. The best noise is computed for at most 15" in (
         plain(everything(at))
     )
 

@@ -227,7 +227,9 @@ def test_a_probability_beyond_the_draws_has_a_proved_increment(sense: Sense, cal
 
 def test_certainty_needs_an_infinite_increment_and_the_page_stays_whole() -> None:
     at = opened(**{"stealth.target": "1"})
-    assert headline(at) == "No finite t guarantees no negative count, because Laplace noise is unbounded."
+    assert (
+        headline(at) == "For every finite t, a release can have a negative count, because Laplace noise is unbounded."
+    )
     assert "The t shown here is proved for a probability of 1 − 10⁻¹²." in everything(at)
     assert set(figures(at)) == {CHART} | PANELS
     at = opened(**{"stealth.target": "0.9999999999999"})

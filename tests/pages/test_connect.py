@@ -277,7 +277,7 @@ def test_regression_sums_a_connected_table_up_and_says_that_there_are_no_test_re
     assert "private sample predicts grown" in headline(at)
     said = everything(at)
     assert "300 records in the connected table, 1 feature, 2 repeats with new samples" in said
-    assert "training and errors use all records" in said
+    assert "training and errors use the same records" in said
     x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
     baseline = next(trace for trace in figures(at)["regression.errors"]["data"] if trace["name"] == "training mean")
     assert baseline["y"][0] == pytest.approx(y.var(ddof=0), rel=1e-9)

@@ -247,7 +247,7 @@ def test_where_only_two_sides_fit_there_is_a_sentence_and_it_is_right() -> None:
     at = open_page(PAGE, **{"hellinger.n": "631"})
     assert SIDES not in figures(at)
     assert not sentences(at)
-    assert "with 631 throws only two sides" in everything(at)
+    assert "with 631 throws, a die of more than two sides" in everything(at)
     assert "up to 630 for m = 3, " in everything(at)
     put(at, "box.hellinger.n", "630")
     assert figures(at)[SIDES]["data"][0]["x"][:2] == [2, 3]

@@ -156,7 +156,7 @@ def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
 
 
 def test_a_release_needs_opendp(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    monkeypatch.setitem(sys.modules, "opendp.measurements", None)
     with pytest.raises(InputError, match="pip install"):
         drawn(request_of())
 

@@ -330,7 +330,7 @@ def test_what_is_no_learnt_graph_is_one_sentence(learnt):
 
 
 def test_without_opendp_nothing_is_spent_and_the_check_says_so(path, learnt, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
+    monkeypatch.setitem(__import__("sys").modules, "opendp.measurements", None)
     with pytest.raises(InputError, match="needs opendp"):
         publish_structure(path, request(parents=1), DATA)
     assert ledger.account_of(path, "garden").spent == COST

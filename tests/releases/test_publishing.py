@@ -61,7 +61,7 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
 
 def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     path = opened(tmp_path)
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    monkeypatch.setitem(sys.modules, "opendp.measurements", None)
     with pytest.raises(InputError, match="needs opendp") as refusal:
         publish(path, request_with(), counts())
     assert not isinstance(refusal.value, ledger.EpsilonLostError)

@@ -73,7 +73,7 @@ def test_every_document_is_verified(network, mechanism, digits):
 
 def test_what_is_not_installed_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "jsonschema", None)
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    monkeypatch.setitem(sys.modules, "opendp.measurements", None)
     verification = verify(REAL["laplace"])
     assert verification.holds
     assert len(verification.left_out) == 2

@@ -142,7 +142,7 @@ def test_a_class_is_served_at_an_address_it_can_open_and_who_can_look_is_said(
     assert words[words.index("--browser.serverAddress") + 1] == "192.0.2.7"
     said = capsys.readouterr().out
     assert f"http://192.0.2.7:{port}" in said
-    assert "Everybody in this network" in said
+    assert "Everybody on this network" in said
     assert "An upload stays in the session of its visitor" in said
     assert said.count("\n") == 1
 
@@ -152,7 +152,7 @@ def test_without_a_network_nobody_else_is_served(
 ) -> None:
     monkeypatch.setattr(serve, "local_address", lambda: None)
     assert main(["--class", "--port", str(free_port())]) == 2
-    assert "not in a network" in capsys.readouterr().err
+    assert "not connected to a network" in capsys.readouterr().err
     assert not started
 
 

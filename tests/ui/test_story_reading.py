@@ -255,5 +255,5 @@ def test_the_description_has_an_example_that_is_a_story_and_lists_every_part_and
         assert f"{number:,}" in text
 
 
-def test_every_page_of_the_app_can_be_a_storys_page() -> None:
-    assert set(PARTS) == {file.stem for file in (ROOT / "pages").glob("*.py")}
+def test_the_pages_of_stories_are_pages_of_the_app() -> None:
+    assert set(PARTS) <= {file.stem for file in (ROOT / "pages").glob("*.py")}

@@ -5,6 +5,7 @@ permutation of such sides maps neighbours to neighbours and leaves their loss as
 a taking side is enough for each pair of priors.
 """
 
+import math
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.die.base import TABLES, die_of, sides, throws
-from dpbayes.audit.entry import Audit, Keeps, Numbers, Recalibration, Stepwise
+from dpbayes.audit.entry import Audit, Numbers, Recalibration, Slack, Stepwise
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, two_laws
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
@@ -179,11 +180,17 @@ def _needed(mechanism: FiniteDieMechanism, *, n: int, delta: float) -> float:
     return die_epsilon(mechanism, delta=delta)
 
 
-def _keeping(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Generator[float, None, Keeps]:
+def _slack(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Generator[float, None, Slack]:
     """Compute the law once: that at another epsilon follows from it."""
     require_size(mechanism.die.n, n)
     table = yield from part_of(law_steps(mechanism), 0.0, 0.0)
-    return lambda turned: die_keeps(turned, law_at(turned, mechanism, table), target=target, delta=delta)
+
+    def slack(turned: Hellinger) -> float:
+        return (
+            math.inf if die_keeps(turned, law_at(turned, mechanism, table), target=target, delta=delta) else -math.inf
+        )
+
+    return slack
 
 
 def _log_ratios(
@@ -215,7 +222,7 @@ def _audit(kind: type[Hellinger], *more: str) -> Audit:
         tables=TABLES,
         numbers=sides,
         recalibration=Recalibration(
-            needed=_needed, keeping=_keeping, is_quick=lambda mechanism, n: mechanism.die.size <= QUICK_DIE
+            needed=_needed, slack=_slack, is_quick=lambda mechanism, n: mechanism.die.size <= QUICK_DIE
         ),
         steps=Stepwise(
             are_needed=lambda mechanism: is_large(mechanism.die),

@@ -50,7 +50,7 @@ def all_tables(network: Network, *, n: int) -> AllTables:
     sides = math.prod(len(states) for states in network.states)
     if not is_listable(n, sides=sides, most=MOST_PAIRED):
         raise InputError(
-            f"{n:,} records of {sides:,} possible kinds make more than {MOST_PAIRED:,} tables, too many to list them "
+            f"{n:,} records of {sides:,} possible kinds have more than {MOST_PAIRED:,} tables, too many to list them "
             "all; use fewer records or fewer nodes."
         )
     records = np.stack(np.unravel_index(np.arange(sides), tuple(network.cards)), axis=-1).astype(np.uint8)

@@ -114,6 +114,17 @@ class LaplaceNoise:
             return self.pure_epsilon
         return self._around(lambda short: bool(_upper(self._above, short) <= target))[1]
 
+    def slack(self, epsilon: float, *, delta: float) -> float:
+        """Return ln delta less ln of the upper delta at this epsilon, epsilon less the pure one for delta = 0.
+
+        It is not negative exactly where (epsilon, delta) is certain to suffice.
+        """
+        target = finite_number("delta", delta, low=0, high=1)
+        if target == 0 or not self.moved:
+            return epsilon - self.pure_epsilon
+        upper = float(_upper(self._above, np.asarray(max(self.pure_epsilon - epsilon, 0.0))))
+        return math.log(target) - math.log(upper) if upper else math.inf
+
     def _around(self, enough: Callable[[FloatArray], bool]) -> tuple[float, float]:
         """Two epsilons that are next to each other, of which the larger one is `enough`; (0, 0) where 0 is."""
         pure = self.pure_epsilon

@@ -14,6 +14,7 @@ moves the losses add up. Two bounds of the curve:
     exp((alpha - 1) D) = (e^((alpha - 1) a) + q (1 - q) + q^2 e^(-(alpha - 1) a)) / (1 + q).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,21 +58,34 @@ class UnequalLoss:
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return a lower and an upper value of delta at epsilons (...)."""
         values = np.asarray(epsilons, dtype=np.float64)
-        orders, divergences = self._divergences
-        upper = np.where(values < self.pure_epsilon, renyi_delta(orders, divergences, values), 0.0)
+        upper = self._upper(values)
         return np.minimum(self._lower(values), upper), upper
 
-    def epsilon(self, delta: float) -> float:
+    def upper_epsilon(self, delta: float) -> float:
         """Return an epsilon at which delta is certain to suffice."""
         if not delta:
             return self.pure_epsilon
 
         def exceeds(epsilon: FloatArray) -> BoolArray:
-            return np.asarray(self.deltas(epsilon)[1] > delta)
+            return np.asarray(self._upper(epsilon) > delta)
 
         if not exceeds(np.asarray(0.0)):
             return 0.0
         return float(turning_point(exceeds, 0.0, self.pure_epsilon)[1])
+
+    def slack(self, epsilon: float, *, delta: float) -> float:
+        """Return ln delta less ln of the upper delta at this epsilon, epsilon less the pure one for delta = 0.
+
+        It is not negative exactly where (epsilon, delta) is certain to suffice.
+        """
+        if not delta:
+            return epsilon - self.pure_epsilon
+        upper = float(self._upper(np.asarray(epsilon)))
+        return math.log(delta) - math.log(upper) if upper else math.inf
+
+    def _upper(self, values: FloatArray) -> FloatArray:
+        orders, divergences = self._divergences
+        return np.where(values < self.pure_epsilon, renyi_delta(orders, divergences, values), 0.0)
 
     @cached_property
     def _divergences(self) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from dpbayes.audit.loss.normal import Loss
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 
 SLACK = 1e-9
@@ -120,6 +120,19 @@ class AuditReport:
         if proved and self.needed_at_least >= claim.epsilon * (1 - TIGHT):
             return AuditVerdict.PROVED_AND_TIGHT
         return AuditVerdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else AuditVerdict.UNDECIDED
+
+    def broken_at(self, promise: Guarantee) -> BoolArray:
+        """Return where on the curve the promise certainly fails: (E,), beyond its epsilon with delta above its delta.
+
+        Where only an upper value of delta is known, delta is above zero up to the loss that some pair suffers.
+        """
+        curve = self.curve
+        beyond = curve.epsilons >= promise.epsilon * (1 - 1e-12)
+        above = curve.lower > promise.delta * (1 + SLACK)
+        if not promise.delta:
+            above |= curve.epsilons < self.at_least * (1 - SLACK)
+            beyond &= self.at_least > promise.epsilon * (1 + SLACK)
+        return np.asarray(beyond & above)
 
 
 class Promising(Protocol):

@@ -1,1 +1,1 @@
-"""What is handed over of one die: the throws of a table with one column."""
+"""Releases for one die: the throws of a table with one column."""

@@ -1,4 +1,4 @@
-"""What the mechanisms for the posterior of one die share: what they take, hand over, and draw."""
+"""Common code of the mechanisms for the posterior of one die: inputs, outputs and sampling."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from dpbayes.posteriors.hellinger import Die
 
 @dataclass(frozen=True, eq=False)
 class ReleasedDie:
-    """All that the recipient may see: posteriors `alpha` (*size, m), what is promised, and what was public before."""
+    """A release for the recipient: posteriors `alpha` (*size, m), the guarantee, and the public facts."""
 
     alpha: FloatArray
     guarantee: Guarantee
@@ -24,7 +24,7 @@ class ReleasedDie:
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over: (*size, m)."""
+        """All released numbers: (*size, m)."""
         return self.alpha
 
     @property
@@ -34,7 +34,7 @@ class ReleasedDie:
 
 
 class DieMechanism(Protocol):
-    """A way to hand over the posterior of one die. `statistic` stays with the curator; `release` draws (*size, m)."""
+    """A mechanism that releases the posterior of one die. `statistic` is not private; `release` samples (*size, m)."""
 
     label: ClassVar[str]
 
@@ -59,9 +59,9 @@ class DieMechanism(Protocol):
 
 
 class FiniteDieMechanism(DieMechanism, Protocol):
-    """One whose outputs are the die's candidates, with a law that can be written down: what an exact audit needs.
+    """A mechanism whose outputs are the die's candidates, with a known distribution, as an exact audit needs.
 
-    The weights are those of the law before it is normalised; an audit takes differences of them, which keep digits.
+    The weights are not normalised. An audit uses their differences, which avoids cancellation.
     """
 
     def log_weights(self, counts: ArrayLike) -> FloatArray: ...
@@ -74,7 +74,7 @@ class FiniteDieMechanism(DieMechanism, Protocol):
 
 
 def count_throws(self: DieMechanism, throws: ArrayLike) -> IntArray:
-    """Return how often every side came up among the codes `throws` (n,): (m,). Errors: InputError for other codes."""
+    """Return the count of every side (m,) in the codes `throws` (n,). Errors: InputError for other codes."""
     die, codes = self.die, np.asarray(throws)
     if codes.shape != (die.n,):
         raise InputError(f"The die was thrown {die.n:,} times; give one side for each throw.")
@@ -86,7 +86,7 @@ def count_throws(self: DieMechanism, throws: ArrayLike) -> IntArray:
 def draw_candidates(
     mechanism: FiniteDieMechanism, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
 ) -> IntArray:
-    """Draw candidates (*size, m) by their inverse distribution function."""
+    """Sample candidates (*size, m) by their inverse distribution function."""
     cumulative = np.cumsum(np.exp(mechanism.log_pmf(counts)))
     places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     return mechanism.die.candidates[np.minimum(places, len(cumulative) - 1)]

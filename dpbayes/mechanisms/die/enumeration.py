@@ -1,8 +1,8 @@
-"""The largest internal epsilon at which smooth Hellinger noise keeps a promise, by going through all that can happen.
+"""The largest internal epsilon at which the smooth Hellinger mechanism has a given guarantee, by enumeration.
 
-The number of throws, the prior, epsilon and delta are public, and so is every table that there could be. Whatever the
-throws were, the mechanism is the same list of laws, one for each table; these are written down and compared. So the
-search looks at no data, and what it returns needs no proof beyond the comparison.
+The number of throws, the prior, epsilon and delta are public, and they determine the list of possible tables. The
+mechanism is a list of distributions, one for each table. The search computes and compares all of them. It uses no data,
+and the comparison is a proof of its result.
 """
 
 import math
@@ -24,38 +24,39 @@ from dpbayes.posteriors.hellinger import (
 )
 
 MOST_ENUMERATED = 500
-"""Most candidates whose laws are compared: a tenth of a second for some twenty epsilons."""
+"""The largest number of candidates; about twenty values of epsilon then take a tenth of a second."""
 
 _PROVED = 2 / 3
-"""What is proved of epsilon, and where the search begins."""
+"""The internal epsilon for which a proof exists, as a share of epsilon; the search begins there."""
 
 _DOUBLINGS, _HALVINGS = 60, 20
 
 _BEYOND, _STEP = 8, 0.004
-"""How often, and in what steps, it is asked whether the promise holds again above the place where it first fails."""
+"""The number and size of the steps that test whether the guarantee holds again above its first failure."""
 
 _LOSS_ROUNDING, _DELTA_ROUNDING = 1e-11, 1e-9
-"""Rounding of a loss, in units of 1 + epsilon, and of a probability, relative: both many times over.
+"""Rounding allowances: of a loss in units of 1 + epsilon, and of a probability, relative. Both are generous.
 
-Distances have relative errors below 1e-13. Outputs whose weights are off by more than this have probabilities of
-e^-100 and less.
+Distances have relative errors below 1e-13. Only outputs with probabilities of at most e^-100 have larger errors of
+their weights.
 """
 
 
 def neighbour_count(die: Die) -> int:
-    """Return how many ordered pairs of tables differ in one throw: m (m - 1) C(n + m - 2, m - 1)."""
+    """Return the number of ordered pairs of tables that differ in one throw: m (m - 1) C(n + m - 2, m - 1)."""
     if die.n == 0:
         return 0
     return die.sides * (die.sides - 1) * composition_count(die.n - 1, sides=die.sides)
 
 
 def enumerated_epsilon(die: Die, *, epsilon: float, delta: float) -> float:
-    """Return an internal epsilon at which every pair of neighbours has delta(`epsilon`) <= `delta`, the largest found.
+    """Return the largest internal epsilon found at which every pair of neighbours has delta(`epsilon`) <= `delta`.
 
-    Of each epsilon that is tried, every table's law over every candidate is computed, and of every pair of neighbours
-    sum_r (P[r | x] - e^epsilon P[r | y])_+, the least delta for this epsilon. What is returned was tried itself, with
-    room for rounding. The sum need not grow with the internal epsilon: it may hold again a percent or two above where
-    it first fails, and so far the search goes on. Errors: InputError for more than MOST_ENUMERATED candidates.
+    For each internal epsilon, the search computes the distribution of every table over all candidates. For every pair
+    of neighbours it computes sum_r (P[r | x] - e^epsilon P[r | y])_+, the smallest delta for this epsilon. The returned
+    value was itself tested, with an allowance for rounding. The sum does not always grow with the internal epsilon: the
+    guarantee can hold again one or two percent above its first failure, and the search covers this range. Errors:
+    InputError for more than MOST_ENUMERATED candidates.
     """
     die.require_listable(MOST_ENUMERATED)
     if die.size == 1:
@@ -83,8 +84,8 @@ def enumerated_epsilon(die: Die, *, epsilon: float, delta: float) -> float:
 def _promise(die: Die, epsilon: float, delta: float) -> Callable[[float], bool]:
     """Return whether the mechanism at an internal epsilon is (epsilon, delta)-private.
 
-    Distances are computed once. A pair that broke the promise before is asked first: one that does is enough, and all
-    of them are asked before anything is called private.
+    Distances are computed once. A pair that violated the guarantee before is tested first, because one violation is
+    enough. All pairs are tested before the mechanism counts as private.
     """
     distance, pairs = all_distances(die), neighbours_up_to_symmetry(die)
     loss, most = epsilon - _LOSS_ROUNDING * (1 + epsilon), delta * (1 - _DELTA_ROUNDING)
@@ -110,10 +111,10 @@ def _promise(die: Die, epsilon: float, delta: float) -> Callable[[float], bool]:
 
 
 def largest_delta(weights: FloatArray, *, pairs: IntArray, epsilon: float) -> tuple[float, int]:
-    """Return max over pairs (N, 2) of sum_r (P[r | x] - e^epsilon P[r | y])_+, and the place of a pair that has it.
+    """Return max over pairs (N, 2) of sum_r (P[r | x] - e^epsilon P[r | y])_+, and the index of a pair that attains it.
 
-    `weights` (X, R) are ln P[r | x] up to a constant of x, 0 at their largest. A term is P[r | x] (1 - e^(epsilon -
-    loss)), in which nothing cancels; pairs that lose less everywhere have none.
+    `weights` (X, R) are ln P[r | x] up to a constant of x; their maximum is 0. A term is P[r | x] (1 - e^(epsilon -
+    loss)), which has no cancellation. Outputs with a loss below epsilon have no term.
     """
     chances = np.exp(weights)
     masses = chances.sum(axis=1)

@@ -1,7 +1,7 @@
 """Exponential mechanisms over the posteriors of one die, scored by Hellinger distance.
 
-[Notes] Section 2. What is handed over depends on the data through the drawn posterior alone: the sensitivities at the
-data, local and smooth, are private themselves and never part of a release.
+[Notes] Section 2. A release depends on the data only through the sampled posterior. The local and the smooth
+sensitivity at the data are not private and are never part of a release.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from dpbayes.posteriors.hellinger import Die
 
 
 class _ScoredDie(FiniteDieMechanism, Protocol):
-    """A mechanism that draws a candidate r with P[r] ~ exp(-e H(x, r) / (2 S)), e its `inner_epsilon`.
+    """A mechanism that samples a candidate r with P[r] ~ exp(-e H(x, r) / (2 S)), where e is `inner_epsilon`.
 
-    S is its `sensitivity` at x.
+    S is the `sensitivity` at x.
     """
 
     @property
@@ -40,7 +40,7 @@ class _ScoredDie(FiniteDieMechanism, Protocol):
 
 
 def _own_epsilon(self: Any) -> float:
-    """Return the epsilon in the exponent: the promised one."""
+    """Return the epsilon in the exponent, which equals that of the guarantee."""
     return float(self.epsilon)
 
 
@@ -89,9 +89,9 @@ def _release(
 class HellingerGlobal:
     """P[r] ~ exp(-epsilon H(x, r) / (2 GS)), GS the global sensitivity. [Notes] Section 2.1.
 
-    Its exact privacy loss is half of epsilon at least: the two tables that are furthest apart lose it in one of their
-    orders. With the uniform prior no audit found more than .68 of epsilon; a firm prior brings it near all of it, .883
-    at Die((100, 100), 10) and epsilon = 0.001. Its median error tends to 1 as n grows.
+    The exact privacy loss is at least epsilon/2: the most distant pair of tables has this loss in one of its two
+    orders. With the uniform prior, no audit found more than .68 epsilon. With a strong prior the loss is closer to
+    epsilon, .883 epsilon at Die((100, 100), 10) and epsilon = 0.001. The median error tends to 1 as n grows.
     """
 
     label: ClassVar[str] = "Hellinger, global sensitivity"
@@ -114,7 +114,7 @@ class HellingerGlobal:
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: scores change by GS at most, and so does the normaliser's logarithm in these units."""
+        """epsilon: the scaled score and the logarithm of the normaliser each change by at most epsilon/2."""
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
 
     def sensitivity(self, counts: ArrayLike) -> float:
@@ -136,8 +136,9 @@ class HellingerGlobal:
 class HellingerLocal:
     """P[r] ~ exp(-epsilon H(x, r) / (2 LS(x))), LS the local sensitivity at the data. [Notes] Section 2.2.
 
-    No promise: the noise itself depends on the data. For one n and prior an audit over all x says what it loses;
-    with the prior 1 no audit has found a loss above epsilon, with 0.1 and n = 200 it exceeds it.
+    There is no guarantee, because the noise scale depends on the data. For one n and prior, an audit over all x
+    computes the privacy loss. With the prior 1, no audit has found a loss above epsilon; with the prior 0.1 and n = 200
+    the loss exceeds epsilon.
     """
 
     label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
@@ -155,7 +156,7 @@ class HellingerLocal:
 
     @property
     def claimed(self) -> Guarantee:
-        """No promise, as [Notes] Section 2.2 states."""
+        """No guarantee, as [Notes] Section 2.2 states."""
         return NON_PRIVATE
 
     @property
@@ -181,8 +182,8 @@ class HellingerLocal:
 class HellingerSmooth:
     """P[r] ~ exp(-epsilon H(x, r) / (2 S_beta(x))), S_beta the smooth sensitivity. [Notes] Section 2.3.
 
-    The lemmas that the claim rests on are false as printed and would not imply it; what is proved is weaker in
-    epsilon. Audits of this mechanism have not found a loss beyond the claim.
+    The lemmas that the claim uses are false as stated and would not imply it. The proved guarantee has a larger
+    epsilon. No audit of this mechanism has found a loss above the claim.
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity"
@@ -201,7 +202,7 @@ class HellingerSmooth:
 
     @property
     def beta(self) -> float:
-        """The rate at which far tables stop mattering, with the right |R|."""
+        """The rate at which the influence of distant tables decreases, with the correct |R|."""
         return hellinger.smoothing_rate(self.die, epsilon=self.epsilon, delta=self.delta)
 
     @property
@@ -226,11 +227,12 @@ class HellingerSmooth:
 class HellingerEnumerated:
     """`HellingerSmooth` at the largest epsilon found at which it is (epsilon, delta)-private by enumeration.
 
-    P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))), beta for epsilon_0 and delta; `inner_epsilon` is epsilon_0. Why that
-    is a proof: a promise is about all pairs of neighbouring tables and all sets of outputs. Here both are finite lists
-    that n and the prior give. For each pair the worst set is known, so comparing the laws of every pair decides whether
-    the promise holds, for this n, prior, epsilon and delta and for no others. Nothing of the throws enters epsilon_0,
-    hence choosing it costs nothing. Errors: InputError for more than MOST_ENUMERATED candidates.
+    P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))), with beta for epsilon_0 and delta; `inner_epsilon` is epsilon_0. The
+    enumeration is a proof: a guarantee concerns all pairs of neighbouring tables and all sets of outputs. Here both are
+    finite lists that depend on n and the prior only. For each pair the worst set is known, so the comparison of all
+    pairs decides whether the guarantee holds for this n, prior, epsilon and delta. It decides nothing for other values.
+    epsilon_0 does not depend on the throws, so its choice has no privacy cost. Errors: InputError for more than
+    MOST_ENUMERATED candidates.
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity by enumeration"
@@ -250,17 +252,17 @@ class HellingerEnumerated:
 
     @cached_property
     def inner_epsilon(self) -> float:
-        """The epsilon in the exponent: from public numbers alone."""
+        """The epsilon in the exponent, which depends on public numbers only."""
         return enumerated_epsilon(self.die, epsilon=self.epsilon, delta=self.delta)
 
     @property
     def beta(self) -> float:
-        """The rate at which far tables stop mattering, at the internal epsilon."""
+        """The rate at which the influence of distant tables decreases, at the internal epsilon."""
         return hellinger.smoothing_rate(self.die, epsilon=self.inner_epsilon, delta=self.delta)
 
     @property
     def claimed(self) -> Guarantee:
-        """What is certified; the [Notes] do not know this mechanism."""
+        """The proved guarantee; the [Notes] do not contain this mechanism."""
         return self.certified
 
     @property
@@ -277,7 +279,7 @@ class HellingerEnumerated:
 Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth | HellingerEnumerated
 
 EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
-"""The mechanisms whose law is exponential in the same distances."""
+"""The mechanisms whose probabilities are exponential in the same distances."""
 
 
 def _exponential(scale: str, what: str, epsilon: float) -> str:

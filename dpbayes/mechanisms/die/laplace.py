@@ -1,4 +1,4 @@
-"""Laplace noise on the counts of one die, beside the exponential mechanisms. [Notes] Section 3.2."""
+"""Laplace noise on the counts of one die, for comparison with the exponential mechanisms. [Notes] Section 3.2."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -20,8 +20,8 @@ from dpbayes.posteriors.hellinger import Die
 class LaplaceCells:
     """Counts + Lap(2/epsilon) on every side, clipped to [0, n] and rescaled to n. The baseline of [Notes] Section 3.2.
 
-    One replaced record moves two counts by one, whatever m. Clipping and rescaling are post-processing; when every
-    count is clipped to zero the throws are shared equally.
+    One replaced record changes two counts by one, for every m. Clipping and rescaling are post-processing. If every
+    count is clipped to zero, the throws are distributed equally.
     """
 
     label: ClassVar[str] = "Laplace on every count"
@@ -47,7 +47,7 @@ class LaplaceCells:
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: exact for the clipped counts, and rescaling them cannot raise it."""
+        """epsilon: the exact loss of the clipped counts, which rescaling cannot increase."""
         return self.claimed
 
     statistic = count_throws
@@ -64,9 +64,10 @@ class LaplaceCells:
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceOne:
-    """The first of two counts + Lap(1/epsilon), clipped to [0, n]; n is public and gives the second one.
+    """The first of two counts + Lap(1/epsilon), clipped to [0, n]; the public n determines the second count.
 
-    The sensitivity is one, so there is half the noise of `LaplaceCells`. Errors: InputError for other than two sides.
+    The sensitivity is 1, so the noise scale is half that of `LaplaceCells`. Errors: InputError unless there are two
+    sides.
     """
 
     label: ClassVar[str] = "Laplace on one count"

@@ -42,12 +42,12 @@ CELLS = Parameter(
 )
 
 _BLOCK = 1 << 20
-"""Masses held at once."""
+"""The largest number of masses in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class MapEstimate:
-    """Point estimates of all CPTs: `places` (..., K - m) of the cells drawn for every decision, among `cells` each."""
+    """Point estimates of all CPTs: the index `places` (..., K - m) of every decision's selected cell, of `cells`."""
 
     network: Network
     places: IntArray
@@ -55,7 +55,7 @@ class MapEstimate:
 
     @property
     def numbers(self) -> FloatArray:
-        """All that is handed over, as CPTs (..., K)."""
+        """All released numbers, as CPTs (..., K)."""
         return self.probabilities
 
     @property
@@ -70,7 +70,7 @@ class MapEstimate:
         return Decisions(self.network).probabilities(self.log_odds)
 
     def part(self, releases: int | slice | IntArray) -> "MapEstimate":
-        """Return some of a batch (releases, K - m)."""
+        """Return a part of a batch (releases, K - m)."""
         return MapEstimate(self.network, self.places[releases], self.cells)
 
 
@@ -130,7 +130,7 @@ class MapExponential:
 
     @cached_property
     def sensitivity(self) -> float:
-        """Delta = sum_i Delta_i: the most that one replaced record moves the score of any output."""
+        """Delta = sum_i Delta_i: the largest change of the score of any output by one replaced record."""
         return float(node_sensitivities(self.prior).sum())
 
     @property
@@ -162,7 +162,7 @@ class MapExponential:
         return special.log_softmax(self.rate * self.utilities(counts) + masses[kinds], axis=-1)
 
     def log_pmf_of_rows(self, rows: Dirichlets, counts: ArrayLike) -> FloatArray:
-        """Return `log_pmf` of some rows at this mechanism's rate; `rows` has their priors (..., C), one node a row."""
+        """Return `log_pmf` of some rows at this mechanism's rate; `rows` has their priors (..., C), a node per row."""
         a, b = Decisions(rows.network).parameters(rows.alpha)
         masses, kinds = self._log_masses(a, b)
         a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)
@@ -185,7 +185,7 @@ class MapExponential:
         return self._released(statistic, rng, size, (first[distinct], second[distinct], kind.astype(np.int64), laws))
 
     def _decided(self, statistic: Counts) -> tuple[FloatArray, FloatArray, IntArray]:
-        """The posterior's parameters of all decisions of all tables, and the kinds of their priors: in one row each."""
+        """The posterior parameters of all decisions of all tables, and the kinds of their priors, in one row each."""
         require_own_counts(self.prior, statistic)
         a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
         return a.ravel(), b.ravel(), np.broadcast_to(self._log_base[1], a.shape).ravel()
@@ -206,7 +206,7 @@ class MapExponential:
 
     @cached_property
     def _log_base(self) -> tuple[FloatArray, IntArray]:
-        """ln prior mass (kinds, G) for every kind of decision there is, and the kind (..., K - m) of each."""
+        """ln prior mass (kinds, G) for every kind of decision, and the kind (..., K - m) of each decision."""
         return self._log_masses(*self._decisions.parameters(self.prior.alpha))
 
     def _log_masses(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -215,7 +215,7 @@ class MapExponential:
             return np.log(cell_masses(first, second, cells=self.cells)), kinds.reshape(a.shape)
 
     def _draw(self, uniforms: FloatArray, a: FloatArray, b: FloatArray, kinds: IntArray, laws: IntArray) -> IntArray:
-        """Choose a cell for every level (draws, rows); each row follows one of the `laws` of these parameters."""
+        """Select a cell for every level (draws, rows); each row follows one of the `laws` of these parameters."""
         places = np.empty(uniforms.shape, dtype=np.int64)
         order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
         for start in range(0, len(a), step):
@@ -227,15 +227,15 @@ class MapExponential:
 
 
 def sampled_cells(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
-    """Return for every level in [0, 1) the cell that holds it: (draws, rows), from weights exp(.) of (rows, G).
+    """Return the cell that contains each level in [0, 1): (draws, rows), from weights exp(.) of (rows, G).
 
-    The inverse distribution function by bisection; cells of weight zero are never returned.
+    The inverse distribution function is evaluated by bisection. Cells of weight zero are never returned.
     """
     return choose_by_law(uniforms, log_weights=log_weights, laws=np.arange(len(log_weights)))
 
 
 def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
-    """Return `sampled_cells` for rows that follow one of some laws: `laws` (rows,) are places in weights (L, G)."""
+    """Return `sampled_cells` for rows that share distributions: `laws` (rows,) are indices into weights (L, G)."""
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
     starts = np.concatenate((np.zeros((len(cumulative), 1)), cumulative[:, :-1]), axis=-1)
@@ -245,17 +245,17 @@ def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArr
 # The exact form
 
 UNIT = 2**30
-"""Scores are posterior masses in units of one part of so many, rounded to whole numbers."""
+"""Scores are posterior masses times this number, rounded to integers."""
 
 _ROUNDING = 2
-"""How many units rounding may add to what a score moves by: a half at either end, and less than a quarter each for the
-error of a mass, which is taken to be below 1e-10."""
+"""The units that rounding may add to the change of a score: at most a half for each of the two scores, and less than a
+quarter each for the numerical error of a mass, which is assumed to be below 1e-10."""
 
 _MARGIN = 1 + 2.0**-20
 
 
 def _score_sensitivity(spec: ReleaseSpec) -> Sensitivity:
-    # One record touches the decisions on the way to two states of every node.
+    # One record changes the decisions that lead to two states of every node.
     touched = 2 * int(Decisions(spec.network).depths.sum())
     moved = float(node_sensitivities(spec.dirichlets).sum())
     return Sensitivity(
@@ -276,10 +276,10 @@ def _decisions(spec: ReleaseSpec) -> int:
 
 
 def cell_scores(spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Callable[[slice], Scores]:
-    """Return a function that gives some decisions' cells of positive prior mass, and the whole score of each.
+    """Return a function that returns the cells of positive prior mass of some decisions, and their integer scores.
 
-    A score is the posterior mass in units, and scale times ln prior mass, which is the same for every table: chosen by
-    P[g] ~ exp(score_g / scale), a cell has the probability of `MapExponential`, but for the rounding to units.
+    A score is the sum of the posterior mass in units and scale times ln prior mass, which is the same for every table.
+    With P[g] ~ exp(score_g / scale), a cell has the probability of `MapExponential`, up to the rounding to units.
     """
     decisions, cells = Decisions(spec.network), _cells(spec)
     prior = decisions.parameters(spec.dirichlets.alpha)

@@ -1,4 +1,4 @@
-"""[Zhang16] Algorithm 3 to the letter, for one binary node: it does not keep its promise."""
+"""[Zhang16] Algorithm 3 exactly as stated, for one binary node; its guarantee does not hold."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,13 +20,14 @@ _MOST_TABLE = 20_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedMap:
-    """[Zhang16] Algorithm 3 to the letter for one binary root node, on a grid: not private at the printed epsilon.
+    """[Zhang16] Algorithm 3 exactly as stated, for one binary root node, on a grid; not private at the stated epsilon.
 
-    The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with
-    L = ln((1 - omega)/omega); records are at distance r = 1, and Delta = sqrt(L r). The score is the posterior density,
-    the base measure the prior's. The outputs are `points` places of the interval, ends included, that crowd towards the
-    ends as cosines do, weighted by the trapezoidal rule: a finite law that an exact audit can take, and as they become
-    many, the printed one. Errors: InputError for numbers out of range and tables that are too large.
+    The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with L
+    = ln((1 - omega)/omega); records are at distance r = 1, and Delta = sqrt(L r). The score is the posterior density,
+    and the base measure has the prior's density. The outputs are `points` Chebyshev points of the interval, including
+    its ends, weighted by the trapezoidal rule. This distribution is finite, so an exact audit can use it, and it
+    converges to the stated distribution as the number of points grows. Errors: InputError for numbers outside their
+    ranges and tables that are too large.
     """
 
     named: ClassVar[str] = "the density-scored MAP"
@@ -62,7 +63,7 @@ class PrintedMap:
 
     @property
     def sensitivity(self) -> float:
-        """Delta = sqrt(L r), as printed; a density may move by much more."""
+        """Delta = sqrt(L r), as stated; a density can change by much more."""
         return float(np.sqrt(log_odds_bound(self.omega)))
 
     @property
@@ -91,6 +92,6 @@ class PrintedMap:
         return special.log_softmax(scores + log_base, axis=-1)
 
     def _log_density(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        log_theta = np.log(self.theta)  # the outputs lie evenly about 1/2
+        log_theta = np.log(self.theta)  # the outputs are symmetric about 1/2
         log_kernel = (a[:, None] - 1) * log_theta + (b[:, None] - 1) * log_theta[::-1]
         return log_kernel - log_mass(a, b, self.omega)[:, None]

@@ -1,4 +1,4 @@
-"""How far one record can move the posterior mass of a cell of (0, 1), the score of the private MAP estimate.
+"""The largest change by one record of the posterior mass of a cell of (0, 1), the score of the private MAP estimate.
 
 Every decision of every CPT row (see `dpbayes.posteriors.decisions`) has a Beta posterior, and (0, 1) is cut into G
 equal cells. Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-a / Gamma(a + 1), which falls from 1 to
@@ -7,8 +7,8 @@ equal cells. Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-
     F_{a,b}(x) - F_{a+1,b}(x)   = h(x) = x^a (1-x)^b / (a B(a, b))
     F_{a,b+1}(x) - F_{a+1,b}(x) = (1 + a/b) h(x),
 
-bumps that rise from 0 to their height at x = a/(a+b) and fall back to 0. A cell's mass changes by the difference of two
-of their values, hence by no more than their height. With phi(x) = psi(x) - ln x, which rises to 0:
+Both functions rise from 0 to their maximum at x = a/(a+b) and fall back to 0. A cell's mass changes by the difference
+of two of their values, hence by at most the maximum. With phi(x) = psi(x) - ln x, which rises to 0:
 
     one count added:    D(a) D(b) / D(a+b) * b/(a+b) <= D(a). It rises with b, d ln/db = phi(a+b) - phi(b) >= 0, its
                         limit for b -> infinity is D(a), and that falls in a.
@@ -30,7 +30,7 @@ from dpbayes.posteriors.divergence import STIRLING
 from dpbayes.posteriors.trimmed import distinct_pairs
 
 MOST_CELLS = 1000
-"""Most cells into which (0, 1) is cut."""
+"""The largest number of cells of (0, 1)."""
 
 _SHIFT = 10.0
 
@@ -58,9 +58,9 @@ def cell_masses(a: ArrayLike, b: ArrayLike, *, cells: int) -> FloatArray:
 
 
 def added_bound(a: ArrayLike) -> FloatArray:
-    """Return D(a) = a^a e^-a / Gamma(a + 1): a cell's mass moves at most so far when `a` or more becomes one more.
+    """Return D(a) = a^a e^-a / Gamma(a + 1): the largest change of a cell's mass if a parameter >= `a` grows by 1.
 
-    It is the limit of the total variation distance between Beta(a, b) and Beta(a + 1, b) for large b.
+    D(a) is the limit of the total variation distance between Beta(a, b) and Beta(a + 1, b) for large b.
     """
     a = np.asarray(a, dtype=np.float64)
     small, large = np.minimum(a, _SHIFT), np.maximum(a, _SHIFT)
@@ -72,18 +72,20 @@ def added_bound(a: ArrayLike) -> FloatArray:
 def replaced_bound(a: ArrayLike, b: ArrayLike) -> FloatArray:
     """Return D(a) D(b) / D(a + b), the total variation distance between Beta(a + 1, b) and Beta(a, b + 1).
 
-    It falls in a and in b, so at the prior's parameters it bounds what a replacement within one row does to any mass.
+    The distance decreases in a and in b. At the prior's parameters it therefore bounds the change of any mass by a
+    replacement within one row.
     """
     return added_bound(a) * added_bound(b) / added_bound(np.add(a, b))
 
 
 def node_sensitivities(prior: Dirichlets) -> FloatArray:
-    """Return how far one replaced record moves the sum of all decisions' masses, at every node: (|I|,).
+    """Return the largest change of the sum of all decisions' masses by one replaced record, at every node: (|I|,).
 
-    The record leaves one state for another. In two rows, all decisions on the way to either state lose or gain one
-    count. In one row, the decisions above where the two ways part see nothing, the one where they part sees a
-    replacement, and those below lose or gain one count. The largest sum over all pairs of states is returned. A batch
-    of priors, (..., K), is treated as its smallest values, which serves all of them.
+    The record moves from one state to another. If the states are in two rows, all decisions that lead to either state
+    lose or gain one count. If they are in one row, the decisions common to both paths do not change, the decision where
+    the paths separate has one replaced count, and the later decisions lose or gain one count. The function returns the
+    largest sum over all pairs of states. For a batch of priors, (..., K), it uses the smallest values, which give a
+    bound for all of them.
     """
     network = prior.network
     decisions = Decisions(network)
@@ -93,7 +95,7 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
     to_left, to_right, apart = (
         bounds[place] for bounds in (added_bound(one), added_bound(other), replaced_bound(one, other))
     )
-    way = np.zeros(len(a) + 1)  # the costliest way down from a decision; the last entry stands for single states
+    way = np.zeros(len(a) + 1)  # the largest sum over paths from a decision; the last entry is for single states
     for _ in range(int(decisions.depths.max())):
         way[:-1] = np.maximum(to_left + way[left], to_right + way[right])
     parted = apart + way[left] + way[right]
@@ -110,9 +112,9 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
 
 
 def _children(spans: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the decision that splits each decision's first and second half; the number of decisions where none does.
+    """Return the decision that splits each decision's first and second half; the number of decisions if there is none.
 
-    A row's decisions stand in preorder, and s states make s - 1 decisions.
+    A row's decisions are in preorder, and s states have s - 1 decisions.
     """
     start, middle, end = spans.T
     here = np.arange(len(spans))

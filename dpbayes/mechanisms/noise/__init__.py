@@ -1,1 +1,1 @@
-"""Noise on numbers: its law, what it is scaled to, and how it is shared out."""
+"""Noise on numbers: its distribution, its scale, and its division among sets of nodes."""

@@ -1,17 +1,19 @@
-"""Integers with exact noise, drawn by OpenDP from the operating system's randomness.
+"""Integers with exact noise, sampled by OpenDP from the operating system's randomness.
 
-Nothing is drawn before OpenDP's own privacy map has answered, at the scale in use, no more than may be lost: a check of
-the calibration by somebody else. OpenDP is imported where it is used, because it takes a third of a second.
+Nothing is sampled before OpenDP's own privacy map confirms that the loss at the scale in use is within the guarantee.
+This is an independent check of the calibration. OpenDP is imported where it is used, because the import takes a third
+of a second.
 
-Numbers with a scale each: their losses add up. OpenDP's map is asked of every scale what a move by one loses, and the
-most of that per price, times what one record is charged at these prices, is what all of them lose together at most.
+If numbers have different scales, their losses add up. OpenDP's map gives the loss of a change by one at every scale.
+The largest loss per unit of price, times the charge of one record at these prices, bounds the loss of all numbers
+together.
 """
 
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,16 +25,16 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 
 BLOCK = 4096
-"""Values drawn in one step: 60 ms."""
+"""Values sampled in one step, which takes 60 ms."""
 
 CHOICES = 64
-"""Choices made in one step."""
+"""Selections in one step."""
 
 _WORD = 2**62
-"""Statistics and scores must stay within it: OpenDP's integers have 64 bits and stop at their ends."""
+"""The limit for statistics and scores: OpenDP's integers have 64 bits and saturate at their limits."""
 
 _MOST_ULPS = 64
-"""Most steps from one double to the next until the map agrees; one or two are enough."""
+"""The largest number of steps from one double to the next until the map confirms the scale; one or two suffice."""
 
 
 # Calibration
@@ -40,24 +42,40 @@ _MOST_ULPS = 64
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A scale at which OpenDP's map was asked, and its answer: both are doubles, as the fractions that they are."""
+    """A scale and the privacy loss that OpenDP's map returns for it: both are doubles, stored as exact fractions."""
 
     scale: Fraction
     answer: Fraction
 
 
-def opendp() -> ModuleType:
-    """Return OpenDP with the features that the noise needs. Errors: InputError where it is not installed."""
+def opendp() -> SimpleNamespace:
+    """Return the functions of OpenDP that the noise needs. Errors: InputError where it is not installed.
+
+    OpenDP's prelude has all of them, but it also imports scikit-learn and Polars where they are installed: 160 MB.
+    """
     with extra("release", "A real release"):
-        import opendp.prelude as library
-    library.enable_features("contrib")
-    return library
+        import opendp.measurements as measurements
+        from opendp.domains import atom_domain, vector_domain
+        from opendp.measures import max_divergence, zero_concentrated_divergence
+        from opendp.metrics import l1_distance, l2_distance, linf_distance
+        from opendp.mod import enable_features
+    enable_features("contrib")
+    return SimpleNamespace(
+        m=measurements,
+        atom_domain=atom_domain,
+        vector_domain=vector_domain,
+        l1_distance=l1_distance,
+        l2_distance=l2_distance,
+        linf_distance=linf_distance,
+        max_divergence=max_divergence,
+        zero_concentrated_divergence=zero_concentrated_divergence,
+    )
 
 
 def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fraction) -> Calibrated:
-    """Return the first double from `least` on at which the map, a function of the scale, answers at most `most`.
+    """Return the first double from `least` on at which the map, a function of the scale, returns at most `most`.
 
-    Errors: InputError where it still answers more a little above: then the calibration is wrong.
+    Errors: InputError if the map returns more even slightly above `least`, because then the calibration is wrong.
     """
     scale = rounded_up(least)
     for _ in range(_MOST_ULPS):
@@ -71,30 +89,30 @@ def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fra
 
 
 def rounded_up(exact: Fraction) -> float:
-    """Return the least double that is not below a fraction. Errors: OverflowError where there is none."""
+    """Return the smallest double that is not below a fraction. Errors: OverflowError if there is none."""
     nearest = float(exact)
     return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
 
 
 def root_above(square: Fraction) -> Fraction:
-    """Return a fraction not below the root of another, and above it by less than a part in 2^60; exact where it can."""
+    """Return a fraction not below the square root of another, with a relative error below 2^-60; exact if possible."""
     shift = max(0, 64 + (square.denominator.bit_length() - square.numerator.bit_length() + 1) // 2)
     whole_part, rest = divmod(square.numerator << 2 * shift, square.denominator)
     root = math.isqrt(whole_part)
     return Fraction(root + bool(rest or root * root < whole_part), 1 << shift)
 
 
-# The laws
+# The distributions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExactNoise:
-    """A law that OpenDP draws; what it promises is a number of `measure`.
+    """A distribution that OpenDP samples; its guarantee is a number of `measure`.
 
-    make(library, domain, scale) -> OpenDP's measurement; distance(sensitivity) -> the input of its privacy map, which
-    returns a number of what is `answered`, at most allowed(promised). loss(sensitivity, scale) -> what is lost,
-    exactly; least_scale(sensitivity, promised) -> the scale that loses that, not rounded down; share(scale, price) ->
-    the scale of a number of a price, of that of a price of 1, not rounded down.
+    make(library, domain, scale) -> OpenDP's measurement; distance(sensitivity) -> the input of its privacy map. The map
+    returns a value of the measure `answered`, which must be at most allowed(promised). loss(sensitivity, scale) -> the
+    exact privacy loss; least_scale(sensitivity, promised) -> the scale with this loss, not rounded down; share(scale,
+    price) -> the scale of a number with this price if the scale for price 1 is `scale`, not rounded down.
     """
 
     law: str
@@ -113,11 +131,11 @@ class ExactNoise:
         return self.make(library, library.vector_domain(library.atom_domain(T="i64")), scale)
 
     def answer(self, sensitivity: int, scale: float) -> float:
-        """Return what OpenDP's map answers."""
+        """Return the result of OpenDP's map."""
         return float(self.measurement(scale).map(self.distance(sensitivity)))
 
     def own_scale(self, scale: Fraction, price: Fraction) -> float:
-        """Return the scale of a number of a price, of that of a price of 1, rounded up."""
+        """Return the scale of a number with this price if the scale for price 1 is `scale`, rounded up."""
         return rounded_up(self.share(scale, price))
 
 
@@ -130,7 +148,7 @@ DISCRETE_LAPLACE = ExactNoise(
     least_scale=lambda sensitivity, epsilon: sensitivity / epsilon,
     share=lambda scale, price: scale / price,
 )
-"""P[z] ~ exp(-|z| / b), of a sensitivity of Delta in L1: epsilon = Delta / b."""
+"""P[z] ~ exp(-|z| / b); with L1 sensitivity Delta, epsilon = Delta / b."""
 
 DISCRETE_GAUSSIAN = ExactNoise(
     law="discrete Gaussian: P[z] proportional to exp(-z^2 / (2 scale^2)) over the whole numbers",
@@ -142,8 +160,8 @@ DISCRETE_GAUSSIAN = ExactNoise(
     least_scale=lambda squared, rho: root_above(squared / (2 * rho)),
     share=lambda scale, price: root_above(scale**2 / price),
 )
-"""P[z] ~ exp(-z^2 / (2 s^2)), of a sensitivity of sqrt(D) in L2, D whole: rho = D / (2 s^2) of zero-concentrated
-privacy, as of real noise. [Canonne20] Theorem 14."""
+"""P[z] ~ exp(-z^2 / (2 s^2)); with L2 sensitivity sqrt(D) for an integer D, rho = D / (2 s^2) of zero-concentrated
+privacy, as for real-valued noise. [Canonne20] Theorem 14."""
 
 GUMBEL_MAXIMUM = ExactNoise(
     law="exponential mechanism: P[cell] proportional to its prior mass times exp(score / scale), by Gumbel noise",
@@ -160,19 +178,20 @@ GUMBEL_MAXIMUM = ExactNoise(
     least_scale=lambda sensitivity, epsilon: 2 * sensitivity / epsilon,
     share=lambda scale, price: scale / price,
 )
-"""The place of the maximum of whole scores with Gumbel noise of scale b: P[g] ~ exp(score_g / b) exactly.
+"""The index of the maximum of integer scores with Gumbel noise of scale b: P[g] ~ exp(score_g / b) exactly.
 
-That is the exponential mechanism's law. Scores that move by Delta in all lose at most 2 Delta / b, and the loss has a
-range of that length. OpenDP 0.16 has the law under `make_noisy_max` for zero-concentrated privacy, whose map answers
-rho = epsilon^2 / 8 for that range; for pure privacy, and under the old name `make_report_noisy_max_gumbel`, it draws by
-permute-and-flip, which is another law. [Cesar and Rogers, "Bounding, concentrating, and truncating", 2021, Lemma 3.4]
+This is the exponential mechanism. If scores change by Delta in total, the loss is at most 2 Delta / b, and its range
+has at most this length. OpenDP 0.16 provides the distribution as `make_noisy_max` for zero-concentrated privacy, and
+its map returns rho = epsilon^2 / 8 for this range. For pure privacy, and under the old name
+`make_report_noisy_max_gumbel`, OpenDP uses permute-and-flip, which is a different distribution. [Cesar and Rogers,
+"Bounding, concentrating, and truncating", 2021, Lemma 3.4]
 """
 
 
 def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, scale: float) -> float:
-    """Return what numbers of these prices lose together: what the map answers for each, by the worst of them per price.
+    """Return the total privacy loss of numbers with these prices, from the largest loss per unit of price.
 
-    It is rounded up; `charge` is what one record costs at these prices.
+    The result is rounded up; `charge` is the charge of one record at these prices.
     """
     answers = {price: noise.answer(1, noise.own_scale(Fraction(scale), price)) for price in set(prices)}
     if not all(map(math.isfinite, answers.values())):
@@ -180,11 +199,11 @@ def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, 
     return rounded_up(charge * max(Fraction(answer) / price for price, answer in answers.items()))
 
 
-# Drawing
+# Sampling
 
 
 def with_noise(noise: ExactNoise, values: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
-    """Add noise to whole numbers (N,), a block at a step; yields the shares done."""
+    """Add noise to integers (N,), one block at a time; yields the completed share."""
     _require_words(values)
     draw = noise.measurement(float(scale))
     blocks = list(slices(len(values), BLOCK))
@@ -192,9 +211,9 @@ def with_noise(noise: ExactNoise, values: IntArray, scale: Fraction) -> Work[tup
 
 
 def with_own_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float]) -> Work[tuple[int, ...]]:
-    """Add noise to whole numbers (N,), each of its own scale; yields the shares done.
+    """Add noise to integers (N,) with different scales; yields the completed share.
 
-    Numbers of one scale are drawn together, a block at a step, and put back in their places.
+    Numbers with the same scale are processed together, one block at a time, and returned in their original order.
     """
     _require_words(values)
     own = np.asarray(scales)
@@ -212,11 +231,11 @@ def with_own_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float])
 
 
 Scores = list[tuple[IntArray, IntArray]]
-"""The places that may be chosen and the whole score of each, for several choices."""
+"""The indices of the candidates and their integer scores, for several selections."""
 
 
 def gumbel_choices(scored: Callable[[slice], Scores], number: int, scale: Fraction) -> Work[tuple[int, ...]]:
-    """Choose the place of a noisy maximum for each of a number of choices, of which `scored` gives some."""
+    """Select the index of a noisy maximum for each of several selections; `scored` returns some of them."""
     draw = GUMBEL_MAXIMUM.measurement(float(scale))
     blocks = list(slices(number, CHOICES))
 
@@ -231,7 +250,7 @@ def gumbel_choices(scored: Callable[[slice], Scores], number: int, scale: Fracti
 
 
 def whole(values: FloatArray) -> IntArray:
-    """Round to whole numbers. Errors: InputError where they are too large for exact noise."""
+    """Round to integers. Errors: InputError if they are too large for exact noise."""
     if np.any(np.abs(values) > _WORD):
         raise _too_large()
     return np.rint(values).astype(np.int64)
@@ -247,7 +266,7 @@ def _too_large() -> InputError:
 
 
 def _in_blocks(draw: Callable[[int], Sequence[int]], number: int) -> Work[tuple[int, ...]]:
-    """Draw a block at a step. Shares alone are yielded: a part of a release is none."""
+    """Sample one block at a time. Only completed shares are yielded, because a part of a release must not be shown."""
     values: list[int] = []
     for k in range(number):
         values += draw(k)

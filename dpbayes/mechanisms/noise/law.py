@@ -1,4 +1,4 @@
-"""Noise on whole numbers, Laplace or Gaussian: real as the papers have it, or whole as a real release must have it."""
+"""Laplace or Gaussian noise on integers: real-valued as in the papers, or integer-valued as in a real release."""
 
 import math
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from dpbayes.mechanisms.parameters import Noise
 class NoiseLaw:
     """Noise of scale b: density exp(-|x|/b)/(2b), or whole numbers with P[k] = tanh(1/(2b)) exp(-|k|/b); none at b = 0.
 
-    A whole number that moves by d, itself whole, loses |d|/b at most under both: ln P[k - d] - ln P[k] is
-    (|k| - |k - d|)/b, and neither law leaves out a value that the other table allows.
+    If an integer changes by an integer d, the loss is at most |d|/b under both distributions: ln P[k - d] - ln P[k] is
+    (|k| - |k - d|)/b, and both tables have the same possible values.
     """
 
     noise: Noise
@@ -42,11 +42,11 @@ class NoiseLaw:
 
     @property
     def drawn_once(self) -> "NoiseLaw":
-        """The law to draw from once for all scales, where noise may be scaled afterwards; else this one."""
+        """The distribution of scale 1 if its samples may be scaled afterwards; otherwise this distribution."""
         return UNIT if self.noise is Noise.REAL else self
 
     def scaled_to(self, other: "NoiseLaw") -> float:
-        """Return by what noise of this law is to be multiplied to be of the other. Errors: InputError."""
+        """Return the factor that scales this noise to the other distribution. Errors: InputError if there is none."""
         if self == other:
             return 1.0
         if self.noise is not other.noise or self.noise is not Noise.REAL:
@@ -62,16 +62,16 @@ UNIT = NoiseLaw(Noise.REAL, 1.0)
 
 
 def whole_noise(pairs: FloatArray, scale: float | FloatArray) -> FloatArray:
-    """Return noise of whole numbers (...) from pairs (..., 2) of standard exponential draws; scales (...) share luck.
+    """Return integer noise (...) from pairs (..., 2) of standard exponential samples, which all scales (...) share.
 
-    It is the difference of two geometric numbers: P[floor(b E) >= k] = P[E >= k/b] = exp(-k/b).
+    The noise is the difference of two geometric variables: P[floor(b E) >= k] = P[E >= k/b] = exp(-k/b).
     """
     whole: FloatArray = np.floor(scale * pairs[..., 0]) - np.floor(scale * pairs[..., 1])
     return whole
 
 
 def laplace_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    """Draw independent Laplace noise (*size) of scales b that broadcast to it, for simulations; none at b = 0."""
+    """Sample independent Laplace noise (*size) with broadcast scales b, for simulations; none at b = 0."""
     if noise is Noise.REAL:
         return rng.laplace(size=size) * np.asarray(scales, dtype=np.float64)
     return whole_noise(rng.standard_exponential((*size, 2)), np.asarray(scales, dtype=np.float64))
@@ -87,23 +87,23 @@ def laplace_sds(noise: Noise, scales: ArrayLike) -> FloatArray:
 
 
 def inverse(scales: FloatArray) -> FloatArray:
-    """Return 1/s of scales (...), and 0 where there is no noise because nothing moves."""
+    """Return 1/s of scales (...), and 0 where there is no noise because nothing changes."""
     return np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
 
 
 # Gaussian noise
 
 _SMOOTH = 3.0
-"""From this s on the variance of whole Gaussian noise is s^2 in double precision: it falls short by about
-4 pi^2 s^4 exp(-2 pi^2 s^2)."""
+"""From this s on, the variance of integer Gaussian noise equals s^2 in double precision: the difference is about 4 pi^2
+s^4 exp(-2 pi^2 s^2)."""
 
 
 @dataclass(frozen=True)
 class GaussianLaw:
     """Noise of parameter s: N(0, s^2), or whole numbers with P[k] ~ exp(-k^2/(2 s^2)); none at s = 0. [Canonne20].
 
-    A whole number that moves by d, itself whole, has Renyi divergence alpha d^2/(2 s^2) under the first, and no more
-    under the second: both are d^2/(2 s^2)-zCDP.
+    If an integer changes by an integer d, the Renyi divergence is alpha d^2/(2 s^2) for real-valued noise and at most
+    this for integer noise. Both are d^2/(2 s^2)-zCDP.
     """
 
     noise: Noise
@@ -120,10 +120,10 @@ class GaussianLaw:
 
 
 def gaussian_shift_of(noise: Noise, epsilon: float, *, delta: float) -> float:
-    """Return by how many s a vector may move, in length, for (epsilon, delta)-privacy: mu, certified for either noise.
+    """Return mu, the largest change of a vector in units of s for (epsilon, delta)-privacy, proved for both noises.
 
-    Real noise by its exact curve, `gaussian_shift`; whole noise by the rho = mu^2/2 that both have, which asks for a
-    little more noise.
+    For real-valued noise, mu follows from the exact curve, `gaussian_shift`. For integer noise it follows from rho =
+    mu^2/2, which both have, and which needs slightly more noise.
     """
     return (
         gaussian_shift(epsilon, delta=delta) if noise is Noise.REAL else math.sqrt(2 * zcdp_rho(epsilon, delta=delta))
@@ -131,7 +131,7 @@ def gaussian_shift_of(noise: Noise, epsilon: float, *, delta: float) -> float:
 
 
 def gaussian_guarantee(noise: Noise, epsilon: float, *, delta: float, shift: float) -> Guarantee:
-    """Return (epsilon, delta), and rho = mu^2/2, of a vector that moves by at most `shift` = mu times s."""
+    """Return (epsilon, delta) and rho = mu^2/2 for a vector that changes by at most `shift` = mu, in units of s."""
     place = ("Balle18", "Theorem 8") if noise is Noise.REAL else ("Canonne20", "discrete Gaussian mechanism")
     return Guarantee(epsilon, delta, reference=Reference(*place), rho=shift**2 / 2)
 
@@ -149,9 +149,9 @@ def gaussian_sds(noise: Noise, scales: ArrayLike) -> FloatArray:
 
 
 def gaussian_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    """Draw independent Gaussian noise (*size) of parameters s that broadcast to it, for simulations.
+    """Sample independent Gaussian noise (*size) with broadcast parameters s, for simulations.
 
-    Whole numbers by rejection from Laplace ones of scale t = floor(s) + 1, each kept with probability
+    Integer noise is sampled by rejection from integer Laplace noise of scale t = floor(s) + 1, kept with probability
     exp(-(|k| - s^2/t)^2 / (2 s^2)). [Canonne20] Algorithm 3.
     """
     s = np.broadcast_to(np.asarray(scales, dtype=np.float64), size)

@@ -1,9 +1,10 @@
-"""Whole prices of sets of nodes, by which the noise of each is scaled, and exactly what one record costs at them.
+"""Integer prices of sets of nodes, which determine the noise scales, and the exact charge of one record.
 
-A record that differs in the nodes d moves the numbers of a set A by 2 (N_A - N_A(d)) / R_A in squared length, with
+A record that differs in the nodes d changes the numbers of a set A by 2 (N_A - N_A(d)) / R_A in squared length, with
 N_A = prod_{i in A} (r_i - 1), R_A = prod_{i in A} r_i and N_A(d) = prod_{A and d} -1 prod_{A but d} (r_i - 1), and an
-integer Walsh coefficient by N_A - N_A(d) in absolute value, which is 2 or 0. So whole prices p_A cost
-max_d sum_A p_A (N_A - N_A(d)), a whole number, found by eliminating node after node in whole numbers alone.
+integer Walsh coefficient by N_A - N_A(d) in absolute value, which is 2 or 0. At integer prices p_A, the charge of one
+record is max_d sum_A p_A (N_A - N_A(d)). This is an integer, computed by eliminating one node after another in integer
+arithmetic.
 """
 
 from collections.abc import Sequence
@@ -19,26 +20,26 @@ from dpbayes.model.network import Network
 from dpbayes.model.residual_design import MOST_SETS
 
 _STEPS = 64
-"""Prices are of so many steps from one power of two to the next, so that few scales differ: OpenDP is asked of each.
-No price is off by more than a part in 128."""
+"""The number of price steps from one power of two to the next. Few steps give few distinct scales, and OpenDP must
+confirm each scale. Rounding changes a price by at most one part in 128."""
 
 _WIDEST = 2.0**36
-"""By how much prices may differ; below that they are raised."""
+"""The largest ratio of two prices; smaller prices are raised."""
 
 _WORD = 2**62
-"""Sums must stay below it, lest whole numbers of the machine run over."""
+"""The limit for sums of prices, so that 64-bit integers do not overflow."""
 
 
 @dataclass(frozen=True)
 class WholeCharge:
-    """max_d sum_A p_A (N_A - N_A(d)), or a bound of it where not `exact`, for families charged each by itself."""
+    """max_d sum_A p_A (N_A - N_A(d)) or, if not `exact`, an upper bound from charging each family separately."""
 
     value: int
     exact: bool
 
 
 def whole_prices(wanted: FloatArray) -> tuple[int, ...]:
-    """Return prices in about the proportions that are wanted (sets,), none negative: 0 for 0."""
+    """Return integer prices in about the wanted proportions (sets,), which must not be negative; 0 remains 0."""
     priced = wanted > 0
     if not priced.any():
         return (0,) * len(wanted)
@@ -50,10 +51,10 @@ def whole_prices(wanted: FloatArray) -> tuple[int, ...]:
 
 
 def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
-    """Return prices that can be charged: one for every set within a family but the empty one.
+    """Return checked prices: one for every non-empty set within a family.
 
-    Errors: InputError for another number of them, for one that is not above 0 where a set has numbers, or not 0 where
-    it has none, and for sums that no machine's whole number holds.
+    Errors: InputError if the number of prices is wrong, if a price is not positive although its set has numbers, if it
+    is not 0 although its set has none, or if the sum overflows.
     """
     sizes = network.residuals.sizes.tolist()[1:]
     if len(sizes) > MOST_SETS:
@@ -71,7 +72,7 @@ def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
 
 
 def most_charged(network: Network, prices: Sequence[int]) -> WholeCharge:
-    """Return what one record costs at most, at prices of all sets but the empty one, in whole numbers alone."""
+    """Return the largest charge of one record, at prices of all non-empty sets, in integer arithmetic."""
     checked_prices(network, prices)
     return largest_charge(network, np.array((0, *prices), dtype=np.int64))
 
@@ -92,7 +93,7 @@ def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
 
 
 def _tables(network: Network, prices: IntArray) -> list[Factor]:
-    """What a family's own sets cost, for every d within it: sets that no earlier family has."""
+    """The charge of a family's own sets, which no earlier family contains, for every d within the family."""
     closure, cards = network.closure, network.residuals.cards
     slots = np.zeros(len(closure.slots), dtype=np.int64)
     slots[closure.representatives] = prices
@@ -104,6 +105,6 @@ def _tables(network: Network, prices: IntArray) -> list[Factor]:
         for k, node in enumerate(family):
             without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
             turned = np.stack((without + (cards[node] - 1) * having, without - having), axis=1)
-        # The first entry is of records that are the same. A node of one state is in no set that has a price.
+        # The first entry is for equal records. A node with one state is in no set that has a price.
         tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
     return tables

@@ -1,4 +1,4 @@
-"""How far replacing one record can move a statistic, in L1 and in L2 distance."""
+"""The sensitivity of a statistic to the replacement of one record, in L1 and L2 distance."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def count_sensitivity(network: Network) -> int:
 
 
 def squared_count_sensitivity(network: Network) -> int:
-    """Return the square of the L2 sensitivity of all CPT counts, exactly 2|I|: every count that moves, moves by one."""
+    """Return the square of the L2 sensitivity of all CPT counts, exactly 2|I|: every changed count changes by one."""
     return count_sensitivity(network)
 
 
@@ -27,10 +27,10 @@ def printed_walsh_sensitivity(network: Network) -> int:
 
 
 def walsh_sensitivity(network: Network) -> int:
-    """Return 2 O, the L1 sensitivity of the integer Walsh coefficients; a proved bound where O is not found exactly.
+    """Return 2 O, the L1 sensitivity of the integer Walsh coefficients; a proved bound if O is not computed exactly.
 
     Replacing record a by b flips the sign of gamma's term iff <gamma, a xor b> is odd, and any a xor b can occur.
-    `Closure.odd_overlap` tells whether it is exact. [Zhang16] Corollary 2, sharpened.
+    `Closure.odd_overlap` states whether it is exact. [Zhang16] Corollary 2, sharpened.
     """
     require_binary(network)
     return 2 * network.closure.odd_overlap.value

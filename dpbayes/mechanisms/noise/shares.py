@@ -1,4 +1,4 @@
-"""How noise is shared out among the sets of nodes: by what each table's error counts, or at prices that are stated."""
+"""The division of noise among sets of nodes: by the weights of the tables' errors, or by given prices."""
 
 import math
 from collections.abc import Container, Sequence
@@ -14,33 +14,33 @@ from dpbayes.model.network import Network
 from dpbayes.model.residual_design import NoiseDesign
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
-"""Between these a table's weight lies, all others being 1."""
+"""The range of a table's weight; all other tables have weight 1."""
 
 
 def takes_weights(kind: type[Any]) -> bool:
-    """Return whether a mechanism shares its noise out among the tables by what their errors count."""
+    """Return whether a mechanism divides its noise among the tables by the weights of their errors."""
     return "weights" in {field.name for field in fields(kind)}
 
 
 def weights_of(network: Network, matters: Container[str], weight: float) -> tuple[float, ...]:
-    """Return how much the error in each node's table counts: `weight` in those that matter, 1 in the others.
+    """Return the weight of the error in each node's table: `weight` for the named nodes, 1 for the others.
 
-    None where all count alike.
+    The result is empty if all weights are equal.
     """
     weights = tuple(weight if name in matters else 1.0 for name in network.names)
     return weights if len(set(weights)) > 1 else ()
 
 
 def weight_texts(network: Network, weights: Sequence[float]) -> list[str]:
-    """Return the nodes whose tables count otherwise than once, each with its weight: "dysp=10"."""
+    """Return the nodes whose tables have a weight other than 1, each with its weight: "dysp=10"."""
     named = zip(network.names, weights, strict=True) if weights else ()
     return [f"{name}={np.format_float_positional(weight, trim='-')}" for name, weight in named if weight != 1]
 
 
 def require_shares(network: Network, *, weights: Sequence[float], prices: Sequence[int]) -> None:
-    """Refuse weights that are not one for each table, prices that are not one for each set, and both at once.
+    """Require one weight for each table or one price for each set, but not both.
 
-    No weights: all tables alike. No prices: the best. Errors: InputError.
+    Without weights, all tables have equal weights. Without prices, the best prices are used. Errors: InputError.
     """
     nodes = len(network.names)
     if weights and len(weights) != nodes:
@@ -55,18 +55,18 @@ def require_shares(network: Network, *, weights: Sequence[float], prices: Sequen
 
 
 def searched(mechanism: Any) -> Work[None]:
-    """Work out the scales of a mechanism's noise, if it searches for them; afterwards it has them at once."""
+    """Compute the noise scales of a mechanism that searches for them; later calls use the stored result."""
     if hasattr(mechanism, "design_steps"):
         yield from mechanism.design_steps()
 
 
 def counted(weights: Sequence[float]) -> str:
-    """Return how the tables' errors count, to add to a sentence on them; nothing where all count alike."""
+    """Return a phrase on the weights of the tables' errors, for the end of a sentence; empty for equal weights."""
     return ", weighted by table" if weights else ""
 
 
 def gap_text(design: NoiseDesign, scales: str, *, weights: Sequence[float]) -> str:
-    """Return how good the scales, a LaTeX symbol, are, as a sentence to add; nothing where that is not known."""
+    """Return a sentence on the optimality of the scales, a LaTeX symbol; empty if it is not known."""
     if not math.isfinite(design.gap):
         return ""
     error = f"the error{counted(weights)}," if weights else "the error"

@@ -1,1 +1,1 @@
-"""The claims of [Dimitrakakis14]: robustness of posteriors, and answers to an adversary's questions."""
+"""The claims of [Dimitrakakis14]: robustness of posteriors, and answers to an attacker's questions."""

@@ -1,6 +1,6 @@
 """How many answers of the posterior sampling query model tell two tables apart: section 4.3 of [Dimitrakakis14].
 
-`pair` is two posteriors one record apart; an adversary gets N draws from one of them and says which. Errors d are the
+`pair` is two posteriors one record apart; an attacker gets N draws from one of them and says which. Errors d are the
 share of games lost, the true table picked by a fair coin. What is answered may be any function of a draw, as in
 [Dimitrakakis14] Example 1, whose answers lie in the convex hull of the values.
 """
@@ -79,7 +79,7 @@ def _whole(bound: Bound) -> Bound:
 
 
 def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray:
-    """Return how many answers any adversary needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
+    """Return how many answers any attacker needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
 
     The right one, with f the sharp KL bound at 2 L rho, needs no data. [Dimitrakakis14] Theorem 3, as a necessary
     condition.
@@ -89,9 +89,9 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
 
 
 def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find how many answers any adversary needs, from below."""
+    """Find how many answers any attacker needs, from below."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
-    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any adversary needs")
+    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any attacker needs")
 
 
 def _coin_pair(at: EvaluationPoint) -> BetaPair:
@@ -122,7 +122,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
     return Counterexample.of(
         claimed,
-        f"Records whose distribution has no parameter, L rho = {log_ratio:g}, d = {error:g}",
+        f"Records whose distribution does not depend on the parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
     )
 
@@ -133,7 +133,7 @@ def theorem_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     affinity = float(BetaPair(np.asarray(2.0), np.asarray(1.0), 1, moved).affinity)
     return f"""
 - One throw of a coin, heads against tails, under a Beta(1, 1) prior with log-odds trimmed to $\\pm {number(moved)}$;
-  the adversary may lose a share $d = {number(d)}$ of games.
+  the attacker may lose a share $d = {number(d)}$ of games.
 - **As stated**: $\\frac{{3}}{{4 L \\rho}} \\ln\\frac1d = \\frac{{3}}{{4 \\cdot {number(moved)}}}
   \\ln\\frac1{{{number(d)}}} = {number(printed_answers(moved, error=d))}$.
 {_bracket(bound, affinity, d)}"""
@@ -156,7 +156,7 @@ THEOREM_3_TAIL = Claim(
     "Few answers tell two tables apart (Ass. 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
-    "The proof turns an upper bound into a lower bound, as that of (4.3) does, and relies on Theorem 1(ii).",
+    "The proof relies on Theorem 1(ii). Like the proof of (4.3), it uses an upper bound as a lower bound.",
     mechanism="PosteriorSampler",
 )
 
@@ -217,11 +217,11 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     printed = number(float(printed_answers_tail(1.0, apart, error=d)))
     return f"""
 - One exponential record, 0 against $\\rho = {number(apart)}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; the
-  adversary may lose a share $d = {number(d)}$ of games.
-- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d =
-  \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$.
-{_bracket(bound, affinity, d)}- **Exactly**: the sum of $N$ answers is sufficient; its distribution is
-  $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N, {number(1 + apart)})$; the least $N$ whose overlap is at most $2d$.
+  attacker may lose a share $d = {number(d)}$ of games.
+- **As stated**: $\\frac{{3 c}}{{2 \\kappa \\rho}} \\ln\\frac1d = \\frac{{3}}{{2 \\cdot {KAPPA:.4f} \\cdot
+  {number(apart)}}} \\ln\\frac1{{{number(d)}}} = {printed}$. {_bracket(bound, affinity, d)}- **Exactly**: the sum of
+  $N$ answers is sufficient; its distribution is $\\text{{Gamma}}(2N, 1)$ or $\\text{{Gamma}}(2N,
+  {number(1 + apart)})$. The exact number is the least $N$ for which the overlap of the two is at most $2d$.
 """
 
 

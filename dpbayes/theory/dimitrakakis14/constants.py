@@ -78,8 +78,7 @@ def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
 - **As stated**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
 - **Proved**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
-  one record reach it. The stated $L \\cdot n$ is correct for the mean of the
-  distances.
+  one record attain the constant. The stated $L \\cdot n$ is correct for the mean of the distances.
 - Under Assumption 2, $c$ does not change either. The lemma states $c/n$.
 """
 
@@ -190,8 +189,9 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - No CPT entry is below $\\epsilon = \\omega = {least:g}$.
 - **As stated**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
 - **Proved**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the term of the node and in those of
-  its children. {escaped(network.names[busy])} has the most children, {int(weights[busy]) - 1}, so the constant is
-  $L \\cdot {int(weights[busy])} = {certified}$ nats. With the number of states of each node, it is exactly ${exact}$.
+  its children. {escaped(network.names[busy])} has the most children, {int(weights[busy]) - 1}, so the constant is $L
+  \\cdot {int(weights[busy])} = {certified}$ nats. With the number of states of each node, the constant is exactly
+  ${exact}$.
 - The lemma holds as stated if all nodes are independent; this network has {len(network.edges)}
   {"arrow" if len(network.edges) == 1 else "arrows"}.
 """

@@ -29,8 +29,8 @@ LEMMA_2 = Claim(
     "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "With two cells the lemma needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta, "
-    "and is smaller there.",
+    "With two cells the lemma needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta. "
+    "Under the condition of the lemma, this bound is also smaller.",
     mechanism="PosteriorSampler",
 )
 

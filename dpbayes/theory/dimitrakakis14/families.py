@@ -28,8 +28,7 @@ ASSUMPTION_2 = Claim(
     "The prior gives little mass to parameters without constant L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "If the condition is required for all L >= 0, it excludes the paper's own binomial example. "
-    "Requiring it for L >= L0 is sufficient.",
+    "The condition for all L >= 0 excludes the paper's own binomial example. The condition for L >= L0 is sufficient.",
     mechanism="PosteriorSampler",
 )
 
@@ -73,7 +72,8 @@ LEMMA_4 = Claim(
     "Laplace records satisfy Assumption 2",
     r"\Theta_L = \{s \ge L\}, \quad c = \lambda",
     Verdict.AMENDED,
-    "The set is s >= 1/L. The prior is exponential in 1/s with any prior of mu; it is neither Laplace nor conjugate.",
+    "The correct set is s >= 1/L. The prior is exponential in 1/s with any prior of mu; it is neither Laplace nor "
+    "conjugate.",
     mechanism="PosteriorSampler",
 )
 
@@ -108,7 +108,7 @@ def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 - Records of scale $s$ have the Lipschitz constant $1/s$, so scales with $1/s > L = {level:g}$ do not have constant
   $L$; $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. Parameters outside that set have mass
-  $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside it lack the constant.
+  $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside the set lack the constant.
 - **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, for any prior of $\\mu$.
 """
 
@@ -120,8 +120,8 @@ LEMMA_5 = Claim(
     "Binomial records satisfy Assumption 2",
     r"c = O(\alpha)",
     Verdict.FALSE,
-    "With the binomial coefficient, no parameter has a constant L below ln n, so no c exists for n >= 2. Without it, "
-    "the best c for all L grows like the square root of a.",
+    "With the binomial coefficient, no parameter has a constant L below ln n, so no c exists for n >= 2. Without the "
+    "coefficient, the best c for all L grows like the square root of a.",
     mechanism="PosteriorSampler",
 )
 

@@ -1,6 +1,6 @@
 """The posterior sampling query model: what draws from a posterior tell of which of two tables they belong to.
 
-[Dimitrakakis14] Algorithm 1 answers every query with a fresh draw theta. An adversary who knows two tables x and y
+[Dimitrakakis14] Algorithm 1 answers every query with a fresh draw theta. An attacker who knows two tables x and y
 gains ln p(theta | x) - ln p(theta | y) with every answer, in log-odds for x. Three conjugate pairs
 of posteriors, one record apart, are here with what is known of that gain: its law, its mean (the KL divergence), its
 affinity -ln BC, its range.
@@ -237,7 +237,7 @@ def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
 
 
 def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
-    """Return 1/(1 + exp(-j epsilon)): the most an adversary's even prior odds can become after j answers.
+    """Return 1/(1 + exp(-j epsilon)): the most an attacker's even prior odds can become after j answers.
 
     From epsilon-privacy of every answer by itself; [Dimitrakakis14] Algorithm 1 keeps no account of the answers.
     """
@@ -262,7 +262,7 @@ def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, Flo
     """Return (least, most) answers after which the likelier table is wrong in at most `error` of games (...,).
 
     ln(1/(4 d (1 - d)))/(2 b) <= N <= ln(1/(2 d))/b, b = -ln BC, for a true table picked by a fair coin. The left holds
-    for every adversary, and also if either error has to be at most d; then the right is ln(1/d)/b.
+    for every attacker, and also if either error has to be at most d; then the right is ln(1/d)/b.
     [Dimitrakakis14] Theorem 3, corrected: its condition could at best be necessary, and is printed as sufficient.
     """
     d = _checked_error(error)
@@ -271,7 +271,7 @@ def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, Flo
 
 
 def necessary_answers(log_ratio: float, *, error: float) -> float:
-    """Return ln(1/(4 d)) / f(2 L rho): no adversary errs in at most d of games with fewer answers, under Assumption 1.
+    """Return ln(1/(4 d)) / f(2 L rho): no attacker errs in at most d of games with fewer answers, under Assumption 1.
 
     `log_ratio` is L rho, f the sharp KL bound; by the inequality of Bretagnolle and Huber, e_x + e_y >= exp(-N KL)/2.
     """
@@ -291,7 +291,7 @@ def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: fl
 
 
 def too_few_answers(printed: ArrayLike, least: ArrayLike) -> BoolArray:
-    """Whether what is printed as enough is fewer than any adversary needs (...): a whole number, and at least 1."""
+    """Whether what is printed as enough is fewer than any attacker needs (...): a whole number, and at least 1."""
     return np.asarray(np.maximum(np.ceil(printed), 1.0) < np.asarray(least))
 
 

@@ -29,7 +29,7 @@ REMARK_1 = Claim(
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
     "The definitions are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: "
-    "k records cost delta (e^(k epsilon) - 1)/(e^epsilon - 1), not k delta.",
+    "for k records, delta grows by the factor (e^(k epsilon) - 1)/(e^epsilon - 1), not by k.",
 )
 
 
@@ -42,7 +42,7 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
     k = np.asarray(records, dtype=np.float64)
     e, d = finite_number("epsilon", epsilon, low=0.0, high=700.0), finite_number("delta", delta, low=0.0, high=1.0)
     if not np.all(k >= 1):
-        raise InputError("Tables that differ do so in at least one record.")
+        raise InputError("The tables must differ in at least one record.")
     with np.errstate(over="ignore"):
         factor = np.expm1(k * e) / np.expm1(e) if e else k
     return Bound(

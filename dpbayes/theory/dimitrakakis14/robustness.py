@@ -44,7 +44,8 @@ THEOREM_1_I = Claim(
     "Similar tables have similar posteriors (Ass. 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L rho is known. For small L rho it is about (L rho)^2/2.",
+    "The largest divergence for a log ratio of range 2 L rho is known. For small L rho the divergence is about (L "
+    "rho)^2/2.",
     mechanism="PosteriorSampler",
 )
 
@@ -116,7 +117,7 @@ def theorem_1_ii_by_likelihood(
     c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
     if not np.all(logs >= 0):
-        raise InputError("A largest likelihood is never below the marginal one.")
+        raise InputError("The largest likelihood cannot be below the marginal likelihood.")
     return Bound(
         claim=THEOREM_1_II,
         printed=np.full(logs.shape, printed_divergence(c, rho)),

@@ -35,9 +35,8 @@ SLIDING = Claim(
     "Sliding",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
-    "With finitely many candidates, there may be none with the shifted score. For "
-    "the unnormalised weights of one table the lemma "
-    "holds.",
+    "With finitely many candidates, there may be no candidate with the shifted score. The lemma holds for the "
+    "unnormalised weights of one table.",
 )
 
 

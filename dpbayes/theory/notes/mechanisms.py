@@ -68,8 +68,8 @@ GLOBAL = Claim(
     "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "The loss is at least half of epsilon, and more with a strong prior. The weights of the "
-    "candidates hardly differ, so the error tends to 1.",
+    "The loss is at least half of epsilon, and more with a strong prior. The weights of the candidates hardly differ, "
+    "so the error tends to 1 as n grows.",
 )
 
 
@@ -101,7 +101,7 @@ LOCAL = Claim(
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
     "The mechanism does not guarantee epsilon: the loss exceeds epsilon for priors of about 0.3 and less. For larger "
-    "priors the loss was below epsilon. Any finite distribution with full support has some finite loss.",
+    "priors, no audit found a loss above epsilon. Any finite distribution with full support has some finite loss.",
 )
 
 

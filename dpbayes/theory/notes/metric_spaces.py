@@ -15,11 +15,11 @@ from dpbayes.theory.notes.dice import NATS, checked_delta, checked_epsilon
 
 METRIC = Claim(
     Reference("Notes", "Section 2.3.1, in any metric space"),
-    "The same holds for scores in any metric space",
+    "Smooth sensitivity gives (ε, δ)-privacy in any metric space",
     r"P[r] \propto e^{-\epsilon d(x, r) / (2 S_\beta(x))}",
     Verdict.FALSE,
-    "Points on a line with many candidates beside one of them are a counterexample. (1.5 epsilon, delta/2) holds "
-    "in any metric space. A sharper proof must use properties of the distances between posteriors.",
+    "A counterexample is a set of points on a line with many candidates beside one point. (1.5 epsilon, delta/2) "
+    "holds in any metric space. A sharper proof must use properties of the distances between posteriors.",
 )
 
 CROWD, FAR_CROWD, WAY = 50, 300, 21

@@ -22,8 +22,8 @@ THEOREM_2 = Claim(
     "Few Fourier coefficients give all marginals",
     r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
     Verdict.AMENDED,
-    "The theorem holds. Its proof uses equation (1), in which the marginal must select the cells with eta and j = "
-    "gamma componentwise.",
+    "The theorem holds. Equation (1), which its proof uses, needs a correction: the marginal must sum over the cells "
+    "eta with eta AND j = gamma, component by component.",
     mechanism="LaplaceFourier",
 )
 COROLLARY_2 = Claim(
@@ -31,8 +31,8 @@ COROLLARY_2 = Claim(
     "Noisy Fourier coefficients are ε-private",
     r"\langle f^\gamma, h\rangle + \mathrm{Lap}(2|N_I|\,\varepsilon^{-1} 2^{-|I|/2})",
     Verdict.LOOSE,
-    "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The "
-    "noise can be |N_I|/O times smaller.",
+    "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The noise can "
+    "therefore be |N_I|/O times smaller.",
     mechanism="LaplaceFourier",
 )
 

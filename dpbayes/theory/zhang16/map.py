@@ -316,8 +316,8 @@ ALGORITHM_3 = Claim(
     "One record changes the score by at most √(Lr)",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
-    "sqrt(L r) bounds the mass of a set, for which tanh(L r / 2) is sharper. The stated score is a density: its "
-    "change grows with the number of records, and it depends on the parametrisation.",
+    "sqrt(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
+    "density. The change of a density grows with the number of records and depends on the parametrisation.",
     mechanism="MapExponential",
 )
 FOOTNOTE_4 = Claim(
@@ -334,8 +334,8 @@ COROLLARY_4 = Claim(
     "Algorithm 3 is ε-differentially private",
     r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
     Verdict.FALSE,
-    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, "
-    "it is epsilon.",
+    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, the "
+    "loss is epsilon.",
     mechanism="MapExponential",
 )
 LEMMA_4 = Claim(

@@ -49,8 +49,8 @@ THEOREM_3 = Claim(
     r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
     r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
     Verdict.LOOSE,
-    "The bound holds for all tables at once. A single table needs only its own coefficients, and the "
-    "squares of their errors add up.",
+    "The bound holds for all tables at once. A single table has a smaller bound, because only its own coefficients "
+    "count and the squares of their errors add up.",
     mechanism="LaplaceFourier",
 )
 

@@ -287,8 +287,8 @@ GRADIENT = Claim(
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
-    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated one has the wrong sign and half the size, and it "
-    "has x_j w'w in place of (w'x) w_j.",
+    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated gradient has the wrong sign and half the size, and it "
+    "contains x_j w'w in place of (w'x) w_j.",
     page="Regression",
 )
 NORM = Claim(
@@ -304,9 +304,9 @@ APPENDIX_D = Claim(
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although one is replaced, so the bound is never below n/sigma^2. The bound "
-    "fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + B)^2/sigma^2 "
-    "above.",
+    "The factor n counts every record although only one record is replaced, so the bound is never below n/sigma^2. "
+    "The bound fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
+    "B)^2/sigma^2 above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),

@@ -55,11 +55,11 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
-- **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and
-  both change by a factor of at most $e^\\epsilon$.
+- **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and both
+  probabilities change by a factor of at most $e^\\epsilon$.
 - **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
   One output has a share $p$ of the successes, which are rare. A neighbouring table makes this output $e^\\epsilon$
-  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved one.
+  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved bound.
 """
 
 

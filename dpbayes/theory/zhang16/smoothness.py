@@ -202,7 +202,7 @@ EXPONENTIAL = Claim(
 )
 LEMMA_2 = Claim(
     Reference("Zhang16", "Lemma 2"),
-    "Lipschitz nodes make a Lipschitz network",
+    "A network of Lipschitz nodes is Lipschitz",
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
@@ -214,12 +214,13 @@ ASSUMPTION_2 = Claim(
     "The prior gives little mass to parameters without constant L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
     Verdict.HOLDS,
-    "This is a definition. A uniform row satisfies it with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
+    "This is a definition. A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 "
+    "for every L0.",
     mechanism="PosteriorSampler",
 )
 LEMMA_3 = Claim(
     Reference("Zhang16", "Lemma 3"),
-    "Concentrated nodes make a concentrated network",
+    "A network of concentrated nodes is concentrated",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
     "The lemma holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "

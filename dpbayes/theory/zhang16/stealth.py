@@ -34,8 +34,8 @@ COROLLARY_3 = Claim(
     "Rebuilt tables are rarely negative",
     r"P(\text{non-negative}) \ge 1 - e^{-t}",
     Verdict.FALSE,
-    "The stated probability is too small for small t and far too large for large t. A table rebuilt from N_I "
-    "alone can always have negative cells.",
+    "The stated probability is too small for small t and far too large for large t. The table of all nodes, rebuilt "
+    "from N_I, can have negative cells for every t.",
     mechanism="LaplaceFourier",
 )
 SMALL_INCREMENTS = Claim(
@@ -287,9 +287,9 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     increment = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
-        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; a loss "
-        f"counts as small here if it does not exceed the {n:,} real records; the proved value is the number of added "
-        "records that suffices",
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; the added "
+        f"records count as few here if they do not outnumber the {n:,} real records; the proved value is the number "
+        "of added records that suffices",
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),

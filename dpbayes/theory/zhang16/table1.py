@@ -172,8 +172,8 @@ LAPLACE = Claim(
     r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1, grows with epsilon "
-    "and gives no constants.",
+    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1 and grows with epsilon. Its "
+    "constants are not stated.",
     mechanism="LaplaceUpdates",
 )
 FOURIER = Claim(
@@ -190,8 +190,8 @@ SAMPLER = Claim(
     "Privacy and utility of posterior sampling",
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
-    "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, 2 L must be "
-    "multiplied by both. sqrt(M/2) is above 1.",
+    "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, the loss is up "
+    "to 2 L N |I|. sqrt(M/2) is above 1.",
     mechanism="PosteriorSampler",
 )
 MAP = Claim(

@@ -69,9 +69,10 @@ def _name_connections(args: argparse.Namespace) -> None:
 
 def who_can_look(address: str) -> str:
     """Return the sentence about a server that others may open at this address."""
-    ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else "a ledger that ends with this server"
+    temporary = "a temporary ledger, which exists until this server stops"
+    ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else temporary
     return (
-        f"Everybody in this network can open {address}. An upload stays in the session of its visitor. A release is "
+        f"Everybody on this network can open {address}. An upload stays in the session of its visitor. A release is "
         f"charged to {ledger}. Every visitor can open the connected tables."
     )
 
@@ -81,8 +82,8 @@ def checked_address() -> str:
     address = local_address()
     if address is None:
         raise InputError(
-            f"This computer is not in a network, so nobody else can open the dashboard; {start_command()} serves this "
-            "computer only."
+            f"This computer is not connected to a network, so nobody else can open the dashboard; {start_command()} "
+            "serves this computer only."
         )
     return address
 

@@ -70,7 +70,7 @@ def drawable(graph: Graph) -> Graph:
         raise InputError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(graph.names):,}.")
     for name in distinct_names("node", graph.names):
         if len(name) > MAX_NAME:
-            raise InputError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
+            raise InputError(f"A node's name must be 1 to {MAX_NAME} characters of text, not {brief(name)}.")
     return graph
 
 

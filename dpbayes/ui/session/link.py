@@ -1,4 +1,8 @@
-"""Settings as the text of a link, and back: what is wrong in a link is ignored, and said."""
+"""Settings as the text of a link, and back: what is wrong in a link is ignored, and said.
+
+Streamlit's `bind` writes each widget on the page to the address by itself, and removes wrong values without a
+message. A link contains the settings of all pages.
+"""
 
 import dataclasses
 import enum

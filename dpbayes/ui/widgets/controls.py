@@ -1,4 +1,8 @@
-"""Controls that mirror the settings: the settings are the truth, a widget shows and changes them."""
+"""Controls that mirror the settings: the settings are the truth, a widget shows and changes them.
+
+Streamlit's `persist_state` keeps the value of one widget. A setting may have widgets on several pages, and a refused
+value leaves it unchanged.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal

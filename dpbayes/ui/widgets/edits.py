@@ -1,4 +1,7 @@
-"""What a browser says was typed into a table, checked against the table before anything is done with it."""
+"""What a browser says was typed into a table, checked against the table before anything is done with it.
+
+Streamlit applies edits of a table without checking its lines, columns and types.
+"""
 
 import math
 from collections.abc import Mapping

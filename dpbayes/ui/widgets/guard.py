@@ -1,4 +1,7 @@
-"""The one place where values enter from a browser: what no control can have sent is left out, and said."""
+"""The one place where values enter from a browser: what no control can have sent is left out, and said.
+
+Streamlit returns values that are not among the options of a control, and fails on values of other types.
+"""
 
 import functools
 import inspect
@@ -24,7 +27,7 @@ LEFT_OUT = "The browser sent a value that is not offered here. Nothing was chang
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
-    "server's log says what happened."
+    "server's log describes the error."
 )
 
 MOST_BYTES = 10_000_000

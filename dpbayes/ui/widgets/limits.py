@@ -1,4 +1,7 @@
-"""The nearest possible settings, and a sentence, for a page whose settings exceed what can be computed."""
+"""The nearest possible settings, and a sentence, for a page whose settings exceed what can be computed.
+
+A widget of Streamlit has a fixed range. Here, the range of an option depends on other options.
+"""
 
 import bisect
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later."""
+"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later.
+
+A fragment of Streamlit reruns alone. It does not know when a slider comes to rest, or what is outdated until then.
+"""
 
 import functools
 import time
@@ -20,6 +23,7 @@ from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames, recording
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
+from dpbayes.ui.widgets.turns import TURNS
 
 Result = TypeVar("Result")
 
@@ -94,7 +98,8 @@ def give_head_start() -> None:
     """Wait before the rest of a page that was just opened: of one that is open already, the browser has the picture."""
     if st.session_state.get(_OPEN) != shown_page():
         st.session_state[_OPEN] = shown_page()
-        time.sleep(HEAD_START)
+        with TURNS.others_turn():
+            time.sleep(HEAD_START)
 
 
 def _follow() -> None:

@@ -2,6 +2,8 @@
 
 Each run works for a moment, shows what is in, and runs the page again. So the first picture comes at once, each control
 answers meanwhile, and stopping is a button like any other.
+
+Streamlit interrupts a run when a control is used. The work of this run is then lost.
 """
 
 import math

@@ -49,6 +49,28 @@ def test_one_and_two_values_have_their_closed_forms(moved, epsilon):
         assert noise.upper_epsilon(delta) == above
 
 
+@pytest.mark.parametrize("lattice", [composition._spread, composition._joined, composition._whole])
+@pytest.mark.parametrize("ratio", [1e-3, 0.5, 3.0, 40.0])
+@pytest.mark.parametrize("steps", [8, 16])
+def test_a_lattice_law_has_all_mass_under_both_tables(lattice, ratio, steps):
+    """Under the second table a loss has e^-loss times its probability under the first one."""
+    law, step = lattice(ratio, steps)
+    losses = ratio - step * np.arange(len(law))
+    assert law.sum() == pytest.approx(1, rel=1e-12)
+    assert (law * np.exp(-losses)).sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+@pytest.mark.parametrize(("moved", "ratio"), [(0, 1.0), (1, 2.0), (6, 0.2), (16, 0.0625), (40, 3.0)])
+def test_delta_suffices_from_the_upper_epsilon_on(moved, ratio, whole):
+    noise = LaplaceNoise(moved, ratio, whole=whole)
+    for delta in (0.0, 1e-9, 1e-6, 1e-2):
+        least = noise.upper_epsilon(delta)
+        assert noise.slack(least * (1 + 1e-9), delta=delta) >= 0
+        assert noise.slack(1e6, delta=delta) >= 0
+        assert least == 0 or noise.slack(least * (1 - 1e-9), delta=delta) < 0
+
+
 @pytest.mark.parametrize(("moved", "ratio"), [(3, 0.4), (6, 0.2), (17, 0.5), (40, 3.0)])
 def test_near_the_pure_epsilon_the_curve_is_a_mixture_of_gamma_laws(moved, ratio):
     noise = LaplaceNoise(moved, ratio)
@@ -227,6 +249,8 @@ def test_bad_epsilons_and_deltas_are_refused():
     for bad, method in product((-0.1, 1.1, math.nan), (noise.epsilon, noise.upper_epsilon)):
         with pytest.raises(InputError, match="delta must be"):
             method(bad)
+    with pytest.raises(InputError, match="delta must be"):
+        noise.slack(1.0, delta=1.1)
 
 
 def test_more_moved_values_lose_more_at_the_same_step():

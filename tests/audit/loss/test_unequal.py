@@ -56,8 +56,17 @@ def test_the_divergence_of_one_number_is_that_of_its_law(whole):
 
 def test_an_epsilon_suffices_at_its_delta():
     unequal = loss([0.5, 0.3, 0.2])
-    assert unequal.epsilon(0.0) == 1.0
-    epsilon = unequal.epsilon(1e-3)
+    assert unequal.upper_epsilon(0.0) == 1.0
+    epsilon = unequal.upper_epsilon(1e-3)
     assert 0 < epsilon <= 1
     assert unequal.deltas(np.array([epsilon]))[1][0] <= 1e-3
-    assert unequal.epsilon(0.9) == 0
+    assert unequal.upper_epsilon(0.9) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_delta_suffices_from_the_upper_epsilon_on(whole):
+    noise = loss([0.5, 0.3, 0.2], whole=whole)
+    for delta in (0.0, 1e-9, 1e-4):
+        least = noise.upper_epsilon(delta)
+        assert noise.slack(least * (1 + 1e-9), delta=delta) >= 0
+        assert noise.slack(least * (1 - 1e-9), delta=delta) < 0

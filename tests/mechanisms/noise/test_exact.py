@@ -5,6 +5,8 @@ OpenDP draws from the operating system: no seed can be fixed. Each test by draws
 
 import itertools
 import math
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -22,7 +24,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.map.exponential import UNIT, cell_scores
-from dpbayes.mechanisms.map.scores import cell_masses
+from dpbayes.mechanisms.map.scores import cell_masses, node_sensitivities
 from dpbayes.mechanisms.noise.exact import (
     BLOCK,
     DISCRETE_GAUSSIAN,
@@ -38,6 +40,7 @@ from dpbayes.mechanisms.noise.exact import (
     with_own_noise,
 )
 from dpbayes.model.network import Network
+from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.releases.asking import counted, no_noise, replace_draw, request_of
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
@@ -111,6 +114,13 @@ def test_a_root_is_rounded_up(square):
     root = root_above(square)
     assert square <= root**2 <= square * (1 + Fraction(1, 2**58))
     assert root_above(square**2) == square or root_above(square**2) > square
+
+
+def test_opendp_is_imported_without_the_libraries_of_its_prelude():
+    imports = "import sys; from dpbayes.mechanisms.noise.exact import opendp; opendp().m.make_laplace"
+    said = "print(sorted({'sklearn', 'polars'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", f"{imports}; {said}"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 # The laws
@@ -232,6 +242,15 @@ def test_one_record_moves_the_whole_scores_by_no_more_than_their_sensitivity(net
     assert 0.5 * request.sensitivity.value < moved <= request.sensitivity.value
     lost = np.log(laws[x] / laws[y]).max(axis=-1).sum(axis=-1).max()
     assert 0 < lost <= float(request.epsilon)
+
+
+@pytest.mark.parametrize("prior", ["1", "1000000000"])
+def test_the_sensitivity_of_scores_has_room_for_rounding_and_for_the_error_of_the_masses(prior):
+    """Rounding moves the difference of two scores by one, and errors of 1e-10 move it by 2e-10 units of mass."""
+    request = request_of(mechanism="map", prior=(prior,))
+    touched = 2 * int(Decisions(request.network).depths.sum())
+    moved = float(node_sensitivities(request.dirichlets).sum())
+    assert request.sensitivity.value >= UNIT * moved + touched * (1 + 2e-10 * UNIT)
 
 
 @given(networks(most_nodes=4))

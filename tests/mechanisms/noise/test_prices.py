@@ -26,6 +26,7 @@ from dpbayes.mechanisms.noise.exact import (
 from dpbayes.mechanisms.noise.prices import checked_prices, most_charged, whole_prices
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.request import ReleaseRequest, request_from
@@ -242,6 +243,14 @@ def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, n
     verification = verify(drawn(request_of(network, mechanism=mechanism, n=1, **loss)))
     assert verification.holds
     assert not verification.left_out
+
+
+def test_a_release_of_records_that_are_all_in_the_last_of_several_states_is_verified() -> None:
+    """Its last residual is -3 n, farther from zero than any count is."""
+    n, network = 10**6, Network.from_edges("a", [], {"a": "wxyz"})
+    document = drawn(request_of(network, mechanism="residuals", n=n), Counts(network, np.array([0, 0, 0, n]), n))
+    assert min(read_document(document).integers) < -2 * n
+    assert verify(document).holds
 
 
 def test_prices_up_to_what_whole_numbers_hold_are_charged_exactly() -> None:

@@ -164,3 +164,11 @@ def test_many_small_releases_beside_a_gaussian_one_cost_less_than_apart() -> Non
     pure, own = [TENTH] * 40, Rho(Fraction(1, 5))
     assert composed([*pure, own], 1e-6) < 0.8 * (composed(pure, 5e-7) + composed([own], 5e-7))
     assert math.isfinite(composed([*pure, own], 1e-10))
+
+
+def test_many_pure_releases_beside_a_small_rho_share_delta_with_it() -> None:
+    """Composed apart at half of delta each, both kinds lose less than by one sum of divergences."""
+    pure, own, delta = [Fraction(1, 2)] * 50, Rho(Fraction(1, 10_000)), 1e-3
+    apart = composed(pure, delta / 2) + composed([own], delta / 2)
+    orders = zcdp_epsilon(float(own.value) + 50 * rho_of_pure(0.5), delta=delta)
+    assert composed([*pure, own], delta) == apart < orders

@@ -98,8 +98,9 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
     draw = Drawing()
-    with pytest.raises(ledger.RepeatedRequestError, match="in row 5"):  # a second click
-        ledger.spend(path, "votes", TENTH, b"q", draw, after=3)
+    for after in (3, 4, 6):  # a second click, and rows that are no reservation for it
+        with pytest.raises(ledger.RepeatedRequestError, match="in row 5"):
+            ledger.spend(path, "votes", TENTH, b"q", draw, after=after)
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is not a reservation for this request"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []

@@ -31,4 +31,4 @@ def test_corollary_1_promises_epsilon():
 
 def test_claims_have_a_place_of_their_own():
     claims = (*CLAIMS, *largest_noise.CLAIMS)
-    assert len({str(claim.reference) for claim in claims}) == len(claims) == 4
+    assert len({str(claim.reference) for claim in claims}) == len(claims)

@@ -143,7 +143,7 @@ def _crossings(study: AccuracyStudy) -> None:
     st.caption(
         "A curve is behind or ahead if the difference in the same repeats exceeds three standard errors (more than "
         "three if there are few repeats). Elsewhere there is no clear difference; more repeats and more values of ε "
-        "narrow the range between the two values."
+        "narrow the range between “behind up to ε” and “ahead from ε”."
     )
 
 

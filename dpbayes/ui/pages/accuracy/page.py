@@ -246,7 +246,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
             if real
             else ". "
         )
-        + "All ε use the same random numbers in a repeat. "
+        + "Within a repeat, all values of ε use the same random numbers. "
         + _shared(plan)
         + ("Not private (curator view)." if real else "")
     )
@@ -268,7 +268,7 @@ def _shared(plan: AccuracyPlan) -> str:
     if not plan.weights:
         return ""
     titles = ", ".join(escaped(method.called(plan.draws)) for method in plan.methods if shares_noise(method))
-    return f"{weights_said(plan.network, plan.weights)} in the choice of noise of these curves: {titles}. "
+    return f"{weights_said(plan.network, plan.weights)} when the noise of these curves is optimised: {titles}. "
 
 
 def _fewer(study: AccuracyStudy) -> str:

@@ -138,7 +138,7 @@ The privacy curve is $\\delta(\\varepsilon) = \\max_{{x \\sim y}}\\sum_r \\left(
 P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(value), 3)}$.
 
 An attacker's odds after $j$ releases are the prior odds times $\\prod_k P[r_k|x]/P[r_k|y]$, at most
-$e^{{j\\varepsilon}}$ times the prior odds. The ε of several releases of one table add up.
+$e^{{j\\varepsilon}}$ times the prior odds. The ε values of several releases of one table add up.
 """
     )
 

@@ -28,7 +28,6 @@ from dpbayes.ui.pages.audit.subject import (
     FACTS,
     Audited,
     audited,
-    broken_at,
     curve_is_exact,
     digits,
     hypothetical_of,
@@ -233,7 +232,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
         assert subject.entry.steps is not None
         st.markdown(subject.entry.steps.message(subject.mechanism))
         return report
-    promise, broken = subject.promised, broken_at(report, subject.promised)
+    promise, broken = subject.promised, report.broken_at(subject.promised)
     claimed = Mark(promise.epsilon, promise.delta, "stated" if report.claimed.is_private else "ε setting")
     proved = report.certified
     figure = privacy_curve_figure(

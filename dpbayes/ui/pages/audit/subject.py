@@ -176,17 +176,3 @@ def digits(number: float) -> str:
 def curve_is_exact(report: AuditReport) -> bool:
     """Return whether the curve's two values are the same as far as a picture shows."""
     return bool(np.allclose(report.curve.deltas, report.curve.lower, rtol=1e-3, atol=LEAST_DELTA))
-
-
-def broken_at(report: AuditReport, promise: Guarantee) -> np.ndarray:
-    """Return where on the curve the promise certainly fails: (E,), beyond its epsilon with delta above its delta.
-
-    Where only an upper value of delta is known, delta is above zero up to the loss that some pair suffers.
-    """
-    curve = report.curve
-    beyond = curve.epsilons >= promise.epsilon * (1 - 1e-12)
-    above = curve.lower > promise.delta * (1 + 1e-9)
-    if not promise.delta:
-        above |= curve.epsilons < report.at_least * (1 - 1e-9)
-        beyond &= report.at_least > promise.epsilon * (1 + 1e-9)
-    return np.asarray(beyond & above)

@@ -138,7 +138,7 @@ def exceeded_text(curves: Robustness) -> str:
     """Return for which priors the stated bound is exceeded."""
     where = curves.prior[curves.broken]
     if not len(where):
-        return "These two tables do not exceed the stated bound; others do."
+        return "The KL divergence of these two tables is within the stated bound; that of other tables is not."
     weakest, strongest = numeral(float(where[0])), numeral(float(where[-1]))
     return f"The stated bound is exceeded for strengths from {weakest} to {strongest} (red)."
 

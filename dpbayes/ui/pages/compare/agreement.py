@@ -146,8 +146,8 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
                 ),
                 key=f"compare.agree.{label}",
                 simulates=True,
-                alt=f"Dots: records with {about} by {names[0]} and by {names[1]}, in {len(values)} simulated releases "
-                f"under {label}. The two tables differ by {gap} records on average.",
+                alt=f"Dots: records with {about} in {names[0]} and in {names[1]}, for {len(values)} simulated "
+                f"releases under {label}. The two tables differ by {gap} records on average.",
             )
     return differs
 

@@ -268,7 +268,7 @@ def _searched_text(noise: FamilyNoise) -> str:
         if noise.exact
         else " Where the largest privacy loss of a record is not computed exactly, a proved bound is used."
     )
-    return f" Other mechanisms are {on}; Gaussian noise guarantees (ε, δ).{exact}"
+    return f" The noise of the other mechanisms is {on}. Gaussian mechanisms guarantee (ε, δ).{exact}"
 
 
 def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:

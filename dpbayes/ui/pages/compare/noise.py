@@ -218,8 +218,9 @@ def weights_effect(comparison: Comparison, network: Network) -> str:
     here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
     aside = f" and {elsewhere} in the others" if not matter.all() else ""
     return (
-        f"{weights_said(network, comparison.weights)} in the noise of every mechanism. These mechanisms allocate their "
-        f"noise by the weights: {sharing}. {best.label} adds {here} counts per cell in these tables{aside}."
+        f"{weights_said(network, comparison.weights)} in the noise per cell of every mechanism. These mechanisms "
+        f"allocate their noise by the weights: {sharing}. {best.label} adds {here} counts per cell in these "
+        f"tables{aside}."
     )
 
 
@@ -240,8 +241,8 @@ def _search(network: Network) -> None:
         return
     if len(network.closure) > AT_MOST:
         st.caption(
-            f"This network has {len(network.closure):,} sets of nodes within a family. The best noise is searched for "
-            f"at most {AT_MOST:,}. Remove parents of the largest tables to compare all mechanisms."
+            f"This network has {len(network.closure):,} sets of nodes within a family. The best noise is computed "
+            f"for at most {AT_MOST:,}. Remove parents of the nodes with the largest tables to compare all mechanisms."
         )
         return
     st.caption(
@@ -414,8 +415,8 @@ def _formulas(comparison: Comparison) -> None:
         searched = [noise.mechanism.design for noise in comparison.noises if hasattr(noise.mechanism, "design")]
         if searched:
             assumption(
-                "The record with the largest privacy loss is computed exactly for every noise that was searched for; "
-                "otherwise a proved bound is used, which needs more noise.",
+                "The largest privacy loss of a record is computed exactly for every optimised noise; otherwise a "
+                "proved bound is used, which needs more noise.",
                 holds=all(design.exact for design in searched),
             )
         source(Reference("Xiao23", "residuals with the best scales"))
@@ -435,8 +436,8 @@ def _remark_1(comparison: Comparison, network: Network) -> None:
             remark = float(np.asarray(comparison_bound(network).printed))
             st.markdown(
                 "The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
-                f"most **{numeral(remark)}** times Laplace’s. Per cell it is **{numeral(printed)}** times Laplace’s "
-                f"with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
+                f"most **{numeral(remark)}** times Laplace’s. Per cell, Fourier noise is **{numeral(printed)}** times "
+                f"Laplace’s with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
                 f"{REMARK_COMPARISON.finding} The view *Graph density* shows this comparison over graphs."
             )
         source(REMARK_COMPARISON.reference)

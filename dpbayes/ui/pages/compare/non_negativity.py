@@ -155,7 +155,8 @@ def verdict(simulated: NonNegativity, options: StealthOptions, increment: Increm
     start, kept = f"With t = {numeral(increment.t)}", KEPT[options.sense]
     if options.aim is StealthAim.TARGET:
         if options.target == 1:
-            return f"No finite t guarantees {kept}, because Laplace noise is unbounded."
+            lacking = kept.removeprefix("no ")
+            return f"For every finite t, a release can have a {lacking}, because Laplace noise is unbounded."
         share = "1 − 10⁻¹²" if options.target > NEAREST else f"{numeral(100 * options.target, 12)}%"
         if increment.is_proved:
             return f"{start}, at least {share} of Fourier releases have {kept} (proved)."

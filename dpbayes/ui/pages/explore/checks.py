@@ -47,8 +47,8 @@ def _measured(chosen: Chosen) -> bool:
     network, n = chosen.network, chosen.counts.n
     if len(network.names) * n > MOST_VALUES:
         raise InputError(
-            f"Every simulated release needs its own table of at most {MOST_VALUES:,} values, and this table has "
-            "more. Sample a smaller synthetic table on the Data page."
+            f"This picture samples a new table for every simulated release. A table may have at most {MOST_VALUES:,} "
+            "values, and yours has more. Sample a smaller synthetic table on the Data page."
         )
     settings = against_epsilon("", lambda epsilon: replace(mechanism, epsilon=epsilon), n)
     releases = RELEASES if network.cell_count <= SMALL else FEW_RELEASES

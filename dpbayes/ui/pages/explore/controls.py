@@ -146,7 +146,7 @@ def _pick_node(net: Network) -> None:
 def _elsewhere(chosen: Chosen) -> None:
     """Lead to the mechanisms that do not release a network's CPTs."""
     is_compared = chosen.is_curator and len(chosen.network.names) == 1
-    die = " The comparison of mechanisms below includes the Hellinger mechanism for this single die."
+    die = " The comparison of mechanisms below includes the Hellinger mechanism, because the network has one node."
     st.caption(f"Two other mechanisms have their own pages.{die if is_compared else ''}")
     st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
     st.page_link("pages/regression.py", label="Regression", icon=ARROW)

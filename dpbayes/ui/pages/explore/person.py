@@ -57,7 +57,7 @@ def _show(limits: Risk, chosen: Chosen) -> None:
     right.metric(
         "Correct guesses, any mechanism",
         _at_most(limits.promised),
-        help=f"The same bound for every mechanism with {limits.guarantee} in each of {releases}.",
+        help=f"The same bound for every mechanism with {limits.guarantee}, after {releases}.",
     )
     st.markdown(sentences([limits]))
     _picture(limits, chosen)

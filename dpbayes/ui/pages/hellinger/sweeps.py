@@ -90,8 +90,8 @@ def more_sides(scenario: Scenario) -> str:
     allowed = ", ".join([first, *others])
     if shown == 2:
         return (
-            f"There is no picture against the number of sides m: with {scenario.n:,} throws only two sides have at "
-            f"most {MOST_SHOWN:,} possible posteriors. The picture needs fewer throws: up to {allowed}."
+            f"There is no picture against the number of sides m: with {scenario.n:,} throws, a die of more than two "
+            f"sides has more than {MOST_SHOWN:,} possible posteriors. The picture needs fewer throws: up to {allowed}."
         )
     return (
         f"With {scenario.n:,} throws, the picture goes up to {shown} sides: dice of more sides have too many possible "

@@ -67,7 +67,7 @@ def drawing_svg(chosen: Chosen) -> str:
     """Return the drawing as an SVG file, which says what it is of."""
     graph = placed(chosen.graph)
     size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
-    caption = f"{size}, the network to fit to {chosen.data_title}."
+    caption = f"Network of {size}, to be fitted to {chosen.data_title}."
     return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, caption=caption)
 
 

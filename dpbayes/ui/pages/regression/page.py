@@ -256,11 +256,9 @@ def _split(result: RegressionResult) -> str:
             "splits. Bands show one standard error and treat overlapping splits as independent."
         )
     return (
-        f"{many(result.train, 'record')} in the connected table, {features}, {repeats} with new samples. "
-        "Bands show one "
-        "standard error. The engine returns sums only, so there is no split: training and errors use all "
-        "records, which "
-        f"lowers the error of an exact fit by a share of about 2d/n = {numeral(2 * result.features / result.train, 1)}."
+        f"{many(result.train, 'record')} in the connected table, {features}, {repeats} with new samples. Bands show "
+        "one standard error. The engine returns sums only, so training and errors use the same records. This lowers "
+        f"the error of an exact fit by a share of about 2d/n = {numeral(2 * result.features / result.train, 1)}."
     )
 
 

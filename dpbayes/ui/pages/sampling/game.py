@@ -311,6 +311,6 @@ def _bounds(game: Game, needed: NeededAnswers, printed: float | None) -> None:
         moved = game.options.columns * game.mechanism.log_odds_bound
         public = plural(numeral(math.ceil(necessary_answers(moved, error=1 - LEVEL))), "answer")
         st.caption(
-            f"Any two tables that differ in one record need at least {public}, because the region is trimmed "
-            f"(L ρ = {numeral(moved)})."
+            f"For any two tables that differ in one record, at least {public} are needed, because the region is "
+            f"trimmed (L ρ = {numeral(moved)})."
         )

@@ -63,7 +63,7 @@ class BoundsOptions(ClaimParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class RobustnessOptions:
-    """Two hypothetical tables, the range of priors, and how often an adversary may be wrong."""
+    """Two hypothetical tables, the range of priors, and how often an attacker may be wrong."""
 
     family: Annotated[RecordFamily, Choice(RecordFamily, title="distribution of the records")]
     records: Annotated[

@@ -86,6 +86,6 @@ class ReleaseOptions:
             log=True,
             whole=True,
             title="releases of these records",
-            description="Each release has this mechanism, this guarantee and new noise.",
+            description="Each release uses this mechanism, this guarantee and new noise.",
         ),
     ]

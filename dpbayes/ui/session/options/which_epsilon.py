@@ -28,8 +28,7 @@ class WhichEpsilonOptions:
             typical=0.05,
             log=True,
             title="tolerance",
-            description="The largest acceptable error: the distance between the released probability and that of the "
-            "exact posterior.",
+            description="The largest acceptable absolute difference between the released and the exact probability.",
         ),
     ]
     confidence: Annotated[

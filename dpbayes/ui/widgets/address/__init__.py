@@ -2,6 +2,8 @@
 
 Streamlit makes an entry for a page that is turned to, and one for each query that it is given. It tells which runs Back
 or Forward began.
+
+It does not turn the address of such an entry into settings.
 """
 
 import time

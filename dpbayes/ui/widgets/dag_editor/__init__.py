@@ -1,4 +1,7 @@
-"""A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard."""
+"""A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard.
+
+Streamlit draws graphs that are given to it, but has no element in which a person draws one.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,19 +156,19 @@ def read_drawing(value: object) -> Drawing:
         raise DrawingError("Two nodes of the drawing have the same name; give each its own.")
     edges = _items(fields["edges"], "edges")
     if len(edges) > len(nodes) ** 2:
-        raise DrawingError(f"A drawing of {len(nodes)} nodes has fewer than {len(edges)} arrows; draw each once.")
+        raise DrawingError(f"A drawing of {len(nodes)} nodes must have fewer than {len(edges)} arrows; draw each once.")
     return Drawing(nodes, tuple(_edge(edge, names) for edge in edges))
 
 
 def _fields(value: object, wanted: tuple[str, ...], what: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping) or set(value) != set(wanted):
-        raise DrawingError(f"{what} has exactly the fields {', '.join(wanted)}; this one does not.")
+        raise DrawingError(f"{what} must have exactly the fields {', '.join(wanted)}; this one does not.")
     return value
 
 
 def _items(value: object, what: str) -> Sequence[object]:
     if not isinstance(value, list | tuple):
-        raise DrawingError(f"The {what} of a drawing are a list, not {brief(value)}.")
+        raise DrawingError(f"The {what} of a drawing must be a list, not {brief(value)}.")
     return value
 
 
@@ -173,20 +176,20 @@ def _node(value: object) -> DrawnNode:
     fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
     name = fields["name"]
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
-        raise DrawingError(f"A node's name is 1 to {MAX_NAME} characters of text, not {brief(name)}.")
+        raise DrawingError(f"A node's name must be 1 to {MAX_NAME} characters of text, not {brief(name)}.")
     return DrawnNode(name, _position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
 
 
 def _position(value: object, limit: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not -_FAR < value < _FAR:
-        raise DrawingError(f"A node's position is two finite numbers; {brief(value)} is not one.")
+        raise DrawingError(f"A node's position must be two finite numbers; {brief(value)} is not.")
     return float(min(max(value, 0), limit))
 
 
 def _edge(value: object, names: set[str]) -> tuple[str, str]:
     ends = _items(value, "ends of an arrow")
     if len(ends) != 2:
-        raise DrawingError(f"An arrow of a drawing has two ends; {brief(value)} does not.")
+        raise DrawingError(f"An arrow of a drawing must have two ends; {brief(value)} does not.")
     start, end = ends
     for name in (start, end):
         if not isinstance(name, str) or name not in names:

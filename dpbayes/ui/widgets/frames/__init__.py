@@ -1,6 +1,8 @@
 """Frames: what a page shows at every stop of its main slider, drawn by the browser while the slider moves.
 
 When the slider stops, the server receives its value, and the server's answer replaces the frame. Both show the same.
+
+In Streamlit, every move of a slider is a run of the script.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""A number as a slider and a box with one value, which reaches Python while the hand is still moving it."""
+"""A number as a slider and a box with one value, which reaches Python while the hand is still moving it.
+
+Streamlit's slider sends its value when the mouse button is released, and has no box beside it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The banner of the story that is open: above every page, outside the parts that run while a slider moves."""
+"""The banner of the story that is open: above every page, outside the parts that run while a slider moves.
+
+Streamlit has no tour over several pages.
+"""
 
 from pathlib import Path
 from typing import Any

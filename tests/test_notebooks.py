@@ -1,0 +1,41 @@
+"""The notebooks run, and show what they have stored; `make notebooks` stores it anew."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.notebooks import FOLDER, executed, read, texts
+
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+FIGURE = "application/vnd.plotly.v1+json"
+
+
+def figures(notebook: dict[str, Any]) -> list[list[str]]:
+    """Return the names of the curves of every figure that is shown."""
+    outputs = [out for cell in notebook["cells"] for out in cell.get("outputs", ()) if FIGURE in out.get("data", {})]
+    return [[trace.get("name", "") for trace in out["data"][FIGURE]["data"]] for out in outputs]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_has_stored(path: Path) -> None:
+    stored = read(path)
+    again = executed(stored)
+    assert texts(again) == texts(stored)
+    assert figures(again) == figures(stored)
+
+
+def test_there_are_six_notebooks_of_the_current_format() -> None:
+    assert len(NOTEBOOKS) == 6
+    for path in NOTEBOOKS:
+        notebook = read(path)
+        assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+        names = [cell["id"] for cell in notebook["cells"]]
+        assert len(names) == len(set(names))
+        assert notebook["cells"][0]["source"][0].startswith("# ")
+
+
+def test_a_changed_output_would_be_seen() -> None:
+    notebook = read(NOTEBOOKS[0])
+    changed = executed(notebook | {"cells": [{"cell_type": "code", "source": ["print(1)\n", "2"], "outputs": []}]})
+    assert texts(changed) == [["1\n", "2"]]
