@@ -110,7 +110,7 @@ def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     arrow_list(structure.network)
     st.caption("Simulation: not private (curator view).")
     if st.button("Use the simulated graph as the drawing", help="For teaching: a release must not use this graph."):
-        _take("The simulated graph", structure.network)
+        drawing_taken("The simulated graph", structure.network)
 
 
 def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
@@ -147,10 +147,11 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
 def _show(published: Published) -> None:
     opened_release(published.document, key="learnt")
     if st.button("Use the learnt graph as the drawing", key="learn.take"):
-        _take("The learnt graph", read_structure(published.document).network)
+        drawing_taken("The learnt graph", read_structure(published.document).network)
     ledger_link()
 
 
-def _take(by: str, network: Network) -> None:
+def drawing_taken(by: str, network: Network) -> None:
+    """Replace the drawing by a learnt graph, and run the page again."""
     replace_drawing(by, graph=code_of(drawable(Graph.of(network))))
     st.rerun()

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.planned_errors import PlannedErrors
+from dpbayes.ui.pages.network.adaptive import release_adaptively
 from dpbayes.ui.pages.network.arrows import MANY_ARROWS, arrows
 from dpbayes.ui.pages.network.costs import comparison_of, costs, every_mechanism, headline_of, is_quick, noise
 from dpbayes.ui.pages.network.editor import editor, start_from
@@ -105,6 +106,7 @@ def network_page(chosen: Chosen) -> bool:
         arrow_errors = next((work.result for work in priced if work.done and len(net.edges) <= MANY_ARROWS), None)
         same_from_python(python_of(chosen, searched=is_quick(net), priced=arrow_errors), name="network")
     learn_privately(chosen)
+    release_adaptively(chosen)
     exchange(chosen)
     next_page("Explore", "pages/explore.py")
     settle()

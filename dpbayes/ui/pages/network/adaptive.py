@@ -1,0 +1,217 @@
+"""An adaptive release, graph and tables under one budget: simulated, or made once and charged to a dataset."""
+
+from fractions import Fraction
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpbayes.base.amounts import amount_text
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.pair_errors import pair_error
+from dpbayes.figures.adaptive import Payment, payments_figure
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
+from dpbayes.mechanisms.adaptive.process import require_feasible
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
+from dpbayes.mechanisms.residual import GaussianResiduals
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.releases import ledger
+from dpbayes.releases.document.adaptive import AdaptiveRequest
+from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.publishing import Published, publish_adaptive, shown_again
+from dpbayes.ui.pages.network.learn import drawing_taken
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
+from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.show import folded, sentence_instead
+
+AT_ONCE = 50_000_000
+"""Records times pairs of columns up to which the page simulates without a button: about a second."""
+
+MOST_CELLS = 100_000
+"""Cells of the drawing's tables up to which its error is compared."""
+
+STAGES = {
+    "columns": "single columns",
+    "forest": "choice of the forest",
+    "pairs": "columns and pairs",
+    "parents": "choice of parents",
+    "families": "families",
+}
+CHOICES = ("forest", "parents")
+
+
+def release_adaptively(chosen: Chosen) -> None:
+    """Offer to release a graph and its tables together; the curator alone can."""
+    if not chosen.is_curator:
+        return
+    with folded("Adaptive release …", key="adaptive") as is_open:
+        if is_open:
+            with sentence_instead():
+                _offer(chosen)
+
+
+def _offer(chosen: Chosen) -> None:
+    table = chosen.dataset
+    nodes = [name for name in table.names if name in chosen.graph.names]
+    if len(nodes) < 2:
+        raise InputError("Fewer than two nodes of the drawing are columns of the table. Add columns as nodes.")
+    st.markdown(
+        f"The arrows among the {len(nodes):,} columns and their tables are released together, under one (ε, δ). Arrows "
+        "are chosen where the noise leaves them useful."
+    )
+    plan, data = _plan(chosen), table.select(nodes)
+    require_feasible(data.states, data.n)
+    simulated = _simulated(chosen, plan, data)
+    if simulated is not None:
+        _show_simulated(chosen, simulated, data)
+    st.divider()
+    _really(chosen, plan, data)
+
+
+def _plan(chosen: Chosen) -> AdaptivePlan:
+    left, right = st.columns(2)
+    epsilon = left.text_input("ε of the release", numeral(chosen.epsilon), key="adaptive.epsilon")
+    delta = right.text_input("δ of the release", "0.00001", key="adaptive.delta")
+    promise = parsed_promise(epsilon, delta)
+    return AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
+
+
+# Simulated
+
+
+def _simulated(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> AdaptiveRelease | None:
+    """Return a simulated release, once for each setting; None until the person starts a long simulation."""
+    key = chosen.dataset, data.names, data.states, plan, chosen.seed
+    kept = st.session_state.get("adaptive.simulated")
+    if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
+        columns = len(data.names)
+        if data.n * columns * (columns - 1) // 2 > AT_ONCE and not st.button("Simulate the release"):
+            return None
+        with st.spinner("Choosing arrows and measuring tables …"):
+            rng = stream(chosen.seed, "adaptive")
+            simulated = simulate_adaptive(data, epsilon=plan.epsilon, delta=plan.delta, rng=rng)
+        kept = st.session_state["adaptive.simulated"] = key, simulated
+    release: AdaptiveRelease = kept[1]
+    return release
+
+
+def _show_simulated(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> None:
+    error = pair_error(data, release.network, release.probabilities)
+    arrows = many(len(release.network.edges), "arrow")
+    st.markdown(
+        f"The simulated release has {arrows}. The mean total variation of the tables of two columns is "
+        f"**{numeral(error, 2)}**{_with_the_drawing(chosen, release, data)}."
+    )
+    payments = payments_of(release)
+    described = ", ".join(f"{payment.stage} {payment.share:.0%}" for payment in payments)
+    chart(
+        payments_figure(payments),
+        key="adaptive.budget",
+        alt=f"Bars: shares of the budget: {described}.",
+        simulates=True,
+    )
+    st.dataframe(_tables(release, data), hide_index=True)
+    st.caption("Simulation and errors: not private (curator view).")
+    if st.button("Use this graph as the drawing", key="adaptive.take", help="A real release must not use this graph."):
+        drawing_taken("The simulated graph", release.network)
+
+
+def _with_the_drawing(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> str:
+    """Return the error if the drawing were public, which bounds what a choice of arrows can reach; "" if too large."""
+    net = chosen.network
+    if set(net.names) != set(data.names) or net.cell_count > MOST_CELLS:
+        return ""
+    delta = float(release.plan.delta)
+    try:
+        mechanism = GaussianResiduals(prior=net, epsilon=float(release.plan.epsilon), delta=delta)
+        read = mechanism.release(count(net, data), stream(chosen.seed, "adaptive drawing")).noise_aware()
+        error = pair_error(data.select(list(net.names)), net, read.mean)
+    except InputError:
+        return ""
+    return f"; with the drawing as a public graph, it would be {numeral(error, 2)}"
+
+
+def payments_of(release: AdaptiveRelease) -> list[Payment]:
+    """Return the share of rho of every stage, in the order of the steps."""
+    payments = []
+    for stage, steps in groupby(release.steps, key=lambda step: step.stage):
+        own = list(steps)
+        share = float(sum((step.rho for step in own), Fraction(0)) / release.plan.rho)
+        payments.append(Payment(STAGES[stage], share, _purpose(stage, own), stage in CHOICES))
+    return payments
+
+
+def _purpose(stage: str, steps: list[ProcessStep]) -> str:
+    if stage in CHOICES:
+        arrows = [step.outcome for step in steps if step.outcome != "nothing"]
+        return f"{many(len(arrows), 'choice')} among {max(step.number for step in steps):,} candidates"
+    return f"{many(steps[0].number, 'table')}, noise of {numeral(steps[0].error, 2)} records per cell"
+
+
+def _tables(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
+    """Return, for every table, the arrows' share of the budget, the expected error of a cell, and the true one."""
+    network, measured = release.network, release.measured
+    expected = np.sqrt(network.residuals.cell_variances(measured.variances))
+    away = np.abs(measured.tables - count(network, data).values)
+    paid: dict[frozenset[str], float] = {}
+    for step in release.steps:
+        if step.stage in CHOICES and step.outcome != "nothing":
+            paid[frozenset(step.outcome.split(" - "))] = float(step.rho / release.plan.rho)
+    lines = []
+    for node, family in enumerate(network.families):
+        child, parents = network.names[node], [network.names[j] for j in family[:-1]]
+        cells = slice(int(network.cell_offsets[node]), int(network.cell_offsets[node + 1]))
+        share = sum(paid.get(frozenset((parent, child)), 0.0) for parent in parents)
+        lines.append(
+            {
+                "table": f"{child} | {', '.join(parents)}" if parents else child,
+                "budget for its arrows": f"{share:.1%}" if parents else "",
+                "expected error (sd, records)": numeral(float(expected[node]), 2),
+                "mean abs. error (records)": numeral(float(away[cells].mean()), 2),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+# Real
+
+
+def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
+    """Make the release once, by the operating system's randomness, after one confirmation."""
+    require_releasable(chosen)
+    path = ledger.ledger_path()
+    st.markdown(
+        "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
+        "the dataset’s budget, which must be tracked in ρ."
+    )
+    dataset = whose_budget(path, key="adaptive.dataset")
+    if dataset is None:
+        return
+    request = AdaptiveRequest.of(dataset, data, plan, domain_choice(chosen))
+    charge(path, dataset, request.cost)
+    before = shown_again(path, request)
+    if before is not None:
+        st.info(f"This release was made before, in row {before.row} of the ledger. Showing it again costs no budget.")
+        _show(before)
+        return
+    st.caption(
+        "By making the release you state that the columns, ε and δ were chosen without looking at these records."
+    )
+    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
+        st.warning(escaped(doubt))
+    if st.button(f"Make adaptive release and spend ρ = {amount_text(plan.rho)}", type="primary"):
+        ledger.remember_table(path, dataset, chosen.dataset)
+        with st.spinner("Releasing …"):
+            published = publish_adaptive(path, request, data)
+        _show(published)
+
+
+def _show(published: Published) -> None:
+    opened_release(published.document, key="adaptive.made")
+    ledger_link()
