@@ -96,6 +96,7 @@ def test_where_the_browser_has_no_frames_the_server_answers_each_move(visit):
 def test_what_the_server_knows_better_by_now_is_shown_again_where_the_hand_began(visit):
     """Its averages are over more releases than those of a frame, and Streamlit writes no text that it wrote last."""
     screen = visit("explore?source=sprinkler&epsilon=1")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
     screen.unfold("Errors of the release")
     expect(screen.main.get_by_test_id("stMetricValue").first).to_have_text(re.compile(r"\d"))
     screen.settle()
