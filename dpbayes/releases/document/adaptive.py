@@ -236,12 +236,10 @@ def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     columns = content["columns"]
     require_few(columns)  # before anything is computed from them
     names = tuple(column["name"] for column in columns)
-    plan = AdaptivePlan(
-        epsilon=fraction("epsilon", content["epsilon"]),
-        delta=fraction("delta", content["delta"]),
-        **{name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES},
-        **{name: content["sizes"][name] for name in _SIZES},
-    )
+    settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
+    settings |= {name: content["sizes"][name] for name in _SIZES}
+    epsilon, delta = fraction("epsilon", content["epsilon"]), fraction("delta", content["delta"])
+    plan = AdaptivePlan(epsilon=epsilon, delta=delta, **settings)
     request = AdaptiveRequest(
         dataset=content["dataset"],
         columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
