@@ -4,18 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.quadrature import spread_points
 from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.joint_design import JointDesign
 from dpbayes.posteriors.joint_rows import Normals, TiltedRows, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_counts import rows_by_states
 
 SWEEPS, DAMPING = 10, 0.7
-LOOK = 128
-SWEEP_POINTS = 256
 
 
 @dataclass
@@ -24,7 +20,7 @@ class State:
     covariance: FloatArray
 
 
-def run(prior, noise, released, n, *, points=512, sweeps=SWEEPS, damping=DAMPING, sweep_points=SWEEP_POINTS, extra=None, trace=None):
+def run(prior, noise, released, n, *, size=(24, 22), sweeps=SWEEPS, damping=DAMPING, sweep_size=(16, 16), extra=None, trace=None):
     network = prior.network
     tables = np.asarray(released, dtype=np.float64).reshape(-1, network.cell_count)
     batch = len(tables)
@@ -34,9 +30,7 @@ def run(prior, noise, released, n, *, points=512, sweeps=SWEEPS, damping=DAMPING
     base, base_shift = _base(design, noise, tables)
     places, sites = [], []
     for rows in groups:
-        cells = rows.prior.cells
-        k, w = rows.posterior(tables[:, cells], fits[:, cells], spread_points(LOOK, rows.prior.states))
-        places.append(rows.place(k, w))
+        places.append(_first_place(rows, noise, tables, fits, n))
         sites.append(_first_site(rows, tables))
     where = np.empty((network.row_count, 2), dtype=int)
     for g, rows in enumerate(groups):
@@ -54,23 +48,43 @@ def run(prior, noise, released, n, *, points=512, sweeps=SWEEPS, damping=DAMPING
         result = []
         for g, rows in enumerate(groups):
             cavity = rows.cavity(*marginals[g], sites[g])
-            lucks = spread_points(points if last else sweep_points, rows.prior.states)
-            k, w = rows.tilted(tables[:, rows.prior.cells], cavity, lucks, places[g])
+            tilted = rows.tilted(tables[:, rows.prior.cells], cavity, places[g], size if last else sweep_size)
+            result.append(tilted)
             if last:
-                result.append((k, w))
                 continue
-            places[g] = rows.place(k, w)
-            new = rows.site(places[g], cavity)
+            places[g] = tilted.place
+            new = rows.site(tilted, places[g], cavity)
             if trace is not None:
-                trace.append(np.abs(new.precision - sites[g].precision).max())
+                trace.append((sweep, np.abs(new.precision - sites[g].precision).max() / np.abs(new.precision).max()))
             sites[g] = sites[g].towards(new, damping)
+    points = size[0] * size[1]
     counts = np.empty((batch, points, network.cell_count))
     weights = np.empty((batch, points, network.row_count))
-    for rows, (k, w) in zip(groups, result, strict=True):
-        counts[:, :, rows.prior.cells] = k[1:].transpose(1, 3, 2, 0)
-        weights[:, :, rows.prior.rows] = w.swapaxes(1, 2)
+    for rows, tilted in zip(groups, result, strict=True):
+        r, m = rows.states, len(rows.prior.rows)
+        counts[:, :, rows.prior.cells] = tilted.points[1:].reshape(r, batch, m, -1).transpose(1, 3, 2, 0)
+        weights[:, :, rows.prior.rows] = tilted.weights.reshape(batch, m, -1).swapaxes(1, 2)
     shape = (*np.asarray(released).shape[:-1], points)
     return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1)), state
+
+
+def _first_place(rows, noise, tables, fits, n):
+    """Prior and noise as normal laws."""
+    network = noise.network
+    totals, contrasts = (v[network.node_of_row][rows.prior.rows] for v in network.residuals.row_variances(noise.variances))
+    r = rows.states
+    even = np.full((r, r), 1 / r)
+    error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)
+    centre, own = rows.prior.moments
+    share = error @ np.linalg.pinv(error + own, rcond=1e-12, hermitian=True)
+    fit = fits[:, rows.prior.cells]
+    lift = np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1]))
+    covariance = share @ own
+    covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
+    mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
+    mean[..., 0] = np.clip(mean[..., 0], 0, n)
+    mean[..., 1:] = np.clip(mean[..., 1:], 0, n)
+    return mean, np.broadcast_to(covariance, (len(tables), *covariance.shape))
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
@@ -78,16 +92,13 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     shape = (len(tables), len(rows.prior.rows))
     if not rows.scale:
         return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
-    back = np.linalg.inv(rows._lift)
+    back = np.linalg.inv(np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1])))
     precision = back.T @ back / rows.sd**2
     shift = tables[:, rows.prior.cells] @ back / rows.sd**2
     precision = np.broadcast_to(precision, (*shape, r, r)).copy()
-    f = rows.fixed
-    if f.size:
-        own, moved = precision[:, f], shift[:, f]
-        moved -= own[..., 0] * rows.prior.n
-        own[..., 0, :] = own[..., :, 0] = moved[..., 0] = 0.0
-        precision[:, f], shift[:, f] = own, moved
+    if rows.is_fixed:
+        shift -= precision[..., 0] * rows.prior.n
+        precision[..., 0, :] = precision[..., :, 0] = shift[..., 0] = 0.0
     return Normals(precision, shift)
 
 

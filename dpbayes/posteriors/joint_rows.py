@@ -2,14 +2,16 @@
 
 A row u = (T, k_1, .., k_{r-1}) has a normal law from all others, its cavity. Its own factor is
 Dirichlet-multinomial(k | T) on whole numbers, times the exact law of the noise of its own cells, if cells were noised
-each by itself. Points of importance sampling stand for the product, the tilted law. A site is the normal factor that
+each by itself. Points stand for the product, the tilted law: groups of neighbouring totals, and for each of them groups
+of neighbouring counts or, for more than two states, points of importance sampling. A site is the normal factor that
 has the same effect on the cavity.
 
-The factor is a law of k given T, and says nothing of T. That T is between 0 and n is known from the parents already. So
-the moments of T are compared with those of the cavity cut to [0, n], and only the rest counts as information on T.
+The factor is a law of k given T, so that only the noise of its cells, and what others say of k, say anything of T. A
+total's law between 0 and n is far from normal where little is known of it: the beta-binomial law of the same mean and
+variance stands for it. The site's part on T is the factor exp(b T - a T^2 / 2) that leads from this law to the tilted
+one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,19 +21,22 @@ from scipy import special
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_counts import Place, RowCounts, _shares, rows_by_states
-from dpbayes.posteriors.row_priors import WholeNumbersLaw
+from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FAR = 1e3
 """A cavity's standard deviations are at most so many times n + 1: further ones make no difference."""
 
-BETA, LEAST = True, 0.2
-CLIP, NEG = False, .7
-_NODES = 48
-"""Places at which the law of a total is summed."""
-
 _LEAST_VARIANCE = 1e-6
 """Of a tilted law, in squared counts: far below what one record changes."""
+
+REACH = 6.0
+"""Standard deviations on either side of a law's mean that its points cover."""
+
+BETA, LEAST, NEG, NEWTON = True, 0.2, 0.0, 8
+
+Place = tuple[FloatArray, FloatArray]
+"""Where a law lies: mean (B, m, r) and covariance (B, m, r, r) of u."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,146 +55,288 @@ class Normals:
 
 
 @dataclass(frozen=True, eq=False)
-class TiltedRows(RowCounts):
-    """Rows of nodes with r states, as in `RowCounts`, with normal laws from all other rows."""
+class Tilted:
+    """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S)."""
 
-    @cached_property
-    def concentrations(self) -> WholeNumbersLaw:
-        """ln T!/Gamma(T + alpha_0) of every kind of row."""
-        return WholeNumbersLaw(_log_within_total, self._concentrations[0][None, :], self.prior.n)
-
-    @cached_property
-    def _concentrations(self) -> tuple[FloatArray, IntArray]:
-        kinds, which = np.unique(self.prior.concentration[:, 0], return_inverse=True)
-        return kinds, which.reshape(-1, 1)
+    points: FloatArray
+    weights: FloatArray
+    width: FloatArray
 
     @property
-    def fixed(self) -> IntArray:
-        """The places of rows that have all n records."""
-        return self._fixed
+    def place(self) -> Place:
+        """Mean and covariance of u."""
+        r, batch, m = len(self.points) - 1, *self.points.shape[1:3]
+        weights = self.weights.reshape(batch, m, -1)
+        points = self.points[:-1].reshape(r, batch, m, -1)
+        mean = np.vecdot(weights, points)
+        away = points - mean[..., None]
+        covariance = np.vecdot((weights * away)[:, None], away)
+        return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+
+
+@dataclass(frozen=True, eq=False)
+class TiltedRows:
+    """Rows of nodes with r states that have all n records, or of which none has."""
+
+    prior: RowPriors
+    is_fixed: bool
+    scale: float
+    sd: float
+
+    @property
+    def states(self) -> int:
+        return self.prior.states
+
+    @property
+    def n(self) -> int:
+        return self.prior.n
+
+    @property
+    def _most(self) -> float:
+        return (_FAR * (self.n + 1)) ** 2
 
     def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
         """Return mean (B, m, r) and precision (B, m, r, r) of all others' law from that of all and the own site."""
-        covariance = covariance.copy()
-        most = (_FAR * (self.prior.n + 1)) ** 2
-        covariance[:, self._fixed, 0, 0] += most
+        if self.is_fixed:
+            covariance = covariance.copy()
+            covariance[..., 0, 0] += self._most
         whole = np.linalg.inv(covariance)
-        precision = _at_least(whole - site.precision, 1 / most)
+        precision = _at_least(whole - site.precision, 1 / self._most)
         shift = np.matmul(whole, mean[..., None])[..., 0] - site.shift
         return np.linalg.solve(precision, shift[..., None])[..., 0], precision
 
+    # Points
+
     def tilted(
-        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], lucks: FloatArray, place: Place
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return points (1 + r, B, m, S) and weights (B, m, S), drawn about a place."""
-        mean, covariance = place
-        points, log_chance = self._proposed(lucks, mean, 1.4 * covariance)
-        law = self._log_factor(points, released)
+        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: tuple[int, int]
+    ) -> Tilted:
+        """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
+        groups, inner = (1, size[0] * size[1]) if self.is_fixed else size
+        totals, width = self._totals(place, groups)
+        points, log_chance = self._cells(totals, place, inner)
+        with np.errstate(divide="ignore"):
+            log_width = np.log(width)
+        law = log_width[..., None] - log_chance
+        law += self._log_factor(points, released)
         law += self._log_normal(points, *cavity)
-        law += self._log_total(points[0], *cavity)
-        law -= log_chance
-        return points, _shares(law)
+        if not self.is_fixed:
+            law += self._log_total_change(totals, *cavity)[..., None]
+        flat = law.reshape(*law.shape[:2], -1)
+        weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return Tilted(points, weights.reshape(law.shape), width)
 
-    def _total_moments(self, centre, around):
-        n = self.prior.n
-        m, v = centre[..., 0], around[..., 0, 0]
-        cut_mean, cut_variance = cut_moments(m, v, n)
-        inner = np.clip(m, 1e-3 * n, n * (1 - 1e-3))
-        size = inner * (n - inner) / v
-        least = LEAST * n / np.minimum(inner, n - inner)
-        ok = (m > 0) & (m < n) & (size > 1 + least)
-        return np.where(ok, m, cut_mean), np.where(ok, v, cut_variance)
+    def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
+        mean, covariance = place
+        if self.is_fixed:
+            whole = np.full((*mean.shape[:-1], 1), float(self.n))
+            return whole, np.ones_like(whole)
+        sd = np.sqrt(covariance[..., 0, 0])
+        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups)
 
-    def _log_total(self, totals, centre, precision):
-        if not BETA:
-            return 0.0
-        n = self.prior.n
-        around = np.linalg.inv(precision)
-        m, v = self._total_moments(centre, around)
-        m = np.clip(m, 1e-6*n, n * (1 - 1e-6))
-        share = m / n
-        # beta-binomial of this mean and variance; below binomial variance a normal law
-        v0, v1 = around[..., 0, 0], np.maximum(v, 1.05 * m * (1 - share))
-        # v = n p q (n + s) / (s + 1)
-        ratio = v1 / (m * (1 - share))
-        s = np.maximum((n - ratio) / (ratio - 1), 1e-3)
-        a, b = s * share, s * (1 - share)
-        a, b = a[..., None], b[..., None]
-        law = special.gammaln(totals + a) - special.gammaln(totals + 1) + special.gammaln(n - totals + b) - special.gammaln(n - totals + 1)
-        law += (totals - centre[..., 0, None]) ** 2 / (2 * v0[..., None])
-        law[..., self._fixed, :] = 0.0
-        narrow = v < 1.05 * m * (1 - share)
-        law[narrow] = 0.0
-        return law
+    def _cells(self, totals: FloatArray, place: Place, inner: int) -> tuple[FloatArray, FloatArray]:
+        """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
+        r = self.states
+        mean, covariance = place
+        points = np.empty((1 + r, *totals.shape, inner))
+        points[0] = totals[..., None]
+        log_chance = np.zeros(points.shape[1:])
+        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), 0.3)
+        away = [totals - mean[..., 0, None]]
+        if r == 2:
+            centre = mean[..., 1, None] + steps[1][0][..., None] * away[0]
+            sd = np.broadcast_to(sds[1][..., None], totals.shape)
+            k, width = _groups(centre, sd, np.zeros_like(totals), totals, inner)
+            points[1], points[2] = k, totals[..., None] - k
+            with np.errstate(divide="ignore"):
+                log_chance -= np.log(width)
+            return points, log_chance
+        left = points[0]
+        away = [away[0][..., None]]
+        lucks = _lucks(r - 1, inner)
+        for k in range(1, r):
+            centre = mean[..., k, None, None]
+            for step, by in zip(steps[k], away, strict=False):
+                centre = centre + step[..., None, None] * by
+            sd = 1.2 * sds[k][..., None, None]
+            points[k], log = point_between(lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1])
+            away.append(points[k] - centre)
+            left = left - points[k]
+            log_chance += log
+        points[r] = left
+        return points, log_chance
+
+    @cached_property
+    def _ends(self) -> list[Ends]:
+        alpha = self.prior.alpha
+        likes = 0.7 * np.maximum(0.0, 1 - alpha / 0.6)
+        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
+        share = alpha / np.maximum(after, np.finfo(float).tiny)
+        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
+        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
+        powers = np.stack((alpha[:, :-1], after[:, 1:]))
+        return [Ends(chances[..., [k], None], powers[..., [k], None]) for k in range(self.states - 1)]
+
+    # The law
 
     def _log_factor(self, points: FloatArray, released: FloatArray) -> FloatArray:
-        law = self.concentrations.at(points[0], self._concentrations[1])
-        if not (self.prior.alpha == 1).all():
-            for counts, kind in zip(points[1:], self.prior.cell_kind, strict=True):
-                law += self.prior.within.at(counts, kind)
+        totals, concentration = points[0, ..., :1], self.prior.concentration[..., None]
+        law = np.zeros(points.shape[1:])
+        law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
+        alpha = self.prior.alpha
+        for k, counts in enumerate(points[1:]):
+            if not (alpha[:, k] == 1).all():
+                law += special.gammaln(counts + alpha[:, k, None, None]) - special.gammaln(counts + 1)
         if self.scale:
             for k, counts in enumerate(points[1:]):
-                away = np.abs(counts - released[..., k, None])
+                away = np.abs(counts - released[..., k, None, None])
                 away /= self.scale
                 law -= away
         return law
 
-    def _log_normal(self, points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
-        away = points[:-1] - np.moveaxis(mean, -1, 0)[..., None]
+    @staticmethod
+    def _log_normal(points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
+        away = points[:-1] - np.moveaxis(mean, -1, 0)[..., None, None]
         law = np.zeros(away.shape[1:])
         for k in range(len(away)):
-            # With the terms of k and l taken together, one product for each pair.
-            along = away[k] * (precision[..., k, k, None] / 2)
+            along = away[k] * (precision[..., k, k, None, None] / 2)
             for j in range(k):
-                along += away[j] * precision[..., j, k, None]
+                along += away[j] * precision[..., j, k, None, None]
             law -= along * away[k]
         return law
 
-    def place(self, points: FloatArray, weights: FloatArray) -> Place:
-        """Mean and covariance of tilted laws."""
-        return self._place(points, weights)
+    def _log_total_change(self, totals, mean, precision):
+        variance = np.linalg.inv(precision)[..., 0, 0]
+        mean = mean[..., 0]
+        return self._log_total(totals, mean, variance) + (totals - mean[..., None]) ** 2 / (2 * variance[..., None])
 
-    def site(self, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
-        """Return the sites that lead from cavities to these means and covariances, with what is said of T as above."""
-        mean, covariance = np.moveaxis(place[0], 0, -1), np.moveaxis(place[1], (0, 1), (-2, -1)).copy()
+    def _log_total(self, totals: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        n = self.n
+        normal = -((totals - mean[..., None]) ** 2) / (2 * variance[..., None])
+        if not BETA:
+            return normal
+        m, v = cut_moments(mean, variance, n)
+        inner = np.clip(mean, 1e-3 * n, n * (1 - 1e-3))
+        size = inner * (n - inner) / variance
+        least = LEAST * n / np.minimum(inner, n - inner)
+        ok = (mean > 0) & (mean < n) & (size > 1 + least)
+        m, v = np.where(ok, mean, m), np.where(ok, variance, v)
+        m = np.clip(m, 1e-6*n, n * (1 - 1e-6))
+        share = m / n
+        binomial = m * (1 - share)
+        is_narrow = v < 1.05 * binomial
+        ratio = np.maximum(v / binomial, 1.05)
+        s = np.maximum((n - ratio) / (ratio - 1), 1e-3)
+        a, b = (s * share)[..., None], (s * (1 - share))[..., None]
+        others = n - totals
+        law = special.gammaln(totals + a) - special.gammaln(totals + 1) + special.gammaln(others + b) - special.gammaln(others + 1)
+        return np.where(is_narrow[..., None], normal, law)
+
+    # Sites
+
+    def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
+        """Return the sites that lead from cavities to these tilted laws, as far as normal factors can."""
+        mean, covariance = place[0], place[1].copy()
         centre, precision = cavity
-        diagonal = np.arange(covariance.shape[-1])
+        diagonal = np.arange(self.states)
         covariance[..., diagonal, diagonal] += _LEAST_VARIANCE
-        around = np.linalg.inv(precision)
-        cut_mean, cut_variance = cut_moments(centre[..., 0], around[..., 0, 0], self.prior.n)
-        if BETA:
-            cut_mean, cut_variance = self._total_moments(centre, around)
-        before, variance = centre[..., 0], covariance[..., 0, 0]
-        if CLIP:
-            variance = np.minimum(variance, cut_variance)
-        # What the own cells add to the information on T.
-        more = np.maximum(1 / variance - 1 / cut_variance, -NEG / around[..., 0, 0])
-        total_precision = 1 / around[..., 0, 0] + more
-        total = (before / around[..., 0, 0] + mean[..., 0] / variance - cut_mean / cut_variance) / total_precision
-        by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
-        change = 1 / total_precision - covariance[..., 0, 0]
-        wanted_mean = np.concatenate(
-            (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
-        )
-        steps = np.concatenate((np.ones_like(total)[..., None], by), axis=-1)
-        wanted = covariance + steps[..., :, None] * steps[..., None, :] * change[..., None, None]
-        if self._fixed.size:
-            most = (_FAR * (self.prior.n + 1)) ** 2
-            own, at = covariance[:, self._fixed], mean[:, self._fixed]
-            own[..., 0, :] = own[..., :, 0] = 0.0
-            own[..., 0, 0], at[..., 0] = most, centre[:, self._fixed, 0]
-            wanted[:, self._fixed], wanted_mean[:, self._fixed] = own, at
-        whole = np.linalg.inv(wanted)
-        site = _at_least(whole - precision, 0.0) if CLIP else whole - precision
+        if self.is_fixed:
+            covariance[..., 0, :] = covariance[..., :, 0] = 0.0
+            covariance[..., 0, 0] = self._most
+            mean = np.concatenate((centre[..., :1], mean[..., 1:]), axis=-1)
+            wanted, wanted_mean = covariance, mean
+        else:
+            around = np.linalg.inv(precision)
+            before, variance = centre[..., 0], around[..., 0, 0]
+            more, push = self._tilt(tilted, before, variance, mean[..., 0], covariance[..., 0, 0])
+            total_precision = 1 / variance + more
+            total = (before / variance + push) / total_precision
+            by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
+            change = 1 / total_precision - covariance[..., 0, 0]
+            wanted_mean = np.concatenate(
+                (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
+            )
+            steps = np.concatenate((np.ones_like(total)[..., None], by), axis=-1)
+            wanted = covariance + steps[..., :, None] * steps[..., None, :] * change[..., None, None]
+        site = _at_least(np.linalg.inv(wanted) - precision, 0.0)
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
 
+    def _tilt(self, tilted, before, variance, mean, wanted):
+        """Return a and b of the factor exp(b T - a T^2 / 2) that leads from the cavity's law of T to the tilted one."""
+        sd = np.sqrt(wanted)
+        totals = tilted.points[0, ..., 0]
+        with np.errstate(divide="ignore"):
+            base = self._log_total(totals, before, variance) + np.log(tilted.width)
+        z = (totals - mean[..., None]) / sd[..., None]
+        squares = z * z - 1
+        push, curve = np.zeros_like(mean), np.zeros_like(mean)
+        for _ in range(NEWTON):
+            logs = base + push[..., None] * z + curve[..., None] * squares
+            weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            first, second = np.vecdot(weights, z), np.vecdot(weights, squares)
+            v11 = np.vecdot(weights, z * z) - first**2 + 1e-6
+            v12 = np.vecdot(weights, z * squares) - first * second
+            v22 = np.vecdot(weights, squares * squares) - second**2 + 1e-6
+            det = np.maximum(v11 * v22 - v12**2, 1e-9)
+            d1, d2 = -(v22 * first - v12 * second) / det, -(v11 * second - v12 * first) / det
+            step = np.minimum(1.0, 2.0 / np.maximum(np.maximum(np.abs(d1), np.abs(d2)), 1e-9))
+            push, curve = push + step * d1, curve + step * d2
+        more = -2 * curve / wanted
+        more = np.maximum(more, -NEG / np.maximum(variance, wanted))
+        return more, push / sd + more * mean
+
 
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return all rows of a network, those of nodes with as many states together."""
+    """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
     network = prior.network
-    rows = rows_by_states(prior, noise, n, np.arange(network.row_count), cells=network.cell_count)
-    return tuple(TiltedRows(part.prior, part.total, part.contrast, part.scale, part.sd) for part in rows)
+    is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
+    found = []
+    for fixed in (True, False):
+        chosen = np.flatnonzero(is_root == fixed)
+        if chosen.size:
+            parts = prior.readings.once(("joint", n, fixed), row_priors, prior, n, chosen, network.cell_count)
+            found += [TiltedRows(part, fixed, noise.scale, noise.sd) for part in parts]
+    return tuple(found)
+
+
+def _groups(
+    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return groups of neighbouring whole numbers from `low` to `high` about a centre: their middles and sizes.
+
+    All whole numbers are groups of their own where there are not too many; groups of size 0 fill up (..., number).
+    """
+    reach = np.maximum(REACH * sd, number / 2)
+    first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
+    last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
+    start, end = first - 0.5, last + 0.5
+    edges = start[..., None] + np.rint((end - start)[..., None] * (np.arange(number + 1) / number))
+    edges = np.minimum(edges, end[..., None])
+    edges[..., -1] = end
+    width = np.diff(edges, axis=-1)
+    middle = (edges[..., 1:] + edges[..., :-1]) / 2
+    return np.clip(middle, low[..., None], high[..., None]), width
+
+
+def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...)."""
+    factor = np.zeros(covariance.shape)
+    for k in range(len(factor)):
+        column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
+        column[0] = np.maximum(column[0], 0) + least**2
+        factor[k:, k] = column / np.sqrt(column[0])
+    sds = np.stack([factor[k, k] for k in range(len(factor))])
+    return factor / sds, sds
+
+
+def _lucks(dimensions: int, number: int) -> FloatArray:
+    """Return points spread evenly over the unit cube (dimensions, number), by powers of a generalised golden ratio."""
+    root = 2.0
+    for _ in range(40):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return (0.5 + np.arange(1, number + 1) * root ** -np.arange(1.0, dimensions + 1)[:, None]) % 1
 
 
 def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -208,7 +355,7 @@ def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatAr
     return first, np.maximum(second, _LEAST_VARIANCE)
 
 
-_SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomial.legendre.leggauss(_NODES))
+_SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomial.legendre.leggauss(48))
 
 
 def _at_least(matrices: FloatArray, least: float) -> FloatArray:
@@ -216,7 +363,3 @@ def _at_least(matrices: FloatArray, least: float) -> FloatArray:
     matrices = (matrices + np.swapaxes(matrices, -1, -2)) / 2
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray(np.matmul(vectors * np.maximum(values, least)[..., None, :], np.swapaxes(vectors, -1, -2)))
-
-
-def _log_within_total(counts: FloatArray, parameters: FloatArray) -> FloatArray:
-    return np.asarray(special.gammaln(counts + 1) - special.gammaln(counts + parameters[0]))
