@@ -20,7 +20,7 @@ class State:
     covariance: FloatArray
 
 
-def run(prior, noise, released, n, *, size=(24, 22), sweeps=SWEEPS, damping=DAMPING, sweep_size=(16, 16), extra=None, trace=None):
+def run(prior, noise, released, n, *, size=512, sweeps=SWEEPS, damping=DAMPING, sweep_size=256, extra=None, trace=None):
     network = prior.network
     tables = np.asarray(released, dtype=np.float64).reshape(-1, network.cell_count)
     batch = len(tables)
@@ -57,13 +57,14 @@ def run(prior, noise, released, n, *, size=(24, 22), sweeps=SWEEPS, damping=DAMP
             if trace is not None:
                 trace.append((sweep, np.abs(new.precision - sites[g].precision).max() / np.abs(new.precision).max()))
             sites[g] = sites[g].towards(new, damping)
-    points = size[0] * size[1]
-    counts = np.empty((batch, points, network.cell_count))
-    weights = np.empty((batch, points, network.row_count))
+    points = max(tilted.weights[0, 0].size for tilted in result)
+    counts = np.zeros((batch, points, network.cell_count))
+    weights = np.zeros((batch, points, network.row_count))
     for rows, tilted in zip(groups, result, strict=True):
         r, m = rows.states, len(rows.prior.rows)
-        counts[:, :, rows.prior.cells] = tilted.points[1:].reshape(r, batch, m, -1).transpose(1, 3, 2, 0)
-        weights[:, :, rows.prior.rows] = tilted.weights.reshape(batch, m, -1).swapaxes(1, 2)
+        own = tilted.weights[0, 0].size
+        counts[:, :own, rows.prior.cells] = tilted.points[1:].reshape(r, batch, m, -1).transpose(1, 3, 2, 0)
+        weights[:, :own, rows.prior.rows] = tilted.weights.reshape(batch, m, -1).swapaxes(1, 2)
     shape = (*np.asarray(released).shape[:-1], points)
     return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1)), state
 

@@ -33,6 +33,7 @@ _LEAST_VARIANCE = 1e-6
 REACH = 6.0
 """Standard deviations on either side of a law's mean that its points cover."""
 
+MOST_GRID, WIDER = 3, 1.5
 BETA, LEAST, NEG, NEWTON = True, 0.2, 0.0, 8
 
 Place = tuple[FloatArray, FloatArray]
@@ -108,12 +109,12 @@ class TiltedRows:
     # Points
 
     def tilted(
-        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: tuple[int, int]
+        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int
     ) -> Tilted:
         """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
-        groups, inner = (1, size[0] * size[1]) if self.is_fixed else size
+        groups, *inner = self._sizes(size)
         totals, width = self._totals(place, groups)
-        points, log_chance = self._cells(totals, place, inner)
+        points, log_chance = self._cells(totals, place, tuple(inner))
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
@@ -126,6 +127,14 @@ class TiltedRows:
         weights /= weights.sum(axis=-1, keepdims=True)
         return Tilted(points, weights.reshape(law.shape), width)
 
+    def _sizes(self, points: int) -> tuple[int, ...]:
+        """How many groups of totals, and of each cell given those before it."""
+        free = self.states - self.is_fixed
+        if self.states > MOST_GRID:
+            return (1, 2 * points) if self.is_fixed else (8, points // 4)
+        side = max(2, round(points ** (1 / max(free, 1)))) if free else 1
+        return (1,) * self.is_fixed + (side,) * free
+
     def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
         mean, covariance = place
         if self.is_fixed:
@@ -134,31 +143,50 @@ class TiltedRows:
         sd = np.sqrt(covariance[..., 0, 0])
         return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups)
 
-    def _cells(self, totals: FloatArray, place: Place, inner: int) -> tuple[FloatArray, FloatArray]:
+    def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
-        r = self.states
         mean, covariance = place
+        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), 0.3)
+        if self.states <= MOST_GRID:
+            return self._grid(totals, mean, steps, sds, sizes)
+        return self._drawn(totals, mean, steps, sds, sizes[0])
+
+    def _grid(self, totals, mean, steps, sds, sizes):
+        """Groups of counts, cell after cell."""
+        numbers, log_width = [totals], np.zeros_like(totals)
+        away, left = [totals - _over(mean[..., 0], totals)], totals
+        for k, size in zip(range(1, self.states), sizes, strict=True):
+            centre = _over(mean[..., k], totals) + sum(
+                _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
+            )
+            sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
+            middle, width = _groups(centre, sd, np.zeros_like(left), left, size)
+            with np.errstate(divide="ignore"):
+                log_width = log_width[..., None] + np.log(width)
+            numbers = [number[..., None] for number in numbers]
+            away = [by[..., None] for by in away] + [middle - centre[..., None]]
+            numbers.append(middle)
+            totals, left = totals[..., None], left[..., None] - middle
+        numbers.append(left)
+        shape = (*left.shape[:3], -1)
+        points = np.stack([np.broadcast_to(number, left.shape).reshape(shape) for number in numbers])
+        return points, -log_width.reshape(shape)
+
+    def _drawn(self, totals, mean, steps, sds, inner):
+        """Points of importance sampling."""
+        r = self.states
         points = np.empty((1 + r, *totals.shape, inner))
         points[0] = totals[..., None]
         log_chance = np.zeros(points.shape[1:])
-        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), 0.3)
-        away = [totals - mean[..., 0, None]]
-        if r == 2:
-            centre = mean[..., 1, None] + steps[1][0][..., None] * away[0]
-            sd = np.broadcast_to(sds[1][..., None], totals.shape)
-            k, width = _groups(centre, sd, np.zeros_like(totals), totals, inner)
-            points[1], points[2] = k, totals[..., None] - k
-            with np.errstate(divide="ignore"):
-                log_chance -= np.log(width)
-            return points, log_chance
+        away = [(totals - mean[..., 0, None])[..., None]]
+        wider = np.maximum(1.0, totals / np.maximum(mean[..., 0, None], 1e-9))[..., None]
         left = points[0]
-        away = [away[0][..., None]]
         lucks = _lucks(r - 1, inner)
         for k in range(1, r):
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
-            sd = 1.2 * sds[k][..., None, None]
+            sd = WIDER * wider * sds[k][..., None, None]
             points[k], log = point_between(lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1])
             away.append(points[k] - centre)
             left = left - points[k]
@@ -318,6 +346,11 @@ def _groups(
     width = np.diff(edges, axis=-1)
     middle = (edges[..., 1:] + edges[..., :-1]) / 2
     return np.clip(middle, low[..., None], high[..., None]), width
+
+
+def _over(values: FloatArray, like: FloatArray) -> FloatArray:
+    """Return values (B, m) with axes of length 1 for all others of an array."""
+    return values.reshape(*values.shape, *(1,) * (like.ndim - 2))
 
 
 def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
