@@ -30,11 +30,12 @@ _FAR = 1e3
 _LEAST_VARIANCE = 1e-6
 """Of a tilted law, in squared counts: far below what one record changes."""
 
-REACH = 6.0
+REACH = 4.0
 """Standard deviations on either side of a law's mean that its points cover."""
 
 MOST_GRID, WIDER = 3, 1.5
-BETA, LEAST, NEG, NEWTON = True, 0.2, 0.0, 8
+BETA, LEAST, MOST, NEG, NEWTON = True, 0.1, 1.0, 0.0, 8
+WARP = True
 
 Place = tuple[FloatArray, FloatArray]
 """Where a law lies: mean (B, m, r) and covariance (B, m, r, r) of u."""
@@ -141,7 +142,7 @@ class TiltedRows:
             whole = np.full((*mean.shape[:-1], 1), float(self.n))
             return whole, np.ones_like(whole)
         sd = np.sqrt(covariance[..., 0, 0])
-        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups)
+        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, WARP and bool((self.prior.alpha < 1).any()))
 
     def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
@@ -160,7 +161,7 @@ class TiltedRows:
                 _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
             )
             sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
-            middle, width = _groups(centre, sd, np.zeros_like(left), left, size)
+            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, WARP and bool((self.prior.alpha < 1).any()))
             with np.errstate(divide="ignore"):
                 log_width = log_width[..., None] + np.log(width)
             numbers = [number[..., None] for number in numbers]
@@ -245,11 +246,10 @@ class TiltedRows:
             return normal
         m, v = cut_moments(mean, variance, n)
         inner = np.clip(mean, 1e-3 * n, n * (1 - 1e-3))
-        size = inner * (n - inner) / variance
-        least = LEAST * n / np.minimum(inner, n - inner)
-        ok = (mean > 0) & (mean < n) & (size > 1 + least)
-        m, v = np.where(ok, mean, m), np.where(ok, variance, v)
-        m = np.clip(m, 1e-6*n, n * (1 - 1e-6))
+        least = np.minimum(inner, n - inner) / n * (inner * (n - inner) / variance - 1)
+        part = np.clip((least - LEAST) / (MOST - LEAST), 0, 1) * ((mean > 0) & (mean < n))
+        m, v = m + part * (mean - m), v + part * (variance - v)
+        m = np.clip(m, 1e-6 * n, n * (1 - 1e-6))
         share = m / n
         binomial = m * (1 - share)
         is_narrow = v < 1.05 * binomial
@@ -330,7 +330,7 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
 
 
 def _groups(
-    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int
+    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, is_steep: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return groups of neighbouring whole numbers from `low` to `high` about a centre: their middles and sizes.
 
@@ -340,7 +340,11 @@ def _groups(
     first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
     last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
     start, end = first - 0.5, last + 0.5
-    edges = start[..., None] + np.rint((end - start)[..., None] * (np.arange(number + 1) / number))
+    shares = np.arange(number + 1) / number
+    if is_steep:
+        at_end = ((first <= low) | (last >= high))[..., None]
+        shares = np.where(at_end, np.sin(np.pi / 2 * shares) ** 2, shares)
+    edges = start[..., None] + np.rint((end - start)[..., None] * shares)
     edges = np.minimum(edges, end[..., None])
     edges[..., -1] = end
     width = np.diff(edges, axis=-1)
