@@ -34,7 +34,7 @@ REACH = 4.0
 """Standard deviations on either side of a law's mean that its points cover."""
 
 MOST_GRID, WIDER = 3, 1.5
-BETA, LEAST, MOST, NEG, NEWTON = True, 0.1, 1.0, 0.0, 8
+BETA, LEAST, MOST, NEG, NEWTON = True, 0.1, 1.0, 0.0, 4
 WARP = True
 
 Place = tuple[FloatArray, FloatArray]
@@ -298,7 +298,17 @@ class TiltedRows:
             base = self._log_total(totals, before, variance) + np.log(tilted.width)
         z = (totals - mean[..., None]) / sd[..., None]
         squares = z * z - 1
-        push, curve = np.zeros_like(mean), np.zeros_like(mean)
+        own = tilted.weights.sum(axis=-1)
+        weighs = own > 1e-12
+        logs = np.log(np.where(weighs, own, 1.0)) - np.where(weighs, base, 0.0)
+        own = np.where(weighs, own, 0.0)
+        # First the nearest straight line and parabola to the log message, on the points of the tilted law.
+        logs = logs - np.vecdot(own, logs)[..., None]
+        v11, v12 = np.vecdot(own, z * z) + 1e-6, np.vecdot(own, z * squares)
+        v22 = np.vecdot(own, squares * squares) + 1e-6
+        det = np.maximum(v11 * v22 - v12**2, 1e-9)
+        of_z, of_squares = np.vecdot(own, logs * z), np.vecdot(own, logs * squares)
+        push, curve = (v22 * of_z - v12 * of_squares) / det, (v11 * of_squares - v12 * of_z) / det
         for _ in range(NEWTON):
             logs = base + push[..., None] * z + curve[..., None] * squares
             weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
