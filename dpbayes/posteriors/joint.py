@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
+from dpbayes.base.quadrature import spread_points
 from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.joint_design import JointDesign
+from dpbayes.posteriors.joint_parents import parents_designs, parents_factors
 from dpbayes.posteriors.joint_rows import Normals, TiltedRows, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -18,9 +21,10 @@ SWEEPS, DAMPING = 10, 0.7
 class State:
     mean: FloatArray
     covariance: FloatArray
+    root: FloatArray
 
 
-def run(prior, noise, released, n, *, size=512, sweeps=SWEEPS, damping=DAMPING, sweep_size=256, extra=None, trace=None):
+def run(prior, noise, released, n, *, size=512, sweeps=SWEEPS, damping=DAMPING, sweep_size=256, parents=True, draws=64, trace=None):
     network = prior.network
     tables = np.asarray(released, dtype=np.float64).reshape(-1, network.cell_count)
     batch = len(tables)
@@ -36,13 +40,16 @@ def run(prior, noise, released, n, *, size=512, sweeps=SWEEPS, damping=DAMPING, 
     for g, rows in enumerate(groups):
         where[rows.prior.rows, 0] = g
         where[rows.prior.rows, 1] = np.arange(len(rows.prior.rows))
+    owns = parents_designs(design) if parents else ()
+    factors = []
+    normals = special.ndtri(spread_points(draws, design.size))
     result = None
     for sweep in range(sweeps + 1):
-        state = _combined(design, base, base_shift, sites, where, extra)
-        if extra is not None:
-            for factor in extra:
-                factor.refresh(design, state, sweep)
-            state = _combined(design, base, base_shift, sites, where, extra)
+        if owns and sweep > 0:
+            drawn = state.mean[:, None] + np.matmul(normals.T, state.root)
+            tables_drawn = design.centre + drawn @ design.tables
+            factors = parents_factors(owns, network, tables_drawn.swapaxes(0, 1), n)
+        state = _combined(design, base, base_shift, sites, where, factors)
         marginals = _marginals(design, state, groups, where)
         last = sweep == sweeps
         result = []
@@ -128,13 +135,13 @@ def _combined(design, base, base_shift, sites, where, extra):
         precision[:, numbers[:, None], numbers] += flat.T @ by
         moved = h - np.matmul(p, family.centre[..., None])[..., 0]
         shift[:, numbers] += moved.reshape(batch, q * r) @ flat
-    if extra is not None:
-        for factor in extra:
-            factor.add(precision, shift)
+    for own in extra:
+        precision[:, own.numbers[:, None], own.numbers] += own.precision
+        shift[:, own.numbers] += own.shift
     factor = np.linalg.cholesky(precision)
     inverse = np.linalg.inv(factor)
     covariance = np.swapaxes(inverse, -1, -2) @ inverse
-    return State(np.matmul(covariance, shift[..., None])[..., 0], covariance)
+    return State(np.matmul(covariance, shift[..., None])[..., 0], covariance, inverse)
 
 
 def _marginals(design, state, groups, where):
