@@ -55,12 +55,12 @@ def run(prior, noise, released, n, *, size=512, sweeps=SWEEPS, damping=DAMPING, 
         result = []
         for g, rows in enumerate(groups):
             cavity = rows.cavity(*marginals[g], sites[g])
-            tilted = rows.tilted(tables[:, rows.prior.cells], cavity, places[g], size if last else sweep_size)
+            tilted = rows.located(tables[:, rows.prior.cells], cavity, places[g], size if last else sweep_size)
             result.append(tilted)
             if last:
                 continue
-            places[g] = tilted.place
-            new = rows.site(tilted, places[g], cavity)
+            places[g] = tilted.region
+            new = rows.site(tilted, tilted.place, cavity)
             if trace is not None:
                 trace.append((sweep, np.abs(new.precision - sites[g].precision).max() / np.abs(new.precision).max()))
             sites[g] = sites[g].towards(new, damping)

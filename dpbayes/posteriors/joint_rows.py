@@ -34,6 +34,7 @@ REACH = 4.0
 """Standard deviations on either side of a law's mean that its points cover."""
 
 MOST_GRID, WIDER = 3, 1.5
+_MOVES = 4
 BETA, LEAST, MOST, NEG, NEWTON = True, 0.1, 1.0, 0.0, 4
 WARP = True
 
@@ -58,11 +59,16 @@ class Normals:
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S)."""
+    """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
+
+    `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole numbers
+    within the groups of totals and cells.
+    """
 
     points: FloatArray
     weights: FloatArray
     width: FloatArray
+    spreads: FloatArray
 
     @property
     def place(self) -> Place:
@@ -74,6 +80,16 @@ class Tilted:
         away = points - mean[..., None]
         covariance = np.vecdot((weights * away)[:, None], away)
         return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+
+    @property
+    def region(self) -> Place:
+        """Mean and covariance of u with what whole numbers vary by within groups: where to look for the law again."""
+        mean, covariance = self.place
+        within = (self.weights * self.spreads).sum(axis=(-2, -1))
+        diagonal = np.arange(len(within))
+        covariance = covariance.copy()
+        covariance[..., diagonal, diagonal] += np.moveaxis(within, 0, -1)
+        return mean, covariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +125,27 @@ class TiltedRows:
 
     # Points
 
+    def located(
+        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int
+    ) -> Tilted:
+        """Return points of the tilted law, about a region that is moved until the law lies in it."""
+        for _ in range(_MOVES):
+            tilted = self.tilted(released, cavity, region, size)
+            found = tilted.region
+            before, after = (np.diagonal(covariance, axis1=-2, axis2=-1) + 0.1 for _, covariance in (region, found))
+            far = (found[0] - region[0]) ** 2 > 2.0 * before
+            if not (far | (after < 0.25 * before) | (after > 2.5 * before)).any():
+                break
+            region = found
+        return tilted
+
     def tilted(
         self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int
     ) -> Tilted:
         """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
         groups, *inner = self._sizes(size)
         totals, width = self._totals(place, groups)
-        points, log_chance = self._cells(totals, place, tuple(inner))
+        points, log_chance, spreads = self._cells(totals, place, tuple(inner))
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
@@ -126,7 +156,8 @@ class TiltedRows:
         flat = law.reshape(*law.shape[:2], -1)
         weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
-        return Tilted(points, weights.reshape(law.shape), width)
+        spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
+        return Tilted(points, weights.reshape(law.shape), width, spreads)
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """How many groups of totals, and of each cell given those before it."""
@@ -144,7 +175,7 @@ class TiltedRows:
         sd = np.sqrt(covariance[..., 0, 0])
         return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, WARP and bool((self.prior.alpha < 1).any()))
 
-    def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
         steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), 0.3)
@@ -154,7 +185,7 @@ class TiltedRows:
 
     def _grid(self, totals, mean, steps, sds, sizes):
         """Groups of counts, cell after cell."""
-        numbers, log_width = [totals], np.zeros_like(totals)
+        numbers, log_width, spreads = [totals], np.zeros_like(totals), [np.zeros_like(totals)]
         away, left = [totals - _over(mean[..., 0], totals)], totals
         for k, size in zip(range(1, self.states), sizes, strict=True):
             centre = _over(mean[..., k], totals) + sum(
@@ -167,11 +198,13 @@ class TiltedRows:
             numbers = [number[..., None] for number in numbers]
             away = [by[..., None] for by in away] + [middle - centre[..., None]]
             numbers.append(middle)
+            spreads = [spread[..., None] for spread in spreads] + [(np.maximum(width, 1) ** 2 - 1) / 12]
             totals, left = totals[..., None], left[..., None] - middle
         numbers.append(left)
         shape = (*left.shape[:3], -1)
         points = np.stack([np.broadcast_to(number, left.shape).reshape(shape) for number in numbers])
-        return points, -log_width.reshape(shape)
+        within = np.stack([np.broadcast_to(spread, left.shape).reshape(shape) for spread in spreads])
+        return points, -log_width.reshape(shape), within
 
     def _drawn(self, totals, mean, steps, sds, inner):
         """Points of importance sampling."""
@@ -193,7 +226,7 @@ class TiltedRows:
             left = left - points[k]
             log_chance += log
         points[r] = left
-        return points, log_chance
+        return points, log_chance, np.zeros_like(points[:-1])
 
     @cached_property
     def _ends(self) -> list[Ends]:
