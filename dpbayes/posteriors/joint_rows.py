@@ -27,7 +27,7 @@ from dpbayes.posteriors.whole_points import Ends, point_between
 _FAR = 1e3
 """A cavity's standard deviations are at most so many times n + 1: further ones make no difference."""
 
-_LEAST_VARIANCE = 1e-6
+_LEAST_VARIANCE = 0.01
 """Of a tilted law, in squared counts: far below what one record changes."""
 
 REACH = 4.0
@@ -330,7 +330,7 @@ class TiltedRows:
         with np.errstate(divide="ignore"):
             base = self._log_total(totals, before, variance) + np.log(tilted.width)
         z = (totals - mean[..., None]) / sd[..., None]
-        squares = z * z - 1
+        squares = z * z - np.vecdot(tilted.weights.sum(axis=-1), z * z)[..., None]
         own = tilted.weights.sum(axis=-1)
         weighs = own > 1e-12
         logs = np.log(np.where(weighs, own, 1.0)) - np.where(weighs, base, 0.0)
@@ -432,7 +432,7 @@ def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatAr
     weights /= weights.sum(axis=-1, keepdims=True)
     first = (weights * places).sum(axis=-1)
     second = (weights * (places - first[..., None]) ** 2).sum(axis=-1)
-    return first, np.maximum(second, _LEAST_VARIANCE)
+    return first, np.maximum(second, 1e-6)
 
 
 _SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomial.legendre.leggauss(48))
