@@ -55,12 +55,26 @@ def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
         masks = _subsets(parents)
         new = [mask for mask in masks if mask not in seen and mask in design.numbers_of_set]
         if new and int(np.prod(network.cards[parents])) <= MOST_CONFIGURATIONS:
-            known = [mask for mask in masks if mask in seen and mask in design.numbers_of_set]
-            numbers, functions = zip(*(_numbers(design, parents, part) for part in (new, known)), strict=True)
+            scope = sorted(set(parents).union(*(network.families[parent] for parent in parents)))
+            if not WIDER_SCOPE or not _is_small(design, scope, seen):
+                scope = parents
+            known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+            numbers, functions = zip(*(_numbers(design, scope, part) for part in (new, known)), strict=True)
             if len(numbers[0]):
-                found.append(ParentsDesign(tuple(parents), *numbers, *functions))
+                found.append(ParentsDesign(tuple(scope), *numbers, *functions))
         seen.update(_subsets(network.families[node]))
     return tuple(found)
+
+
+WIDER_SCOPE = True
+MOST_KNOWN = 64
+
+
+def _is_small(design: JointDesign, scope: list[int], seen: set[int]) -> bool:
+    if int(np.prod(design.network.cards[scope].astype(float))) > MOST_CONFIGURATIONS:
+        return False
+    known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+    return sum(len(design.numbers_of_set[mask]) for mask in known) <= MOST_KNOWN
 
 
 def _subsets(nodes: tuple[int, ...] | list[int]) -> list[int]:
