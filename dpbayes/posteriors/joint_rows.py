@@ -30,13 +30,26 @@ _FAR = 1e3
 _LEAST_VARIANCE = 0.01
 """Of a tilted law, in squared counts: far below what one record changes."""
 
-REACH = 4.0
+_REACH = 4.0
 """Standard deviations on either side of a law's mean that its points cover."""
 
-MOST_GRID, WIDER = 3, 1.5
+_STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
+"""Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
+
 _MOVES = 4
-BETA, LEAST, MOST, NEG, NEWTON = True, 0.1, 1.0, 0.0, 4
-WARP = True
+"""How often a law is looked for, where it lies outside of its region or in a small part of it."""
+
+_WIDER, _NARROWEST = 1.5, 0.3
+"""By what points of importance sampling exceed a law's spread, and the least spread of a cell's points."""
+
+_FEW, _MANY = 0.1, 1.0
+"""The smaller parameter of a beta law: below the first the normal law cut to [0, n] has its place, above the second none."""
+
+_BINOMIAL = 1.05
+"""Times the binomial variance: below that no beta-binomial law is like a normal law."""
+
+_NEWTON = 4
+"""Steps towards a message's two parameters, after the nearest parabola."""
 
 Place = tuple[FloatArray, FloatArray]
 """Where a law lies: mean (B, m, r) and covariance (B, m, r, r) of u."""
@@ -109,6 +122,11 @@ class TiltedRows:
     def n(self) -> int:
         return self.prior.n
 
+    @cached_property
+    def _is_steep(self) -> bool:
+        """Whether counts pile up near 0 or all."""
+        return bool((self.prior.alpha < 1).any())
+
     @property
     def _most(self) -> float:
         return (_FAR * (self.n + 1)) ** 2
@@ -162,10 +180,14 @@ class TiltedRows:
     def _sizes(self, points: int) -> tuple[int, ...]:
         """How many groups of totals, and of each cell given those before it."""
         free = self.states - self.is_fixed
-        if self.states > MOST_GRID:
-            return (1, 2 * points) if self.is_fixed else (8, points // 4)
+        if self.states > _STATES_IN_GROUPS:
+            return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
         side = max(2, round(points ** (1 / max(free, 1)))) if free else 1
         return (1,) * self.is_fixed + (side,) * free
+
+    def inner_sizes(self, points: int) -> tuple[int, ...]:
+        """How many groups of each cell but the last there are within a group of totals; () for points in no order."""
+        return () if self.states > _STATES_IN_GROUPS else self._sizes(points)[1:]
 
     def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
         mean, covariance = place
@@ -173,17 +195,19 @@ class TiltedRows:
             whole = np.full((*mean.shape[:-1], 1), float(self.n))
             return whole, np.ones_like(whole)
         sd = np.sqrt(covariance[..., 0, 0])
-        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, WARP and bool((self.prior.alpha < 1).any()))
+        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep)
 
     def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
-        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), 0.3)
-        if self.states <= MOST_GRID:
+        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
+        if self.states <= _STATES_IN_GROUPS:
             return self._grid(totals, mean, steps, sds, sizes)
         return self._drawn(totals, mean, steps, sds, sizes[0])
 
-    def _grid(self, totals, mean, steps, sds, sizes):
+    def _grid(
+        self, totals: FloatArray, mean: FloatArray, steps: FloatArray, sds: FloatArray, sizes: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Groups of counts, cell after cell."""
         numbers, log_width, spreads = [totals], np.zeros_like(totals), [np.zeros_like(totals)]
         away, left = [totals - _over(mean[..., 0], totals)], totals
@@ -192,7 +216,7 @@ class TiltedRows:
                 _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
             )
             sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
-            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, WARP and bool((self.prior.alpha < 1).any()))
+            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
             with np.errstate(divide="ignore"):
                 log_width = log_width[..., None] + np.log(width)
             numbers = [number[..., None] for number in numbers]
@@ -206,7 +230,9 @@ class TiltedRows:
         within = np.stack([np.broadcast_to(spread, left.shape).reshape(shape) for spread in spreads])
         return points, -log_width.reshape(shape), within
 
-    def _drawn(self, totals, mean, steps, sds, inner):
+    def _drawn(
+        self, totals: FloatArray, mean: FloatArray, steps: FloatArray, sds: FloatArray, inner: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points of importance sampling."""
         r = self.states
         points = np.empty((1 + r, *totals.shape, inner))
@@ -220,7 +246,7 @@ class TiltedRows:
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
-            sd = WIDER * wider * sds[k][..., None, None]
+            sd = _WIDER * wider * sds[k][..., None, None]
             points[k], log = point_between(lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1])
             away.append(points[k] - centre)
             left = left - points[k]
@@ -267,31 +293,33 @@ class TiltedRows:
             law -= along * away[k]
         return law
 
-    def _log_total_change(self, totals, mean, precision):
-        variance = np.linalg.inv(precision)[..., 0, 0]
-        mean = mean[..., 0]
-        return self._log_total(totals, mean, variance) + (totals - mean[..., None]) ** 2 / (2 * variance[..., None])
+    def _log_total_change(self, totals: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
+        """What takes the place of the cavity's normal law of totals, over that law."""
+        variance, centre = np.linalg.inv(precision)[..., 0, 0], mean[..., 0]
+        normal = (totals - centre[..., None]) ** 2 / (2 * variance[..., None])
+        return self._log_total(totals, centre, variance) + normal
 
     def _log_total(self, totals: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """The cavity's law of totals: beta-binomial of its mean and variance, where there is such a law.
+
+        Where none is, or it would pile up at an end, the moments are those of the normal law cut to [0, n].
+        """
         n = self.n
         normal = -((totals - mean[..., None]) ** 2) / (2 * variance[..., None])
-        if not BETA:
-            return normal
-        m, v = cut_moments(mean, variance, n)
+        first, second = cut_moments(mean, variance, n)
         inner = np.clip(mean, 1e-3 * n, n * (1 - 1e-3))
         least = np.minimum(inner, n - inner) / n * (inner * (n - inner) / variance - 1)
-        part = np.clip((least - LEAST) / (MOST - LEAST), 0, 1) * ((mean > 0) & (mean < n))
-        m, v = m + part * (mean - m), v + part * (variance - v)
-        m = np.clip(m, 1e-6 * n, n * (1 - 1e-6))
-        share = m / n
-        binomial = m * (1 - share)
-        is_narrow = v < 1.05 * binomial
-        ratio = np.maximum(v / binomial, 1.05)
-        s = np.maximum((n - ratio) / (ratio - 1), 1e-3)
-        a, b = (s * share)[..., None], (s * (1 - share))[..., None]
+        part = np.clip((least - _FEW) / (_MANY - _FEW), 0, 1) * ((mean > 0) & (mean < n))
+        first, second = first + part * (mean - first), second + part * (variance - second)
+        share = np.clip(first / n, 1e-6, 1 - 1e-6)
+        binomial = n * share * (1 - share)
+        ratio = np.maximum(second / binomial, _BINOMIAL)
+        size = np.maximum((n - ratio) / (ratio - 1), 1e-3)
+        a, b = (size * share)[..., None], (size * (1 - share))[..., None]
         others = n - totals
-        law = special.gammaln(totals + a) - special.gammaln(totals + 1) + special.gammaln(others + b) - special.gammaln(others + 1)
-        return np.where(is_narrow[..., None], normal, law)
+        law = special.gammaln(totals + a) - special.gammaln(totals + 1)
+        law += special.gammaln(others + b) - special.gammaln(others + 1)
+        return np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
 
     # Sites
 
@@ -323,7 +351,9 @@ class TiltedRows:
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
 
-    def _tilt(self, tilted, before, variance, mean, wanted):
+    def _tilt(
+        self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return a and b of the factor exp(b T - a T^2 / 2) that leads from the cavity's law of T to the tilted one."""
         sd = np.sqrt(wanted)
         totals = tilted.points[0, ..., 0]
@@ -342,7 +372,7 @@ class TiltedRows:
         det = np.maximum(v11 * v22 - v12**2, 1e-9)
         of_z, of_squares = np.vecdot(own, logs * z), np.vecdot(own, logs * squares)
         push, curve = (v22 * of_z - v12 * of_squares) / det, (v11 * of_squares - v12 * of_z) / det
-        for _ in range(NEWTON):
+        for _ in range(_NEWTON):
             logs = base + push[..., None] * z + curve[..., None] * squares
             weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
             weights /= weights.sum(axis=-1, keepdims=True)
@@ -354,8 +384,7 @@ class TiltedRows:
             d1, d2 = -(v22 * first - v12 * second) / det, -(v11 * second - v12 * first) / det
             step = np.minimum(1.0, 2.0 / np.maximum(np.maximum(np.abs(d1), np.abs(d2)), 1e-9))
             push, curve = push + step * d1, curve + step * d2
-        more = -2 * curve / wanted
-        more = np.maximum(more, -NEG / np.maximum(variance, wanted))
+        more = np.maximum(-2 * curve / wanted, 0.0)
         return more, push / sd + more * mean
 
 
@@ -373,13 +402,13 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
 
 
 def _groups(
-    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, is_steep: bool
+    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return groups of neighbouring whole numbers from `low` to `high` about a centre: their middles and sizes.
 
     All whole numbers are groups of their own where there are not too many; groups of size 0 fill up (..., number).
     """
-    reach = np.maximum(REACH * sd, number / 2)
+    reach = np.maximum(_REACH * sd, number / 2)
     first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
     last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
     start, end = first - 0.5, last + 0.5
