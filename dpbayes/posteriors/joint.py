@@ -141,7 +141,7 @@ class JointPosterior(DirichletMixtures):
         if not self.tables.is_settled.all():
             alone = np.flatnonzero(~self.tables.is_settled)
             shape = len(self.tables.mean), *self.weights.shape[-2:]
-            shares = np.broadcast_to(special.ndtr(apart), (len(scores), len(shape) and shape[0], shape[2]))[:, alone]
+            shares = np.broadcast_to(special.ndtr(apart), (len(scores), shape[0], shape[2]))[:, alone]
             steps = np.cumsum(self.weights.reshape(shape)[alone], axis=1)
             chosen = (steps / steps[:, -1:] < shares[:, :, None]).sum(axis=2)
             index = self.network.over_cells(np.minimum(chosen, shape[1] - 1))
@@ -173,8 +173,11 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     if not np.isfinite(released).all():
         raise InputError("The release contains a number that is not finite.")
     tables = released.reshape(-1, network.cell_count)
-    work = prior.readings.once(("joint work", n, noise), _Work.of, prior, noise, n)
-    parts = [_read(work, tables[part]) for part in slices(len(tables), max(1, _NUMBERS // (_POINTS * network.cell_count)))]
+    key = n, noise.scale, noise.sd, noise.variances.tobytes()
+    work = prior.readings.once(key, _Work.of, prior, noise, n)
+    parts = [
+        _read(work, tables[part]) for part in slices(len(tables), max(1, _NUMBERS // (_POINTS * network.cell_count)))
+    ]
     counts, weights, laws = zip(*parts, strict=True)
     shape = (*released.shape[:-1], counts[0].shape[1])
     law = laws[0] if len(laws) == 1 else _together(laws)
@@ -366,7 +369,8 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     """Where rows lie if prior and noise are both taken as normal."""
     residuals, r = work.network.residuals, rows.states
     totals, contrasts = (
-        variances[work.network.node_of_row[rows.prior.rows]] for variances in residuals.row_variances(work.noise.variances)
+        variances[work.network.node_of_row[rows.prior.rows]]
+        for variances in residuals.row_variances(work.noise.variances)
     )
     even = np.full((r, r), 1 / r)
     error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)

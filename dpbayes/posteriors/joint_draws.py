@@ -69,9 +69,11 @@ class RowDraws:
                 own = left.reshape(*left.shape[:4], -1).sum(axis=-1)
                 chosen, part = _picked(own, shares[..., 1 + k])
                 place = place * size + chosen
-                left = np.take_along_axis(left, chosen.reshape(*chosen.shape, *(1,) * (left.ndim - 3)), axis=3)[..., 0, :] if (
-                    left.ndim > 4
-                ) else left
+                left = (
+                    np.take_along_axis(left, chosen.reshape(*chosen.shape, *(1,) * (left.ndim - 3)), axis=3)[..., 0, :]
+                    if (left.ndim > 4)
+                    else left
+                )
         else:
             first = points[1, batch, row, group]
             order = np.argsort(first, axis=-1)

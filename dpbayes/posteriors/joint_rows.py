@@ -143,9 +143,7 @@ class TiltedRows:
 
     # Points
 
-    def located(
-        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int
-    ) -> Tilted:
+    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Tilted:
         """Return points of the tilted law, about a region that is moved until the law lies in it."""
         for _ in range(_MOVES):
             tilted = self.tilted(released, cavity, region, size)
@@ -157,9 +155,7 @@ class TiltedRows:
             region = found
         return tilted
 
-    def tilted(
-        self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int
-    ) -> Tilted:
+    def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
         """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
         groups, *inner = self._sizes(size)
         totals, width = self._totals(place, groups)
@@ -197,7 +193,9 @@ class TiltedRows:
         sd = np.sqrt(covariance[..., 0, 0])
         return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep)
 
-    def _cells(self, totals: FloatArray, place: Place, sizes: tuple[int, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _cells(
+        self, totals: FloatArray, place: Place, sizes: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
         steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
@@ -247,7 +245,9 @@ class TiltedRows:
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
             sd = _WIDER * wider * sds[k][..., None, None]
-            points[k], log = point_between(lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1])
+            points[k], log = point_between(
+                lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
+            )
             away.append(points[k] - centre)
             left = left - points[k]
             log_chance += log
