@@ -12,6 +12,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.joint import JointPosterior, joint_noise_aware
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -150,6 +151,27 @@ class Release(Generic[OutcomeT_co]):
         """
         parts = self._noise_parts()
         return noise_aware(*parts, points=points or points_for(parts[0].network.cell_count))
+
+    def joint_noise_aware(self) -> JointPosterior:
+        """Return the joint noise-aware posterior (..., K). The computation costs no privacy.
+
+        It is nearer to the exact posterior than `noise_aware`, and its draws are of all rows together, so that it has
+        intervals of questions. It takes some ten times as long.
+
+        Returns:
+            The posterior.
+
+        Raises:
+            InputError: The release does not state the distribution of its noise, or the network is too large.
+
+        Example:
+            >>> network = dp.chain(2)
+            >>> counts = dp.Counts(network, np.array([70, 30, 60, 10, 10, 20]), 100)
+            >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+            >>> release.joint_noise_aware().query("v1", interval=0.95).low.shape
+            (2,)
+        """
+        return joint_noise_aware(*self._noise_parts())
 
     def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
         """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`; other rows are not computed."""

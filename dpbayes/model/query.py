@@ -52,6 +52,15 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
     return answer
 
 
+def joint_probabilities(network: Network, probabilities: FloatArray, nodes: tuple[int, ...]) -> FloatArray:
+    """Return the joint probabilities of some nodes under given CPTs (B, K): (B, joint states), the first node's first.
+
+    Errors: InputError where the network is too dense.
+    """
+    plan = network.plans.once(("joint", nodes), _Contraction.of, network, nodes, frozenset[int]())
+    return _summed(network, probabilities, plan, {}).reshape(len(probabilities), -1)
+
+
 def _state(network: Network, name: str, state: str) -> int:
     states = network.states[network.index(name)]
     if state not in states:
@@ -61,7 +70,11 @@ def _state(network: Network, name: str, state: str) -> int:
 
 def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[int, int]) -> FloatArray:
     """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
-    plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, aim, frozenset(observed))
+    plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed))
+    return _summed(network, flat, plan, observed)
+
+
+def _summed(network: Network, flat: FloatArray, plan: "_Contraction", observed: Mapping[int, int]) -> FloatArray:
     if plan.entries * len(flat) > MOST_ENTRIES:
         raise InputError(
             "This query connects too many nodes for an exact answer. Use fewer nodes in the query or the evidence."
@@ -85,8 +98,8 @@ class _Contraction:
     entries: float
 
     @classmethod
-    def of(cls, network: Network, aim: int, observed: frozenset[int]) -> "_Contraction":
-        wanted = {network.names[i] for i in (aim, *observed)}
+    def of(cls, network: Network, aims: tuple[int, ...], observed: frozenset[int]) -> "_Contraction":
+        wanted = {network.names[i] for i in (*aims, *observed)}
         # A node with no asked-for descendant sums to one, so it never enters the product.
         relevant = wanted.union(*(nx.ancestors(network.graph, name) for name in wanted))
         nodes = tuple(node for node, name in enumerate(network.names) if name in relevant)
@@ -94,7 +107,7 @@ class _Contraction:
         batch, *labels = (opt_einsum.get_symbol(k) for k in range(1 + len(network.names)))
         factors = ",".join(batch + "".join(labels[j] for j in members) for members in left)
         shapes = [(1, *network.cards[members].tolist()) for members in left]
-        words = f"{factors}->{batch}{labels[aim]}"
+        words = f"{factors}->{batch}{''.join(labels[aim] for aim in aims)}"
         path, path_info = opt_einsum.contract_path(words, *shapes, shapes=True, optimize="greedy")
         summed = opt_einsum.contract_expression(words, *shapes, optimize=path)
         return cls(nodes, summed, float(path_info.largest_intermediate))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from dpbayes.base.validation import InputError, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
+from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
@@ -151,9 +153,44 @@ class Dirichlets:
         points = np.asarray(theta, dtype=np.float64)
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 
-    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
-        """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
-        return query(self.network, self.mean, target, evidence or {})
+    @overload
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
+    @overload
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: float,
+        prior: "Dirichlets | None" = None,
+    ) -> Answer: ...
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: float | None = None,
+        prior: "Dirichlets | None" = None,
+    ) -> FloatArray | Answer:
+        """Return P(target | evidence) of the next record, with credible intervals if a level is given.
+
+        Args:
+            target: The node in question.
+            evidence: States of other nodes, by name.
+            interval: The level of the credible intervals; without it, the result has no intervals.
+            prior: The prior, for the prior's own interval in the result.
+
+        Returns:
+            The probabilities (..., r) of the target's states, or the `Answer` with intervals.
+
+        Raises:
+            InputError: The errors of `dp.query`, and a level outside of [0, 1].
+        """
+        if interval is None:
+            return query(self.network, self.mean, target, evidence or {})
+        before = None if prior is None else prior.query(target, evidence, interval=interval)
+        draws = even_draws(self.network, self.alpha, DRAWS)
+        return answer_of(self.network, draws, target, evidence or {}, interval, before)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Sample CPTs from the rows: (*size, ..., K). Normalisation in log space avoids 0/0 for tiny parameters.

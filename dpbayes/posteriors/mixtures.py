@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
+from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
@@ -131,9 +133,32 @@ class DirichletMixtures:
             divergence[..., rows] = (log_density - _log_sums(logs)).mean(axis=-1)
         return np.maximum(divergence, 0.0)
 
-    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray:
-        """Return P(target | evidence) of the next record: (..., r_target). Errors: those of `predictive.query`."""
-        return query(self.network, self.mean, target, evidence or {})
+    @overload
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
+    @overload
+    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> Answer: ...
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
+    ) -> FloatArray | Answer:
+        """Return P(target | evidence) of the next record, with credible intervals if a level is given.
+
+        Args:
+            target: The node in question.
+            evidence: States of other nodes, by name.
+            interval: The level of the credible intervals; without it, the result has no intervals.
+
+        Returns:
+            The probabilities (..., r) of the target's states, or the `Answer` with intervals and the prior's answer.
+
+        Raises:
+            InputError: The errors of `dp.query`, and a level outside of [0, 1].
+        """
+        if interval is None:
+            return query(self.network, self.mean, target, evidence or {})
+        prior = self.prior.query(target, evidence, interval=interval)
+        lucks = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
+        draws = even_draws(self.network, self._picked(lucks).alpha, DRAWS)
+        return answer_of(self.network, draws, target, evidence or {}, interval, prior)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs: (*size, ..., K); every row's counts by their weights, then its probabilities."""
@@ -141,10 +166,12 @@ class DirichletMixtures:
 
     def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
         """Draw one of the possible counts of every row, and return the posteriors under them: (*size, ..., K)."""
+        return self._picked(rng.random((*leading(size), *self.weights.shape[:-2], self.network.row_count)))
+
+    def _picked(self, lucks: FloatArray) -> Dirichlets:
+        """Return the posteriors under the counts that evenly distributed numbers (*size, ..., m) fall on."""
         steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
         rows, points = steps.shape[:-1], steps.shape[-1]
-        size = leading(size)
-        lucks = rng.random((*size, *rows))
         # Row after row on one line, each a step of length one: a draw is looked up, not compared with every point.
         starts = np.arange(math.prod(rows)).reshape(rows)
         line = (steps / steps[..., -1:] + starts[..., None]).ravel()

@@ -1,0 +1,111 @@
+"""Intervals of questions: what P(target | evidence) may be under a posterior, and under its prior.
+
+An answer sums over many rows. Its interval comes from draws of all rows' probabilities at once. The draws are made from
+the same evenly spread numbers for every posterior, so that an answer changes only with the posterior.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.steps import slices
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import finite_number
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+
+DRAWS = 512
+"""Sets of CPTs that an answer's interval is read from."""
+
+MOST_OF_PRIOR = 0.8
+"""Share of the prior's spread from which on the prior decides an answer."""
+
+_AT_ONCE = 64
+"""Sets of CPTs that are asked at once."""
+
+_SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """P(target | evidence) for every state of the target, with a central credible interval.
+
+    Args:
+        mean: The mean of the probability (..., r).
+        low: The lower ends of the intervals (..., r).
+        high: The upper ends of the intervals (..., r).
+        sd: The standard deviation of the probability (..., r).
+        level: The probability that an interval contains, for example 0.95.
+        prior: The answer before the release; None for the prior's own answer.
+
+    Example:
+        >>> network = dp.chain(2)
+        >>> posterior = dp.Dirichlets.symmetric(network).updated([70, 30, 60, 10, 10, 20])
+        >>> answer = posterior.query("v1", interval=0.95)
+        >>> bool(answer.low[0] < answer.mean[0] < answer.high[0])
+        True
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    sd: FloatArray
+    level: float
+    prior: "Answer | None" = None
+
+    @property
+    def spread_ratio(self) -> FloatArray:
+        """The posterior standard deviation over the prior one (..., r); 1 without a prior."""
+        if self.prior is None:
+            return np.ones_like(self.sd)
+        return np.divide(self.sd, self.prior.sd, out=np.ones_like(self.sd), where=self.prior.sd > 0)
+
+    @property
+    def is_prior_decisive(self) -> bool:
+        """Whether the release hardly narrows the prior: some state's spread ratio is at least `MOST_OF_PRIOR`."""
+        return self.prior is not None and bool((self.spread_ratio >= MOST_OF_PRIOR).any())
+
+
+def answer_of(
+    network: Network,
+    probabilities: FloatArray,
+    target: str,
+    evidence: Mapping[str, str],
+    level: float,
+    prior: Answer | None = None,
+) -> Answer:
+    """Return the answer under draws of CPTs (S, ..., K). Errors: those of `query`, and for a level outside of [0, 1]."""
+    tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
+    answers = np.concatenate(
+        [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
+    )
+    low, high = np.quantile(answers, (tail, 1 - tail), axis=0)
+    return Answer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
+
+
+def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:
+    """Return fixed standard normal numbers (S, ...), the second half with opposite signs; `purpose` keeps uses apart."""
+    half = np.random.default_rng((_SEED, purpose)).standard_normal((-(-shape[0] // 2), *shape[1:]))
+    return np.concatenate((half, -half))[: shape[0]]
+
+
+def even_draws(network: Network, alpha: FloatArray, size: int) -> FloatArray:
+    """Return draws of CPTs (S, ..., K) from Dirichlet rows (..., K), or one each from rows (S, ..., K).
+
+    A gamma variable of shape a is one of shape a + 2 times U^(1/a) V^(1/(a + 1)), and the cube root of that one is
+    nearly normal (Wilson and Hilferty 1931): small changes of alpha change the draws little.
+    """
+    cells = alpha.shape[-1]
+    batch = (1,) * (alpha.ndim - 1 - (alpha.shape[0] == size and alpha.ndim > 1))
+    scores = even_scores((size, 3, cells), 2)
+    z, first, second = (scores[:, k].reshape(size, *batch, cells) for k in range(3))
+    shape = alpha + 2
+    root = 1 - 1 / (9 * shape) + z / np.sqrt(9 * shape)
+    logs = np.log(shape) + 3 * np.log(np.maximum(root, 1e-3))
+    logs = logs + special.log_ndtr(first) / alpha + special.log_ndtr(second) / (alpha + 1)
+    starts = network.row_starts
+    logs -= network.over_cells(np.maximum.reduceat(logs, starts, axis=-1))
+    weights = np.exp(logs)
+    return np.asarray(weights / network.over_cells(np.add.reduceat(weights, starts, axis=-1)))

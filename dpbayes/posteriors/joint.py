@@ -1,0 +1,469 @@
+"""The joint noise-aware posterior: all rows at once, by expectation propagation between the rows of a network.
+
+The row-wise posterior (`noise_aware`) takes every row by itself. Rows of a network depend on each other given a
+release: a row's total is a count of the parents' rows, and sums over many rows are measured far better than any row.
+
+1. All consistent tables of n records are described by their residuals t. Their law is taken as normal: what was
+   released of them, if noise was added to residuals, times a normal factor for every row, its site.
+2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact law of its own cells' noise (`joint_rows`).
+   Given all other sites, its own law is computed on points, and its site is moved to it; a few sweeps suffice.
+3. The joint table of parents that share no family is as the network has it (`joint_parents`).
+4. A row's marginals are mixtures over its points. Draws of all rows have the normal law's dependence and these
+   marginals (`joint_draws`).
+
+Releases for which the sweeps do not settle are read row by row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from scipy import linalg, special
+
+from dpbayes.base.quadrature import spread_points
+from dpbayes.base.steps import slices
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, leading
+from dpbayes.model.network import Network
+from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws, even_scores
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.joint_design import JointDesign
+from dpbayes.posteriors.joint_draws import RowDraws, TablesLaw
+from dpbayes.posteriors.joint_parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
+from dpbayes.posteriors.joint_rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware
+from dpbayes.posteriors.noise_model import NoiseModel
+
+SWEEPS, MORE_SWEEPS = 6, 20
+"""Sweeps over all rows, and sweeps for releases that have not settled by then."""
+
+_SLOWER = 0.5
+"""How far each of the latter moves the sites."""
+
+_SETTLED = 0.3
+"""Standard deviations by which a row's numbers move in the last sweep at most."""
+
+_POINTS, _SWEEP_POINTS, _TABLES = 512, 256, 64
+"""Points of every row in the end and in sweeps, and draws of all tables for the parents' joint tables."""
+
+_NUMBERS = 1 << 21
+"""Numbers of all rows' points that are held at once."""
+
+_LEAST_VARIANCE = 1e-6
+"""Of released residuals, in squared counts: noise below that is taken as none."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosterior(DirichletMixtures):
+    """The joint noise-aware posterior: marginals of rows as `DirichletMixtures` has them, and draws of all rows.
+
+    Args:
+        prior: The prior.
+        counts: Possible counts (..., S, K) of every cell.
+        weights: Their weights (..., S, m).
+        tables: The normal law of all tables of the B releases, from which draws come.
+
+    Example:
+        >>> network = dp.chain(2)
+        >>> counts = dp.Counts(network, np.array([70, 30, 60, 10, 10, 20]), 100)
+        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+        >>> posterior = release.joint_noise_aware()
+        >>> posterior.sample(np.random.default_rng(1), 200).shape
+        (200, 6)
+    """
+
+    tables: TablesLaw
+
+    @property
+    def is_settled(self) -> BoolArray:
+        """Of which releases (...) the computation has settled; the others are read row by row, which is wider."""
+        return np.asarray(self.tables.is_settled.reshape(self.weights.shape[:-2]))
+
+    @cached_property
+    def effective(self) -> FloatArray:
+        """How many points every row has (..., m): they cover its law, so that few heavy ones are not rough."""
+        shape = self.weights.shape
+        worth = 1 / (self.weights**2).sum(axis=-2)
+        return np.where(self.is_settled[..., None], float(shape[-2]), worth)
+
+    def part(self, draws: int | slice) -> "JointPosterior":
+        """Return some of a batch (draws, S, K)."""
+        some = slice(draws, draws + 1) if isinstance(draws, int) else draws
+        return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(some))
+
+    @overload
+    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
+    @overload
+    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> Answer: ...
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
+    ) -> FloatArray | Answer:
+        """Return P(target | evidence), as means over draws of all rows (..., r), or as an `Answer` with intervals.
+
+        Args:
+            target: The node in question.
+            evidence: States of other nodes, by name.
+            interval: The level of the credible intervals; without it, the result has means only.
+
+        Returns:
+            The probabilities (..., r) of the target's states, or the `Answer`.
+
+        Raises:
+            InputError: The errors of `dp.query`, and a level outside of [0, 1].
+        """
+        level = 0.95 if interval is None else interval
+        prior = None if interval is None else self.prior.query(target, evidence, interval=level)
+        answer = answer_of(self.network, self._even_draws, target, evidence or {}, level, prior)
+        return answer.mean if interval is None else answer
+
+    @cached_property
+    def _even_draws(self) -> FloatArray:
+        """CPTs (S, ..., K) drawn from the same numbers for every release."""
+        rows = self.network.row_count
+        scores = even_scores((DRAWS, 1, self.tables.design.size), 1)
+        counts = self._counts(np.repeat(scores, len(self.tables.mean), axis=1), even_scores((DRAWS, 1, rows), 3))
+        return even_draws(self.network, self.prior.alpha + counts, DRAWS)
+
+    def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
+        """Draw the counts of all rows together, and return the posteriors under them: (*size, ..., K)."""
+        size = leading(size)
+        shape = int(np.prod(size)), len(self.tables.mean)
+        scores = rng.standard_normal((*shape, self.tables.design.size))
+        counts = self._counts(scores, rng.standard_normal((*shape, self.network.row_count)))
+        return self.prior.updated(counts.reshape(*size, *counts.shape[1:]))
+
+    def _counts(self, scores: FloatArray, apart: FloatArray) -> FloatArray:
+        """Counts (S, ..., K) at scores (S, B, R); of what has not settled by scores (S, B, m) of rows by themselves."""
+        counts = self.tables.counts(scores)
+        if not self.tables.is_settled.all():
+            alone = np.flatnonzero(~self.tables.is_settled)
+            shape = len(self.tables.mean), *self.weights.shape[-2:]
+            shares = np.broadcast_to(special.ndtr(apart), (len(scores), shape[0], shape[2]))[:, alone]
+            steps = np.cumsum(self.weights.reshape(shape)[alone], axis=1)
+            chosen = (steps / steps[:, -1:] < shares[:, :, None]).sum(axis=2)
+            index = self.network.over_cells(np.minimum(chosen, shape[1] - 1))
+            own = self.counts.reshape(shape[0], shape[1], -1)[alone]
+            counts[:, alone] = own[np.arange(len(alone))[:, None], index, np.arange(own.shape[-1])]
+        return counts.reshape(len(scores), *self.weights.shape[:-2], -1)
+
+
+def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int) -> JointPosterior:
+    """Return the joint posterior of all rows given released tables (..., K) of n records.
+
+    Args:
+        prior: The prior.
+        noise: What is known of the noise.
+        released: The released tables (..., K).
+        n: The number of records.
+
+    Returns:
+        The posterior.
+
+    Raises:
+        InputError: The tables or the noise belong to another network, a number is not finite, or the network has more
+            than `MOST_RESIDUALS` free numbers in its tables.
+    """
+    network = prior.network
+    released = np.asarray(released, dtype=np.float64)
+    if noise.network != network or released.shape[-1:] != (network.cell_count,):
+        raise InputError("The release and the prior have different networks. Use the network of the release.")
+    if not np.isfinite(released).all():
+        raise InputError("The release contains a number that is not finite.")
+    tables = released.reshape(-1, network.cell_count)
+    key = n, noise.scale, noise.sd, noise.variances.tobytes()
+    work = prior.readings.once(key, _Work.of, prior, noise, n)
+    parts = [
+        _read(work, tables[part]) for part in slices(len(tables), max(1, _NUMBERS // (_POINTS * network.cell_count)))
+    ]
+    counts, weights, laws = zip(*parts, strict=True)
+    shape = (*released.shape[:-1], counts[0].shape[1])
+    law = laws[0] if len(laws) == 1 else _together(laws)
+    return JointPosterior(
+        prior, np.concatenate(counts).reshape(*shape, -1), np.concatenate(weights).reshape(*shape, -1), law
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What does not depend on what was released; `where` (m, 2) says which group a row is in, and its place there."""
+
+    prior: Dirichlets
+    noise: NoiseModel
+    n: int
+    design: JointDesign
+    groups: tuple[TiltedRows, ...]
+    where: IntArray
+    parents: tuple[ParentsDesign, ...]
+    scores: FloatArray
+
+    @classmethod
+    def of(cls, prior: Dirichlets, noise: NoiseModel, n: int) -> "_Work":
+        design = JointDesign(prior.network, n)
+        groups = tilted_rows(prior, noise, n)
+        where = np.empty((prior.network.row_count, 2), dtype=np.int64)
+        for g, rows in enumerate(groups):
+            where[rows.prior.rows, 0] = g
+            where[rows.prior.rows, 1] = np.arange(len(rows.prior.rows))
+        scores = special.ndtri(spread_points(_TABLES, max(1, design.size))).T[:, : design.size]
+        return cls(prior, noise, n, design, groups, where, parents_designs(design), scores)
+
+    @property
+    def network(self) -> Network:
+        return self.prior.network
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The normal law of t: mean (B, R), covariance (B, R, R), and a root (B, R, R) with root.T root = covariance."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    root: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    """The rows' laws in the end, the tables' law, and how far rows have moved in the last sweep (B,)."""
+
+    tilted: tuple[Tilted, ...]
+    marginals: tuple[Place, ...]
+    state: _State
+    moved: FloatArray
+
+
+def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
+    """Return counts (B, S, K), weights (B, S, m) and the tables' law of a few releases (B, K)."""
+    result = _swept(work, tables, SWEEPS, 1.0)
+    late = np.flatnonzero(~(result.moved < _SETTLED))
+    if late.size:
+        again = _swept(work, tables[late], MORE_SWEEPS, _SLOWER)
+        result = _replaced(result, late, again)
+    is_settled = result.moved < _SETTLED
+    points = max(tilted.weights[0, 0].size for tilted in result.tilted)
+    counts = np.zeros((len(tables), points, work.network.cell_count))
+    weights = np.zeros((len(tables), points, work.network.row_count))
+    rows = []
+    for own, tilted, (mean, covariance) in zip(work.groups, result.tilted, result.marginals, strict=True):
+        r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
+        counts[:, :number, own.prior.cells] = tilted.points[1:].reshape(r, len(tables), m, -1).transpose(1, 3, 2, 0)
+        weights[:, :number, own.prior.rows] = tilted.weights.reshape(len(tables), m, -1).swapaxes(1, 2)
+        rows.append(RowDraws(own.prior.cells, own.is_fixed, tilted, mean, _root(covariance), own.inner_sizes(_POINTS)))
+    if not is_settled.all():
+        alone = np.flatnonzero(~is_settled)
+        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
+        counts[alone], weights[alone] = quick.counts, quick.weights
+    return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), is_settled)
+
+
+def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
+    """Join the laws of several parts of a batch."""
+
+    def joined(arrays: list[FloatArray], axis: int = 0) -> FloatArray:
+        return np.concatenate(arrays, axis=axis)
+
+    rows = []
+    for same in zip(*(law.rows for law in laws), strict=True):
+        tilted = Tilted(
+            joined([own.tilted.points for own in same], 1),
+            joined([own.tilted.weights for own in same]),
+            joined([own.tilted.width for own in same]),
+            joined([own.tilted.spreads for own in same], 1),
+        )
+        mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
+        rows.append(RowDraws(same[0].cells, same[0].is_fixed, tilted, mean, root, same[0].sizes))
+    settled = np.concatenate([law.is_settled for law in laws])
+    state = joined([law.mean for law in laws]), joined([law.root for law in laws])
+    return TablesLaw(laws[0].design, *state, tuple(rows), settled)
+
+
+def _replaced(result: _Result, late: IntArray, again: _Result) -> _Result:
+    """Put the results of some releases in their places."""
+
+    def put(old: FloatArray, new: FloatArray, axis: int = 0) -> FloatArray:
+        whole = old.copy()
+        if axis:
+            whole[:, late] = new
+        else:
+            whole[late] = new
+        return whole
+
+    tilted = tuple(
+        Tilted(
+            put(old.points, new.points, 1),
+            put(old.weights, new.weights),
+            put(old.width, new.width),
+            put(old.spreads, new.spreads, 1),
+        )
+        for old, new in zip(result.tilted, again.tilted, strict=True)
+    )
+    marginals = tuple(
+        (put(old[0], new[0]), put(old[1], new[1])) for old, new in zip(result.marginals, again.marginals, strict=True)
+    )
+    state = _State(
+        put(result.state.mean, again.state.mean),
+        put(result.state.covariance, again.state.covariance),
+        put(result.state.root, again.state.root),
+    )
+    return _Result(tilted, marginals, state, put(result.moved, again.moved))
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Cholesky factors of covariances (..., r, r) that may be singular."""
+    root = np.zeros(covariance.shape)
+    for k in range(covariance.shape[-1]):
+        column = covariance[..., k:, k] - (root[..., k:, :k] * root[..., k, None, :k]).sum(axis=-1)
+        root[..., k:, k] = column / np.sqrt(np.maximum(column[..., :1], 1e-9))
+        root[..., k, k] = np.maximum(root[..., k, k], 1e-5)
+    return root
+
+
+def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Result:
+    """Sweep over all rows, moving their sites by a share of the way."""
+    fits = work.network.residuals.consistent(tables, work.n)
+    base = _base(work, tables)
+    regions = [_first_region(rows, work, fits) for rows in work.groups]
+    sites = [_first_site(rows, tables) for rows in work.groups]
+    state = _combined(work, base, sites, [])
+    factors: list[ParentsFactor] = []
+    moved = np.full(len(tables), np.inf)
+    with np.errstate(all="ignore"):  # what does not settle is found out in the end
+        for sweep in range(sweeps):
+            if work.parents and sweep:
+                factors = _parents(work, state)
+                state = _combined(work, base, sites, factors)
+            marginals = _marginals(work, state)
+            moved = np.zeros(len(tables))
+            for g, rows in enumerate(work.groups):
+                cavity = rows.cavity(*marginals[g], sites[g])
+                tilted = rows.located(tables[:, rows.prior.cells], cavity, regions[g], _SWEEP_POINTS)
+                found = tilted.region
+                moved = np.maximum(moved, _distance(regions[g], found))
+                regions[g] = found
+                sites[g] = sites[g].towards(rows.site(tilted, tilted.place, cavity), share)
+            state = _combined(work, base, sites, factors)
+        marginals = _marginals(work, state)
+        final = []
+        for g, rows in enumerate(work.groups):
+            cavity = rows.cavity(*marginals[g], sites[g])
+            final.append(rows.located(tables[:, rows.prior.cells], cavity, regions[g], _POINTS))
+            moved = np.maximum(moved, _distance(regions[g], final[-1].region))
+    return _Result(tuple(final), marginals, state, np.where(np.isfinite(moved), moved, np.inf))
+
+
+def _distance(before: Place, after: Place) -> FloatArray:
+    """How far rows' means have moved at most, in standard deviations: (B,)."""
+    sd = np.sqrt(np.diagonal(after[1], axis1=-2, axis2=-1) + 0.1)
+    return np.asarray((np.abs(after[0] - before[0]) / sd).max(axis=(-2, -1)))
+
+
+def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
+    drawn = state.mean + np.einsum("si,bij->sbj", work.scores, state.root, optimize=True)
+    counts = work.design.centre + drawn @ work.design.tables
+    return parents_factors(work.parents, work.network, counts, work.n)
+
+
+def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
+    """Where rows lie if prior and noise are both taken as normal."""
+    residuals, r = work.network.residuals, rows.states
+    totals, contrasts = (
+        variances[work.network.node_of_row[rows.prior.rows]]
+        for variances in residuals.row_variances(work.noise.variances)
+    )
+    even = np.full((r, r), 1 / r)
+    error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)
+    centre, own = rows.prior.moments
+    share = error @ np.linalg.pinv(error + own, rcond=1e-12, hermitian=True)
+    fit, lift = fits[:, rows.prior.cells], _lift(r)
+    covariance = share @ own
+    covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
+    mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
+    return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
+
+
+def _lift(states: int) -> FloatArray:
+    """Of a row's cells, the total and all cells but the last: (r, r)."""
+    return np.concatenate((np.ones((1, states)), np.eye(states)[: states - 1]))
+
+
+def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
+    """The own cells' noise as normal, where cells were noised each by itself."""
+    r, shape = rows.states, (len(tables), len(rows.prior.rows))
+    if not rows.scale:
+        return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
+    back = np.linalg.inv(_lift(r))
+    precision = np.broadcast_to(back.T @ back / rows.sd**2, (*shape, r, r)).copy()
+    shift = tables[:, rows.prior.cells] @ back / rows.sd**2
+    if rows.is_fixed:
+        shift -= precision[..., 0] * rows.n
+        precision[..., 0, :] = precision[..., :, 0] = shift[..., 0] = 0.0
+    return Normals(precision, shift)
+
+
+def _base(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What was released of the residuals themselves: precision (R,) and shift (B, R)."""
+    design = work.design
+    if work.noise.scale:
+        return np.full(design.size, 1e-9 / (work.n + 1) ** 2), np.zeros((len(tables), design.size))
+    precision = 1 / np.maximum(work.noise.variances[design.sets], _LEAST_VARIANCE)
+    return precision, work.network.residuals.of_tables(tables)[:, 1:] * precision
+
+
+def _combined(
+    work: _Work, base: tuple[FloatArray, FloatArray], sites: list[Normals], factors: list[ParentsFactor]
+) -> _State:
+    """Multiply all normal factors."""
+    design, shift = work.design, base[1].copy()
+    batch = len(shift)
+    precision = np.zeros((batch, design.size, design.size))
+    diagonal = np.arange(design.size)
+    precision[:, diagonal, diagonal] = base[0]
+    for family in design.families:
+        group, places = work.where[family.rows[0], 0], work.where[family.rows, 1]
+        own, toward = sites[group].precision[:, places], sites[group].shift[:, places]
+        q, r, size = family.matrix.shape
+        flat, numbers = family.matrix.reshape(q * r, size), family.numbers
+        precision[:, numbers[:, None], numbers] += flat.T @ np.matmul(own, family.matrix).reshape(batch, q * r, size)
+        moved = toward - np.matmul(own, family.centre[..., None])[..., 0]
+        shift[:, numbers] += moved.reshape(batch, q * r) @ flat
+    for factor in factors:
+        precision[:, factor.numbers[:, None], factor.numbers] += factor.precision
+        shift[:, factor.numbers] += factor.shift
+    root = np.stack([_inverse_root(own) for own in precision])
+    mean = np.matmul(np.swapaxes(root, -1, -2), np.matmul(root, shift[..., None]))[..., 0]
+    return _State(mean, np.matmul(np.swapaxes(root, -1, -2), root), root)
+
+
+def _inverse_root(precision: FloatArray) -> FloatArray:
+    """Return L^-1 with L L.T = precision; numbers that are not finite where there is none."""
+    if not len(precision):
+        return precision
+    factor, failed = linalg.lapack.dpotrf(precision, lower=1, clean=1)
+    if failed or not np.isfinite(precision).all():
+        return np.full_like(precision, np.nan)
+    inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
+    return np.asarray(inverse)
+
+
+def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
+    """The normal laws of all rows."""
+    batch = len(state.mean)
+    found = [
+        (
+            np.empty((batch, len(rows.prior.rows), rows.states)),
+            np.empty((batch, len(rows.prior.rows), rows.states, rows.states)),
+        )
+        for rows in work.groups
+    ]
+    for family in work.design.families:
+        mean, covariance = found[work.where[family.rows[0], 0]]
+        places, numbers = work.where[family.rows, 1], family.numbers
+        own = state.covariance[:, numbers[:, None], numbers]
+        by = np.matmul(family.matrix, own[:, None])
+        covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
+        q, r, size = family.matrix.shape
+        along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
+        mean[:, places] = family.centre + along.reshape(batch, q, r)
+    return tuple(found)

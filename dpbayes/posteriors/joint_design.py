@@ -1,0 +1,94 @@
+"""The numbers that all consistent tables have, as one vector: what rows and parents' tables are linear functions of.
+
+A row is described by its total and all its cells but the last, u = (T, k_1, .., k_{r-1}). With t for all residuals but
+the empty set's, which is n, every row is u = c + D t, and D is zero outside of the residuals of the node's family.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
+
+MOST_RESIDUALS = 3000
+"""Residuals beyond which no joint posterior is computed: its covariance is a full matrix."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyDesign:
+    """The rows (q,) of one node: u = centre + matrix t[numbers], with `matrix` (q, r, R_f) and `centre` (q, r)."""
+
+    rows: IntArray
+    numbers: IntArray
+    matrix: FloatArray
+    centre: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointDesign:
+    """All families of a network and n records. `tables` (R, K) turns residuals t (R,) into cells, from `centre` (K,)."""
+
+    network: Network
+    n: int
+
+    def __post_init__(self) -> None:
+        size = len(self.network.residuals.set_of_number) - 1
+        if size > MOST_RESIDUALS:
+            raise InputError(
+                f"The joint posterior is computed for networks with at most {MOST_RESIDUALS:,} free table numbers, but "
+                f"this one has {size:,}. Use the row-wise posterior."
+            )
+
+    @property
+    def size(self) -> int:
+        """R: how many numbers the residuals have, without the empty set's."""
+        return len(self.sets)
+
+    @cached_property
+    def sets(self) -> IntArray:
+        """The set of the closure that every number belongs to: (R,)."""
+        return self.network.residuals.set_of_number[1:]
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """The cells (K,) where all residuals but n are zero."""
+        unit = np.zeros(self.size + 1)
+        unit[0] = self.n
+        return self.network.residuals.tables(unit)
+
+    @cached_property
+    def tables(self) -> FloatArray:
+        """How much every residual adds to every cell: (R, K)."""
+        return self.network.residuals.tables(np.eye(self.size + 1)[1:])
+
+    @cached_property
+    def families(self) -> tuple[FamilyDesign, ...]:
+        """The rows of every node."""
+        return tuple(self._family(node) for node in range(len(self.network.names)))
+
+    def _family(self, node: int) -> FamilyDesign:
+        network = self.network
+        cells = slice(network.cell_offsets[node], network.cell_offsets[node + 1])
+        own = self.tables[:, cells]
+        numbers = np.flatnonzero(np.abs(own).max(axis=1) > 1e-12)
+        r = int(network.cards[node])
+        matrix = lifted(own[numbers].T.reshape(-1, r, len(numbers)))
+        rows = np.arange(network.row_offsets[node], network.row_offsets[node + 1])
+        matrix[np.abs(matrix) < 1e-12] = 0.0
+        return FamilyDesign(rows, numbers, matrix, lifted(self.centre[cells].reshape(-1, r, 1))[..., 0])
+
+    @cached_property
+    def numbers_of_set(self) -> dict[int, IntArray]:
+        """The numbers of every set of nodes, by its bit mask, in the order of the states of its nodes."""
+        members = self.network.closure.members
+        order = np.argsort(self.sets, kind="stable")
+        bounds = np.searchsorted(self.sets[order], np.arange(len(members) + 1))
+        return {mask: order[bounds[k] : bounds[k + 1]] for k, mask in enumerate(members) if k}
+
+
+def lifted(cells: FloatArray) -> FloatArray:
+    """Return the total and all cells but the last from cells (..., r, X): (..., r, X)."""
+    return np.concatenate((cells.sum(axis=-2, keepdims=True), cells[..., :-1, :]), axis=-2)

@@ -1,0 +1,474 @@
+"""One step of expectation propagation for CPT rows: what a row's own law says beyond what all others say of it.
+
+A row u = (T, k_1, .., k_{r-1}) has a normal law from all others, its cavity. Its own factor is
+Dirichlet-multinomial(k | T) on whole numbers, times the exact law of the noise of its own cells, if cells were noised
+each by itself. Points stand for the product, the tilted law: groups of neighbouring totals, and for each of them groups
+of neighbouring counts or, for more than two states, points of importance sampling. A site is the normal factor that
+has the same effect on the cavity.
+
+The factor is a law of k given T, so that only the noise of its cells, and what others say of k, say anything of T. A
+total's law between 0 and n is far from normal where little is known of it: the beta-binomial law of the same mean and
+variance stands for it. The site's part on T is the factor exp(b T - a T^2 / 2) that leads from this law to the tilted
+one.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.whole_points import Ends, point_between
+
+_FAR = 1e3
+"""A cavity's standard deviations are at most so many times n + 1: further ones make no difference."""
+
+_LEAST_VARIANCE = 0.01
+"""Of a tilted law, in squared counts: far below what one record changes."""
+
+_REACH = 4.0
+"""Standard deviations on either side of a law's mean that its points cover."""
+
+_STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
+"""Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
+
+_MOVES = 4
+"""How often a law is looked for, where it lies outside of its region or in a small part of it."""
+
+_WIDER, _NARROWEST = 1.5, 0.3
+"""By what points of importance sampling exceed a law's spread, and the least spread of a cell's points."""
+
+_FEW, _MANY = 0.1, 1.0
+"""The smaller parameter of a beta law: below the first the normal law cut to [0, n] has its place, above the second none."""
+
+_BINOMIAL = 1.05
+"""Times the binomial variance: below that no beta-binomial law is like a normal law."""
+
+_NEWTON = 4
+"""Steps towards a message's two parameters, after the nearest parabola."""
+
+Place = tuple[FloatArray, FloatArray]
+"""Where a law lies: mean (B, m, r) and covariance (B, m, r, r) of u."""
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """Normal factors of rows u, one for each of some releases and rows: precision (B, m, r, r) and shift (B, m, r)."""
+
+    precision: FloatArray
+    shift: FloatArray
+
+    def towards(self, other: "Normals", share: float) -> "Normals":
+        """Return a factor between this one and another."""
+        return Normals(
+            self.precision + share * (other.precision - self.precision),
+            self.shift + share * (other.shift - self.shift),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tilted:
+    """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
+
+    `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole numbers
+    within the groups of totals and cells.
+    """
+
+    points: FloatArray
+    weights: FloatArray
+    width: FloatArray
+    spreads: FloatArray
+
+    @property
+    def place(self) -> Place:
+        """Mean and covariance of u."""
+        r, batch, m = len(self.points) - 1, *self.points.shape[1:3]
+        weights = self.weights.reshape(batch, m, -1)
+        points = self.points[:-1].reshape(r, batch, m, -1)
+        mean = np.vecdot(weights, points)
+        away = points - mean[..., None]
+        covariance = np.vecdot((weights * away)[:, None], away)
+        return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+
+    @property
+    def region(self) -> Place:
+        """Mean and covariance of u with what whole numbers vary by within groups: where to look for the law again."""
+        mean, covariance = self.place
+        within = (self.weights * self.spreads).sum(axis=(-2, -1))
+        diagonal = np.arange(len(within))
+        covariance = covariance.copy()
+        covariance[..., diagonal, diagonal] += np.moveaxis(within, 0, -1)
+        return mean, covariance
+
+
+@dataclass(frozen=True, eq=False)
+class TiltedRows:
+    """Rows of nodes with r states that have all n records, or of which none has."""
+
+    prior: RowPriors
+    is_fixed: bool
+    scale: float
+    sd: float
+
+    @property
+    def states(self) -> int:
+        return self.prior.states
+
+    @property
+    def n(self) -> int:
+        return self.prior.n
+
+    @cached_property
+    def _is_steep(self) -> bool:
+        """Whether counts pile up near 0 or all."""
+        return bool((self.prior.alpha < 1).any())
+
+    @property
+    def _most(self) -> float:
+        return (_FAR * (self.n + 1)) ** 2
+
+    def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
+        """Return mean (B, m, r) and precision (B, m, r, r) of all others' law from that of all and the own site."""
+        if self.is_fixed:
+            covariance = covariance.copy()
+            covariance[..., 0, 0] += self._most
+        whole = np.linalg.inv(covariance)
+        precision = _at_least(whole - site.precision, 1 / self._most)
+        shift = np.matmul(whole, mean[..., None])[..., 0] - site.shift
+        return np.linalg.solve(precision, shift[..., None])[..., 0], precision
+
+    # Points
+
+    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Tilted:
+        """Return points of the tilted law, about a region that is moved until the law lies in it."""
+        for _ in range(_MOVES):
+            tilted = self.tilted(released, cavity, region, size)
+            found = tilted.region
+            before, after = (np.diagonal(covariance, axis1=-2, axis2=-1) + 0.1 for _, covariance in (region, found))
+            far = (found[0] - region[0]) ** 2 > 2.0 * before
+            if not (far | (after < 0.25 * before) | (after > 2.5 * before)).any():
+                break
+            region = found
+        return tilted
+
+    def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
+        """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
+        groups, *inner = self._sizes(size)
+        totals, width = self._totals(place, groups)
+        points, log_chance, spreads = self._cells(totals, place, tuple(inner))
+        with np.errstate(divide="ignore"):
+            log_width = np.log(width)
+        law = log_width[..., None] - log_chance
+        law += self._log_factor(points, released)
+        law += self._log_normal(points, *cavity)
+        if not self.is_fixed:
+            law += self._log_total_change(totals, *cavity)[..., None]
+        flat = law.reshape(*law.shape[:2], -1)
+        weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
+        return Tilted(points, weights.reshape(law.shape), width, spreads)
+
+    def _sizes(self, points: int) -> tuple[int, ...]:
+        """How many groups of totals, and of each cell given those before it."""
+        free = self.states - self.is_fixed
+        if self.states > _STATES_IN_GROUPS:
+            return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
+        side = max(2, round(points ** (1 / max(free, 1)))) if free else 1
+        return (1,) * self.is_fixed + (side,) * free
+
+    def inner_sizes(self, points: int) -> tuple[int, ...]:
+        """How many groups of each cell but the last there are within a group of totals; () for points in no order."""
+        return () if self.states > _STATES_IN_GROUPS else self._sizes(points)[1:]
+
+    def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
+        mean, covariance = place
+        if self.is_fixed:
+            whole = np.full((*mean.shape[:-1], 1), float(self.n))
+            return whole, np.ones_like(whole)
+        sd = np.sqrt(covariance[..., 0, 0])
+        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep)
+
+    def _cells(
+        self, totals: FloatArray, place: Place, sizes: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
+        mean, covariance = place
+        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
+        if self.states <= _STATES_IN_GROUPS:
+            return self._grid(totals, mean, steps, sds, sizes)
+        return self._drawn(totals, mean, steps, sds, sizes[0])
+
+    def _grid(
+        self, totals: FloatArray, mean: FloatArray, steps: FloatArray, sds: FloatArray, sizes: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Groups of counts, cell after cell."""
+        numbers, log_width, spreads = [totals], np.zeros_like(totals), [np.zeros_like(totals)]
+        away, left = [totals - _over(mean[..., 0], totals)], totals
+        for k, size in zip(range(1, self.states), sizes, strict=True):
+            centre = _over(mean[..., k], totals) + sum(
+                _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
+            )
+            sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
+            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
+            with np.errstate(divide="ignore"):
+                log_width = log_width[..., None] + np.log(width)
+            numbers = [number[..., None] for number in numbers]
+            away = [by[..., None] for by in away] + [middle - centre[..., None]]
+            numbers.append(middle)
+            spreads = [spread[..., None] for spread in spreads] + [(np.maximum(width, 1) ** 2 - 1) / 12]
+            totals, left = totals[..., None], left[..., None] - middle
+        numbers.append(left)
+        shape = (*left.shape[:3], -1)
+        points = np.stack([np.broadcast_to(number, left.shape).reshape(shape) for number in numbers])
+        within = np.stack([np.broadcast_to(spread, left.shape).reshape(shape) for spread in spreads])
+        return points, -log_width.reshape(shape), within
+
+    def _drawn(
+        self, totals: FloatArray, mean: FloatArray, steps: FloatArray, sds: FloatArray, inner: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points of importance sampling."""
+        r = self.states
+        points = np.empty((1 + r, *totals.shape, inner))
+        points[0] = totals[..., None]
+        log_chance = np.zeros(points.shape[1:])
+        away = [(totals - mean[..., 0, None])[..., None]]
+        wider = np.maximum(1.0, totals / np.maximum(mean[..., 0, None], 1e-9))[..., None]
+        left = points[0]
+        lucks = _lucks(r - 1, inner)
+        for k in range(1, r):
+            centre = mean[..., k, None, None]
+            for step, by in zip(steps[k], away, strict=False):
+                centre = centre + step[..., None, None] * by
+            sd = _WIDER * wider * sds[k][..., None, None]
+            points[k], log = point_between(
+                lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
+            )
+            away.append(points[k] - centre)
+            left = left - points[k]
+            log_chance += log
+        points[r] = left
+        return points, log_chance, np.zeros_like(points[:-1])
+
+    @cached_property
+    def _ends(self) -> list[Ends]:
+        alpha = self.prior.alpha
+        likes = 0.7 * np.maximum(0.0, 1 - alpha / 0.6)
+        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
+        share = alpha / np.maximum(after, np.finfo(float).tiny)
+        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
+        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
+        powers = np.stack((alpha[:, :-1], after[:, 1:]))
+        return [Ends(chances[..., [k], None], powers[..., [k], None]) for k in range(self.states - 1)]
+
+    # The law
+
+    def _log_factor(self, points: FloatArray, released: FloatArray) -> FloatArray:
+        totals, concentration = points[0, ..., :1], self.prior.concentration[..., None]
+        law = np.zeros(points.shape[1:])
+        law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
+        alpha = self.prior.alpha
+        for k, counts in enumerate(points[1:]):
+            if not (alpha[:, k] == 1).all():
+                law += special.gammaln(counts + alpha[:, k, None, None]) - special.gammaln(counts + 1)
+        if self.scale:
+            for k, counts in enumerate(points[1:]):
+                away = np.abs(counts - released[..., k, None, None])
+                away /= self.scale
+                law -= away
+        return law
+
+    @staticmethod
+    def _log_normal(points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
+        away = points[:-1] - np.moveaxis(mean, -1, 0)[..., None, None]
+        law = np.zeros(away.shape[1:])
+        for k in range(len(away)):
+            along = away[k] * (precision[..., k, k, None, None] / 2)
+            for j in range(k):
+                along += away[j] * precision[..., j, k, None, None]
+            law -= along * away[k]
+        return law
+
+    def _log_total_change(self, totals: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
+        """What takes the place of the cavity's normal law of totals, over that law."""
+        variance, centre = np.linalg.inv(precision)[..., 0, 0], mean[..., 0]
+        normal = (totals - centre[..., None]) ** 2 / (2 * variance[..., None])
+        return self._log_total(totals, centre, variance) + normal
+
+    def _log_total(self, totals: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """The cavity's law of totals: beta-binomial of its mean and variance, where there is such a law.
+
+        Where none is, or it would pile up at an end, the moments are those of the normal law cut to [0, n].
+        """
+        n = self.n
+        normal = -((totals - mean[..., None]) ** 2) / (2 * variance[..., None])
+        first, second = cut_moments(mean, variance, n)
+        inner = np.clip(mean, 1e-3 * n, n * (1 - 1e-3))
+        least = np.minimum(inner, n - inner) / n * (inner * (n - inner) / variance - 1)
+        part = np.clip((least - _FEW) / (_MANY - _FEW), 0, 1) * ((mean > 0) & (mean < n))
+        first, second = first + part * (mean - first), second + part * (variance - second)
+        share = np.clip(first / n, 1e-6, 1 - 1e-6)
+        binomial = n * share * (1 - share)
+        ratio = np.maximum(second / binomial, _BINOMIAL)
+        size = np.maximum((n - ratio) / (ratio - 1), 1e-3)
+        a, b = (size * share)[..., None], (size * (1 - share))[..., None]
+        others = n - totals
+        law = special.gammaln(totals + a) - special.gammaln(totals + 1)
+        law += special.gammaln(others + b) - special.gammaln(others + 1)
+        return np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
+
+    # Sites
+
+    def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
+        """Return the sites that lead from cavities to these tilted laws, as far as normal factors can."""
+        mean, covariance = place[0], place[1].copy()
+        centre, precision = cavity
+        diagonal = np.arange(self.states)
+        covariance[..., diagonal, diagonal] += _LEAST_VARIANCE
+        if self.is_fixed:
+            covariance[..., 0, :] = covariance[..., :, 0] = 0.0
+            covariance[..., 0, 0] = self._most
+            mean = np.concatenate((centre[..., :1], mean[..., 1:]), axis=-1)
+            wanted, wanted_mean = covariance, mean
+        else:
+            around = np.linalg.inv(precision)
+            before, variance = centre[..., 0], around[..., 0, 0]
+            more, push = self._tilt(tilted, before, variance, mean[..., 0], covariance[..., 0, 0])
+            total_precision = 1 / variance + more
+            total = (before / variance + push) / total_precision
+            by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
+            change = 1 / total_precision - covariance[..., 0, 0]
+            wanted_mean = np.concatenate(
+                (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
+            )
+            steps = np.concatenate((np.ones_like(total)[..., None], by), axis=-1)
+            wanted = covariance + steps[..., :, None] * steps[..., None, :] * change[..., None, None]
+        site = _at_least(np.linalg.inv(wanted) - precision, 0.0)
+        shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
+        return Normals(site, shift[..., 0])
+
+    def _tilt(
+        self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return a and b of the factor exp(b T - a T^2 / 2) that leads from the cavity's law of T to the tilted one."""
+        sd = np.sqrt(wanted)
+        totals = tilted.points[0, ..., 0]
+        with np.errstate(divide="ignore"):
+            base = self._log_total(totals, before, variance) + np.log(tilted.width)
+        z = (totals - mean[..., None]) / sd[..., None]
+        squares = z * z - np.vecdot(tilted.weights.sum(axis=-1), z * z)[..., None]
+        own = tilted.weights.sum(axis=-1)
+        weighs = own > 1e-12
+        logs = np.log(np.where(weighs, own, 1.0)) - np.where(weighs, base, 0.0)
+        own = np.where(weighs, own, 0.0)
+        # First the nearest straight line and parabola to the log message, on the points of the tilted law.
+        logs = logs - np.vecdot(own, logs)[..., None]
+        v11, v12 = np.vecdot(own, z * z) + 1e-6, np.vecdot(own, z * squares)
+        v22 = np.vecdot(own, squares * squares) + 1e-6
+        det = np.maximum(v11 * v22 - v12**2, 1e-9)
+        of_z, of_squares = np.vecdot(own, logs * z), np.vecdot(own, logs * squares)
+        push, curve = (v22 * of_z - v12 * of_squares) / det, (v11 * of_squares - v12 * of_z) / det
+        for _ in range(_NEWTON):
+            logs = base + push[..., None] * z + curve[..., None] * squares
+            weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            first, second = np.vecdot(weights, z), np.vecdot(weights, squares)
+            v11 = np.vecdot(weights, z * z) - first**2 + 1e-6
+            v12 = np.vecdot(weights, z * squares) - first * second
+            v22 = np.vecdot(weights, squares * squares) - second**2 + 1e-6
+            det = np.maximum(v11 * v22 - v12**2, 1e-9)
+            d1, d2 = -(v22 * first - v12 * second) / det, -(v11 * second - v12 * first) / det
+            step = np.minimum(1.0, 2.0 / np.maximum(np.maximum(np.abs(d1), np.abs(d2)), 1e-9))
+            push, curve = push + step * d1, curve + step * d2
+        more = np.maximum(-2 * curve / wanted, 0.0)
+        return more, push / sd + more * mean
+
+
+def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
+    """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
+    network = prior.network
+    is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
+    found = []
+    for fixed in (True, False):
+        chosen = np.flatnonzero(is_root == fixed)
+        if chosen.size:
+            parts = prior.readings.once(("joint", n, fixed), row_priors, prior, n, chosen, network.cell_count)
+            found += [TiltedRows(part, fixed, noise.scale, noise.sd) for part in parts]
+    return tuple(found)
+
+
+def _groups(
+    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return groups of neighbouring whole numbers from `low` to `high` about a centre: their middles and sizes.
+
+    All whole numbers are groups of their own where there are not too many; groups of size 0 fill up (..., number).
+    """
+    reach = np.maximum(_REACH * sd, number / 2)
+    first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
+    last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
+    start, end = first - 0.5, last + 0.5
+    shares = np.arange(number + 1) / number
+    if is_steep:
+        at_end = ((first <= low) | (last >= high))[..., None]
+        shares = np.where(at_end, np.sin(np.pi / 2 * shares) ** 2, shares)
+    edges = start[..., None] + np.rint((end - start)[..., None] * shares)
+    edges = np.minimum(edges, end[..., None])
+    edges[..., -1] = end
+    width = np.diff(edges, axis=-1)
+    middle = (edges[..., 1:] + edges[..., :-1]) / 2
+    return np.clip(middle, low[..., None], high[..., None]), width
+
+
+def _over(values: FloatArray, like: FloatArray) -> FloatArray:
+    """Return values (B, m) with axes of length 1 for all others of an array."""
+    return values.reshape(*values.shape, *(1,) * (like.ndim - 2))
+
+
+def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...)."""
+    factor = np.zeros(covariance.shape)
+    for k in range(len(factor)):
+        column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
+        column[0] = np.maximum(column[0], 0) + least**2
+        factor[k:, k] = column / np.sqrt(column[0])
+    sds = np.stack([factor[k, k] for k in range(len(factor))])
+    return factor / sds, sds
+
+
+def _lucks(dimensions: int, number: int) -> FloatArray:
+    """Return points spread evenly over the unit cube (dimensions, number), by powers of a generalised golden ratio."""
+    root = 2.0
+    for _ in range(40):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return (0.5 + np.arange(1, number + 1) * root ** -np.arange(1.0, dimensions + 1)[:, None]) % 1
+
+
+def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of normal laws (...) cut to [0, n], by sums over evenly spread places."""
+    sd = np.sqrt(variance)
+    centre = np.clip(mean, -5 * sd, n + 5 * sd)
+    low = np.clip(centre - 6 * sd, -0.5, n)
+    high = np.maximum(np.clip(centre + 6 * sd, 0, n + 0.5), low + 1e-3)
+    width = high - low
+    places = low[..., None] + width[..., None] * _SHARES
+    logs = -(((places - centre[..., None]) / sd[..., None]) ** 2) / 2
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True)) * _WEIGHTS
+    weights /= weights.sum(axis=-1, keepdims=True)
+    first = (weights * places).sum(axis=-1)
+    second = (weights * (places - first[..., None]) ** 2).sum(axis=-1)
+    return first, np.maximum(second, 1e-6)
+
+
+_SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomial.legendre.leggauss(48))
+
+
+def _at_least(matrices: FloatArray, least: float) -> FloatArray:
+    """Return symmetric matrices (..., r, r) with all eigenvalues at least so large."""
+    matrices = (matrices + np.swapaxes(matrices, -1, -2)) / 2
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray(np.matmul(vectors * np.maximum(values, least)[..., None, :], np.swapaxes(vectors, -1, -2)))
