@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
