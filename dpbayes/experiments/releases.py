@@ -188,45 +188,6 @@ def interval_coverage(exact: Dirichlets, cell: int, interval: tuple[FloatArray, 
     return np.asarray(special.betainc(exact_a, exact_b, high) - special.betainc(exact_a, exact_b, low), dtype=float)
 
 
-def answer_interval(
-    posterior: Dirichlets | DirichletMixtures,
-    target: str,
-    evidence: Mapping[str, str],
-    rng: np.random.Generator,
-    *,
-    level: float = 0.95,
-    draws: int = 400,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the middle `level` of P(target | evidence) under draws of CPTs from one posterior: two arrays (r,).
-
-    Errors: those of `query`.
-    """
-    answers = query(posterior.network, posterior.sample(rng, (draws,)), target, evidence)
-    low, high = np.quantile(answers, ((1 - level) / 2, (1 + level) / 2), axis=0)
-    return low, high
-
-
-def spread_left(
-    prior: Dirichlets,
-    posterior: Dirichlets | DirichletMixtures,
-    target: str,
-    evidence: Mapping[str, str],
-    rng: np.random.Generator,
-    *,
-    draws: int = 400,
-) -> float:
-    """Return how much of the prior's spread of P(target | evidence) a posterior leaves, of the state where it is most.
-
-    It is the ratio of standard deviations under draws of CPTs: near 0 where the release decides the answer, near 1 or
-    above where the prior does. Priors of many rows can make a marginal nearly certain before any record is seen.
-    Errors: those of `query`.
-    """
-    before, after = (
-        query(law.network, law.sample(rng, draws), target, evidence).std(axis=0) for law in (prior, posterior)
-    )
-    return float(np.divide(after, before, out=np.zeros_like(after), where=before > 0).max())
-
-
 def density_grid(
     posteriors: list[Dirichlets], cell: int, *, points: int = 161, within: tuple[float, float] | None = None
 ) -> FloatArray:

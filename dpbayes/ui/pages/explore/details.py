@@ -10,9 +10,10 @@ from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
+from dpbayes.posteriors.answers import Answer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
-from dpbayes.ui.pages.explore.answers import answer_spread
+from dpbayes.ui.pages.explore.answers import answer_of_first
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
 from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
@@ -165,11 +166,12 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
     ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    frame = pd.DataFrame({"state": states, "private": private[0]})
-    spread = answer_spread(chosen, readings, target, evidence)
-    if spread is not None:
-        intervals = zip(spread.low, spread.high, strict=True)
-        frame[f"its {LEVEL:.0%} interval"] = [" to ".join(interval_texts(*pair)) for pair in intervals]
+    answer = answer_of_first(chosen, readings, target, evidence)
+    frame = pd.DataFrame({"state": states, "private": private[0] if answer is None else answer.mean})
+    if answer is not None:
+        frame[f"its {LEVEL:.0%} interval"] = _intervals(answer)
+        if answer.prior is not None:
+            frame["prior’s interval"] = _intervals(answer.prior)
     if chosen.is_curator:
         frame["exact"] = exact
         frame["mean abs. error"] = np.abs(private - exact).mean(axis=0)
@@ -179,14 +181,18 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         frame[of] = [" to ".join(interval_texts(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
-    if spread is not None and spread.left > DECIDING:
+    if answer is not None and (left := float(answer.spread_ratio.max())) > DECIDING:
         st.caption(
             "This answer depends mainly on the prior: its posterior standard deviation is still "
-            f"{whole_percent(min(spread.left, 1.0))} of the prior's. Ask about a node with fewer parents, or choose a "
+            f"{whole_percent(min(left, 1.0))} of the prior's. Ask about a node with fewer parents, or choose a "
             "larger ε."
         )
     if chosen.is_curator:
         st.caption("Exact values and errors are not private (curator view).")
+
+
+def _intervals(answer: Answer) -> list[str]:
+    return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:

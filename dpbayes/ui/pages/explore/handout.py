@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpbayes.model.labels import assignment
 from dpbayes.releases.views.handout import Handout, html_handout
-from dpbayes.ui.pages.explore.answers import answer_spread
+from dpbayes.ui.pages.explore.answers import answer_of_first
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.question import target_and_evidence
@@ -29,15 +29,15 @@ def handout_of(chosen: Chosen, readings: Readings) -> Handout:
     names = _readable(chosen, (target, *given))
     condition = ", ".join(assignment(names[name], state) for name, state in given.items())
     release, states = readings.shown.release, network.states[network.index(target)]
-    spread = answer_spread(chosen, readings, target, given)
-    intervals = () if spread is None else zip(states, zip(spread.low, spread.high, strict=True), strict=True)
+    answer = answer_of_first(chosen, readings, target, given)
+    intervals = () if answer is None else zip(states, zip(answer.low, answer.high, strict=True), strict=True)
     return Handout(
         question=f"P({names[target]} | {condition})" if condition else f"P({names[target]})",
         table=chosen.data_title,
         n=chosen.counts.n,
         mechanism=release.mechanism,
         guarantee=release.guarantee,
-        answer=dict(zip(states, map(float, private[0]), strict=True)),
+        answer=dict(zip(states, map(float, private[0] if answer is None else answer.mean), strict=True)),
         intervals={state: (float(low), float(high)) for state, (low, high) in intervals},
         published={readable: name for name, readable in names.items() if readable.casefold() != name.casefold()},
     )

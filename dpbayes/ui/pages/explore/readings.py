@@ -1,5 +1,6 @@
 """The simulated releases as the recipient reads them: noise-aware, or naive with noisy counts as if they were true."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, interval_coverage
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
@@ -78,7 +80,7 @@ class Readings:
 
     @cached_property
     def first_posterior(self) -> Dirichlets | DirichletMixtures:
-        """The posterior (K,) of the first release; of a very large network, with counts taken as real."""
+        """The posterior (K,) of the first release for questions: joint, or naive for a very large network."""
         if not self.is_averaged:
             return self.as_real.release.posterior.part(0)
         return self.memo.once((), _first_posterior, self.as_real)
@@ -114,7 +116,11 @@ def _first(study: ReleaseStudy, cells: IntArray, points: int) -> BetaMixtures:
 
 
 def _first_posterior(study: ReleaseStudy) -> DirichletMixtures:
-    return study.release.part(0).noise_aware(points=AVERAGED_POINTS)
+    """Return the joint posterior, or of a network that is too large for it the row-wise one."""
+    first = study.release.part(0)
+    with suppress(InputError):
+        return first.joint_noise_aware()
+    return first.noise_aware(points=AVERAGED_POINTS)
 
 
 def coverage_as_real(study: ReleaseStudy, cell: int, level: float) -> FloatArray:
