@@ -331,9 +331,6 @@ def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Resul
     moved = np.full(len(tables), np.inf)
     with np.errstate(all="ignore"):  # what does not settle is found out in the end
         for sweep in range(sweeps):
-            if work.parents and sweep:
-                factors = _parents(work, state)
-                state = _combined(work, base, sites, factors)
             marginals = _marginals(work, state)
             moved = np.zeros(len(tables))
             for g, rows in enumerate(work.groups):
@@ -343,6 +340,8 @@ def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Resul
                 moved = np.maximum(moved, _distance(regions[g], found))
                 regions[g] = found
                 sites[g] = sites[g].towards(rows.site(tilted, tilted.place, cavity), share)
+            if work.parents and sweep:  # the first law knows of noise alone
+                factors = _parents(work, state)
             state = _combined(work, base, sites, factors)
         marginals = _marginals(work, state)
         final = []
