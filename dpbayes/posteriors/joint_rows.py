@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
@@ -35,6 +35,9 @@ _REACH = 4.0
 
 _STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
 """Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
+
+_MORE = 3
+"""How many times as many points a third free number needs."""
 
 _MOVES = 4
 """How often a law is looked for, where it lies outside of its region or in a small part of it."""
@@ -178,7 +181,8 @@ class TiltedRows:
         free = self.states - self.is_fixed
         if self.states > _STATES_IN_GROUPS:
             return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
-        side = max(2, round(points ** (1 / max(free, 1)))) if free else 1
+        enough = points * _MORE ** max(free - 2, 0)
+        side = max(2, round(enough ** (1 / max(free, 1)))) if free else 1
         return (1,) * self.is_fixed + (side,) * free
 
     def inner_sizes(self, points: int) -> tuple[int, ...]:
