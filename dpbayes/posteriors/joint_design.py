@@ -29,7 +29,7 @@ class FamilyDesign:
 
 @dataclass(frozen=True, eq=False)
 class JointDesign:
-    """All families of a network and n records. `tables` (R, K) turns residuals t (R,) into cells, from `centre` (K,)."""
+    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,)."""
 
     network: Network
     n: int
