@@ -76,7 +76,7 @@ def answer_of(
     level: float,
     prior: Answer | None = None,
 ) -> Answer:
-    """Return the answer under draws of CPTs (S, ..., K). Errors: those of `query`, and for a level outside of [0, 1]."""
+    """Return the answer under draws of CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
@@ -86,19 +86,19 @@ def answer_of(
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:
-    """Return fixed standard normal numbers (S, ...), the second half with opposite signs; `purpose` keeps uses apart."""
+    """Return fixed standard normal numbers (S, ...), half of them with opposite signs; `purpose` keeps uses apart."""
     half = np.random.default_rng((_SEED, purpose)).standard_normal((-(-shape[0] // 2), *shape[1:]))
     return np.concatenate((half, -half))[: shape[0]]
 
 
-def even_draws(network: Network, alpha: FloatArray, size: int) -> FloatArray:
-    """Return draws of CPTs (S, ..., K) from Dirichlet rows (..., K), or one each from rows (S, ..., K).
+def even_draws(network: Network, alpha: FloatArray) -> FloatArray:
+    """Return one draw of CPTs from each of some Dirichlet rows (S, ..., K).
 
     A gamma variable of shape a is one of shape a + 2 times U^(1/a) V^(1/(a + 1)), and the cube root of that one is
     nearly normal (Wilson and Hilferty 1931): small changes of alpha change the draws little.
     """
-    cells = alpha.shape[-1]
-    batch = (1,) * (alpha.ndim - 1 - (alpha.shape[0] == size and alpha.ndim > 1))
+    size, cells = alpha.shape[0], alpha.shape[-1]
+    batch = (1,) * (alpha.ndim - 2)
     scores = even_scores((size, 3, cells), 2)
     z, first, second = (scores[:, k].reshape(size, *batch, cells) for k in range(3))
     shape = alpha + 2

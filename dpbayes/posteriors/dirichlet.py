@@ -189,7 +189,7 @@ class Dirichlets:
         if interval is None:
             return query(self.network, self.mean, target, evidence or {})
         before = None if prior is None else prior.query(target, evidence, interval=interval)
-        draws = even_draws(self.network, self.alpha, DRAWS)
+        draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
         return answer_of(self.network, draws, target, evidence or {}, interval, before)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:

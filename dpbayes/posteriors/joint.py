@@ -125,7 +125,7 @@ class JointPosterior(DirichletMixtures):
         rows = self.network.row_count
         scores = even_scores((DRAWS, 1, self.tables.design.size), 1)
         counts = self._counts(np.repeat(scores, len(self.tables.mean), axis=1), even_scores((DRAWS, 1, rows), 3))
-        return even_draws(self.network, self.prior.alpha + counts, DRAWS)
+        return even_draws(self.network, self.prior.alpha + counts)
 
     def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
         """Draw the counts of all rows together, and return the posteriors under them: (*size, ..., K)."""
@@ -282,23 +282,12 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
 def _replaced(result: _Result, late: IntArray, again: _Result) -> _Result:
     """Put the results of some releases in their places."""
 
-    def put(old: FloatArray, new: FloatArray, axis: int = 0) -> FloatArray:
+    def put(old: FloatArray, new: FloatArray) -> FloatArray:
         whole = old.copy()
-        if axis:
-            whole[:, late] = new
-        else:
-            whole[late] = new
+        whole[late] = new
         return whole
 
-    tilted = tuple(
-        Tilted(
-            put(old.points, new.points, 1),
-            put(old.weights, new.weights),
-            put(old.width, new.width),
-            put(old.spreads, new.spreads, 1),
-        )
-        for old, new in zip(result.tilted, again.tilted, strict=True)
-    )
+    tilted = tuple(old.replaced(late, new) for old, new in zip(result.tilted, again.tilted, strict=True))
     marginals = tuple(
         (put(old[0], new[0]), put(old[1], new[1])) for old, new in zip(result.marginals, again.marginals, strict=True)
     )
@@ -331,9 +320,6 @@ def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Resul
     moved = np.full(len(tables), np.inf)
     with np.errstate(all="ignore"):  # what does not settle is found out in the end
         for sweep in range(sweeps):
-            if work.parents and sweep:
-                factors = _parents(work, state)
-                state = _combined(work, base, sites, factors)
             marginals = _marginals(work, state)
             moved = np.zeros(len(tables))
             for g, rows in enumerate(work.groups):
@@ -343,6 +329,8 @@ def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Resul
                 moved = np.maximum(moved, _distance(regions[g], found))
                 regions[g] = found
                 sites[g] = sites[g].towards(rows.site(tilted, tilted.place, cavity), share)
+            if work.parents and sweep:  # the first law knows of noise alone
+                factors = _parents(work, state)
             state = _combined(work, base, sites, factors)
         marginals = _marginals(work, state)
         final = []

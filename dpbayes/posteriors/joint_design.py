@@ -29,12 +29,17 @@ class FamilyDesign:
 
 @dataclass(frozen=True, eq=False)
 class JointDesign:
-    """All families of a network and n records. `tables` (R, K) turns residuals t (R,) into cells, from `centre` (K,)."""
+    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,)."""
 
     network: Network
     n: int
 
     def __post_init__(self) -> None:
+        if self.n < 1 or np.any(self.network.cards < 2):
+            raise InputError(
+                "The joint posterior is computed for tables with records and for nodes with at least two states. Use the "
+                "row-wise posterior."
+            )
         size = len(self.network.residuals.set_of_number) - 1
         if size > MOST_RESIDUALS:
             raise InputError(

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
@@ -36,6 +36,9 @@ _REACH = 4.0
 _STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
 """Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
 
+_MORE = 3
+"""How many times as many points a third free number needs."""
+
 _MOVES = 4
 """How often a law is looked for, where it lies outside of its region or in a small part of it."""
 
@@ -43,7 +46,7 @@ _WIDER, _NARROWEST = 1.5, 0.3
 """By what points of importance sampling exceed a law's spread, and the least spread of a cell's points."""
 
 _FEW, _MANY = 0.1, 1.0
-"""The smaller parameter of a beta law: below the first the normal law cut to [0, n] has its place, above the second none."""
+"""The smaller parameter of a beta law: below the first the normal law cut to [0, n] has its place."""
 
 _BINOMIAL = 1.05
 """Times the binomial variance: below that no beta-binomial law is like a normal law."""
@@ -74,8 +77,8 @@ class Normals:
 class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
-    `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole numbers
-    within the groups of totals and cells.
+    `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
+    numbers within the groups of totals and cells.
     """
 
     points: FloatArray
@@ -93,6 +96,15 @@ class Tilted:
         away = points - mean[..., None]
         covariance = np.vecdot((weights * away)[:, None], away)
         return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+
+    def replaced(self, releases: IntArray, others: "Tilted") -> "Tilted":
+        """Return these laws with those of some releases replaced."""
+        points, weights, width, spreads = (
+            array.copy() for array in (self.points, self.weights, self.width, self.spreads)
+        )
+        points[:, releases], weights[releases] = others.points, others.weights
+        width[releases], spreads[:, releases] = others.width, others.spreads
+        return Tilted(points, weights, width, spreads)
 
     @property
     def region(self) -> Place:
@@ -145,14 +157,21 @@ class TiltedRows:
 
     def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Tilted:
         """Return points of the tilted law, about a region that is moved until the law lies in it."""
-        for _ in range(_MOVES):
-            tilted = self.tilted(released, cavity, region, size)
+        tilted = self.tilted(released, cavity, region, size)
+        where = np.arange(len(released))
+        for _ in range(_MOVES - 1):
             found = tilted.region
-            before, after = (np.diagonal(covariance, axis1=-2, axis2=-1) + 0.1 for _, covariance in (region, found))
-            far = (found[0] - region[0]) ** 2 > 2.0 * before
-            if not (far | (after < 0.25 * before) | (after > 2.5 * before)).any():
+            before, after = (
+                np.diagonal(covariance[where], axis1=-2, axis2=-1) + 0.1 for covariance in (region[1], found[1])
+            )
+            is_far = (found[0] - region[0])[where] ** 2 > 2.0 * before
+            is_off = is_far | (after < 0.25 * before) | (after > 2.5 * before)
+            where = where[is_off.any(axis=(-2, -1))]
+            if not where.size:
                 break
             region = found
+            own = cavity[0][where], cavity[1][where]
+            tilted = tilted.replaced(where, self.tilted(released[where], own, (found[0][where], found[1][where]), size))
         return tilted
 
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
@@ -178,7 +197,8 @@ class TiltedRows:
         free = self.states - self.is_fixed
         if self.states > _STATES_IN_GROUPS:
             return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
-        side = max(2, round(points ** (1 / max(free, 1)))) if free else 1
+        enough = points * _MORE ** max(free - 2, 0)
+        side = max(2, round(enough ** (1 / max(free, 1)))) if free else 1
         return (1,) * self.is_fixed + (side,) * free
 
     def inner_sizes(self, points: int) -> tuple[int, ...]:
@@ -430,7 +450,7 @@ def _over(values: FloatArray, like: FloatArray) -> FloatArray:
 
 
 def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...)."""
+    """How far normal numbers move with those before them (r, r, ...), and their spreads given them (r, ...)."""
     factor = np.zeros(covariance.shape)
     for k in range(len(factor)):
         column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)

@@ -157,7 +157,7 @@ class DirichletMixtures:
             return query(self.network, self.mean, target, evidence or {})
         prior = self.prior.query(target, evidence, interval=interval)
         lucks = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
-        draws = even_draws(self.network, self._picked(lucks).alpha, DRAWS)
+        draws = even_draws(self.network, self._picked(lucks).alpha)
         return answer_of(self.network, draws, target, evidence or {}, interval, prior)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
