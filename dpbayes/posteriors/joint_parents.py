@@ -19,6 +19,9 @@ from dpbayes.posteriors.joint_design import JointDesign
 MOST_CONFIGURATIONS = 512
 """Joint states of parents beyond which what the network says of them is left out: the posterior is wider then."""
 
+_MOST_KNOWN = 64
+"""Known residuals of parents and their own parents, beyond which only those of the parents count."""
+
 _LEAST = 1e-3
 """Of a drawn count: a normal law may be negative."""
 
@@ -56,7 +59,7 @@ def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
         new = [mask for mask in masks if mask not in seen and mask in design.numbers_of_set]
         if new and int(np.prod(network.cards[parents])) <= MOST_CONFIGURATIONS:
             scope = sorted(set(parents).union(*(network.families[parent] for parent in parents)))
-            if not WIDER_SCOPE or not _is_small(design, scope, seen):
+            if not _is_small(design, scope, seen):
                 scope = parents
             known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
             numbers, functions = zip(*(_numbers(design, scope, part) for part in (new, known)), strict=True)
@@ -66,15 +69,11 @@ def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
     return tuple(found)
 
 
-WIDER_SCOPE = True
-MOST_KNOWN = 64
-
-
 def _is_small(design: JointDesign, scope: list[int], seen: set[int]) -> bool:
     if int(np.prod(design.network.cards[scope].astype(float))) > MOST_CONFIGURATIONS:
         return False
     known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
-    return sum(len(design.numbers_of_set[mask]) for mask in known) <= MOST_KNOWN
+    return sum(len(design.numbers_of_set[mask]) for mask in known) <= _MOST_KNOWN
 
 
 def _subsets(nodes: tuple[int, ...] | list[int]) -> list[int]:
@@ -91,7 +90,8 @@ def _numbers(design: JointDesign, parents: list[int], masks: list[int]) -> tuple
         part: FloatArray = np.ones((1, 1))
         for node in parents:
             r = int(cards[node])
-            part = np.kron(part, contrasts(r) if mask >> node & 1 else np.ones((1, r)))
+            own = contrasts(r) if mask >> node & 1 else np.ones((1, r))
+            part = np.asarray(np.kron(part, own), dtype=np.float64)
         rows.append(part)
     configurations = int(np.prod(cards[parents]))
     numbers = [design.numbers_of_set[mask] for mask in masks]

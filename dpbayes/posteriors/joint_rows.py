@@ -315,7 +315,7 @@ class TiltedRows:
 
     def _log_total_change(self, totals: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
         """What takes the place of the cavity's normal law of totals, over that law."""
-        variance, centre = np.linalg.inv(precision)[..., 0, 0], mean[..., 0]
+        variance, centre = np.asarray(np.linalg.inv(precision)[..., 0, 0], dtype=np.float64), mean[..., 0]
         normal = (totals - centre[..., None]) ** 2 / (2 * variance[..., None])
         return self._log_total(totals, centre, variance) + normal
 
@@ -355,7 +355,7 @@ class TiltedRows:
             mean = np.concatenate((centre[..., :1], mean[..., 1:]), axis=-1)
             wanted, wanted_mean = covariance, mean
         else:
-            around = np.linalg.inv(precision)
+            around = np.asarray(np.linalg.inv(precision), dtype=np.float64)
             before, variance = centre[..., 0], around[..., 0, 0]
             more, push = self._tilt(tilted, before, variance, mean[..., 0], covariance[..., 0, 0])
             total_precision = 1 / variance + more
