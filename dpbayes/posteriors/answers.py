@@ -33,7 +33,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class QueryAnswer:
     """P(target | evidence) for every state of the target, with a central credible interval.
 
     Args:
@@ -57,7 +57,7 @@ class Answer:
     high: FloatArray
     sd: FloatArray
     level: float
-    prior: "Answer | None" = None
+    prior: "QueryAnswer | None" = None
 
     @property
     def spread_ratio(self) -> FloatArray:
@@ -78,15 +78,15 @@ def answer_of(
     target: str,
     evidence: Mapping[str, str],
     level: float,
-    prior: Answer | None = None,
-) -> Answer:
+    prior: QueryAnswer | None = None,
+) -> QueryAnswer:
     """Return the answer under draws of CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
     )
     low, high = np.quantile(answers, (tail, 1 - tail), axis=0)
-    return Answer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
+    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

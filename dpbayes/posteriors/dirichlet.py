@@ -18,7 +18,7 @@ from dpbayes.base.validation import InputError, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
@@ -163,7 +163,7 @@ class Dirichlets:
         *,
         interval: float,
         prior: "Dirichlets | None" = None,
-    ) -> Answer: ...
+    ) -> QueryAnswer: ...
     def query(
         self,
         target: str,
@@ -171,7 +171,7 @@ class Dirichlets:
         *,
         interval: float | None = None,
         prior: "Dirichlets | None" = None,
-    ) -> FloatArray | Answer:
+    ) -> FloatArray | QueryAnswer:
         """Return P(target | evidence) of the next record, with credible intervals if a level is given.
 
         Args:
@@ -181,7 +181,7 @@ class Dirichlets:
             prior: The prior, for the prior's own interval in the result.
 
         Returns:
-            The probabilities (..., r) of the target's states, or the `Answer` with intervals.
+            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals.
 
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].

@@ -27,7 +27,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws, even_scores
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.joint_design import JointDesign
 from dpbayes.posteriors.joint_draws import RowDraws, TablesLaw
@@ -91,17 +91,17 @@ class JointPosterior(DirichletMixtures):
 
     def part(self, draws: int | slice) -> "JointPosterior":
         """Return some of a batch (draws, S, K)."""
-        some = slice(draws, draws + 1) if isinstance(draws, int) else draws
-        return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(some))
+        places = slice(draws, draws + 1) if isinstance(draws, int) else draws
+        return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(places))
 
     @overload
     def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
     @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> Answer: ...
+    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> QueryAnswer: ...
     def query(
         self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
-    ) -> FloatArray | Answer:
-        """Return P(target | evidence), as means over draws of all rows (..., r), or as an `Answer` with intervals.
+    ) -> FloatArray | QueryAnswer:
+        """Return P(target | evidence), as means over draws of all rows (..., r), or as an `QueryAnswer` with intervals.
 
         Args:
             target: The node in question.
@@ -109,7 +109,7 @@ class JointPosterior(DirichletMixtures):
             interval: The level of the credible intervals; without it, the result has means only.
 
         Returns:
-            The probabilities (..., r) of the target's states, or the `Answer`.
+            The probabilities (..., r) of the target's states, or the `QueryAnswer`.
 
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
@@ -163,8 +163,9 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
         The posterior.
 
     Raises:
-        InputError: The tables or the noise belong to another network, a number is not finite, or the network has more
-            than `MOST_RESIDUALS` free numbers in its tables.
+        InputError: The tables or the noise belong to another network, a number is not finite, there are no records, a
+            node has one state, the network has more than `MOST_RESIDUALS` free numbers in its tables, or a matrix of
+            the computation is singular.
     """
     network = prior.network
     released = np.asarray(released, dtype=np.float64)
@@ -175,9 +176,13 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     tables = released.reshape(-1, network.cell_count)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
-    parts = [
-        _read(work, tables[part]) for part in slices(len(tables), max(1, _NUMBERS // (_POINTS * network.cell_count)))
-    ]
+    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
+    try:
+        parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "The joint posterior cannot be computed for this release. Use the row-wise posterior."
+        ) from None
     counts, weights, laws = zip(*parts, strict=True)
     shape = (*released.shape[:-1], counts[0].shape[1])
     law = laws[0] if len(laws) == 1 else _together(laws)
@@ -325,9 +330,9 @@ def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Resul
             for g, rows in enumerate(work.groups):
                 cavity = rows.cavity(*marginals[g], sites[g])
                 tilted = rows.located(tables[:, rows.prior.cells], cavity, regions[g], _SWEEP_POINTS)
-                found = tilted.region
-                moved = np.maximum(moved, _distance(regions[g], found))
-                regions[g] = found
+                moved_to = tilted.region
+                moved = np.maximum(moved, _distance(regions[g], moved_to))
+                regions[g] = moved_to
                 sites[g] = sites[g].towards(rows.site(tilted, tilted.place, cavity), share)
             if work.parents and sweep:  # the first law knows of noise alone
                 factors = _parents(work, state)
@@ -438,7 +443,7 @@ def _inverse_root(precision: FloatArray) -> FloatArray:
 def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
     """The normal laws of all rows."""
     batch = len(state.mean)
-    found = [
+    regions = [
         (
             np.empty((batch, len(rows.prior.rows), rows.states)),
             np.empty((batch, len(rows.prior.rows), rows.states, rows.states)),
@@ -446,7 +451,7 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
         for rows in work.groups
     ]
     for family in work.design.families:
-        mean, covariance = found[work.where[family.rows[0], 0]]
+        mean, covariance = regions[work.where[family.rows[0], 0]]
         places, numbers = work.where[family.rows, 1], family.numbers
         own = state.covariance[:, numbers[:, None], numbers]
         by = np.matmul(family.matrix, own[:, None])
@@ -454,4 +459,4 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
         q, r, size = family.matrix.shape
         along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
         mean[:, places] = family.centre + along.reshape(batch, q, r)
-    return tuple(found)
+    return tuple(regions)

@@ -37,8 +37,8 @@ class JointDesign:
     def __post_init__(self) -> None:
         if self.n < 1 or np.any(self.network.cards < 2):
             raise InputError(
-                "The joint posterior is computed for tables with records and for nodes with at least two states. Use the "
-                "row-wise posterior."
+                "The joint posterior is computed for tables with records, and for nodes with at least two states. Use "
+                "the row-wise posterior."
             )
         size = len(self.network.residuals.set_of_number) - 1
         if size > MOST_RESIDUALS:

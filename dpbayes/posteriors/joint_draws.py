@@ -44,9 +44,9 @@ class RowDraws:
         inner = self.tilted.weights.shape[-1] + self.tilted.weights.shape[-2]
         at_once = max(1, _ROWS_AT_ONCE // (tables.shape[1] * len(self.cells) * inner))
         for start in range(0, number, at_once):
-            some = slice(start, start + at_once)
-            away = lifted(tables[some][..., self.cells][..., None])[..., 0] - self.mean
-            result[some] = self._counts(self._shares(away))
+            part = slice(start, start + at_once)
+            away = lifted(tables[part][..., self.cells][..., None])[..., 0] - self.mean
+            result[part] = self._counts(self._shares(away))
         return result
 
     def _shares(self, away: FloatArray) -> FloatArray:

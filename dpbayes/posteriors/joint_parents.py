@@ -19,7 +19,7 @@ from dpbayes.posteriors.joint_design import JointDesign
 MOST_CONFIGURATIONS = 512
 """Joint states of parents beyond which what the network says of them is left out: the posterior is wider then."""
 
-_MOST_KNOWN = 64
+_MOST_OBSERVED = 64
 """Known residuals of parents and their own parents, beyond which only those of the parents count."""
 
 _LEAST = 1e-3
@@ -28,16 +28,16 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class ParentsDesign:
-    """Parents whose joint table has residuals `new` (N,) that no earlier family has, and `known` (L,) that one has.
+    """Parents whose joint table has residuals `new` (N,) that no earlier family has, and `observed` (L,) that one has.
 
-    `of_new` (N, configurations) and `of_known` (L, configurations) turn the table into residuals.
+    `of_new` (N, configurations) and `of_observed` (L, configurations) turn the table into residuals.
     """
 
     nodes: tuple[int, ...]
     new: IntArray
-    known: IntArray
+    observed: IntArray
     of_new: FloatArray
-    of_known: FloatArray
+    of_observed: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class ParentsFactor:
 def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
     """Return the parents whose joint tables no earlier family has, from ancestors to descendants."""
     network = design.network
-    found, seen = [], {0}
+    designs, seen = [], {0}
     for node in network.order:
         *parents, _ = network.families[node]
         masks = _subsets(parents)
@@ -61,19 +61,19 @@ def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
             scope = sorted(set(parents).union(*(network.families[parent] for parent in parents)))
             if not _is_small(design, scope, seen):
                 scope = parents
-            known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
-            numbers, functions = zip(*(_numbers(design, scope, part) for part in (new, known)), strict=True)
+            observed = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+            numbers, functions = zip(*(_numbers(design, scope, part) for part in (new, observed)), strict=True)
             if len(numbers[0]):
-                found.append(ParentsDesign(tuple(scope), *numbers, *functions))
+                designs.append(ParentsDesign(tuple(scope), *numbers, *functions))
         seen.update(_subsets(network.families[node]))
-    return tuple(found)
+    return tuple(designs)
 
 
 def _is_small(design: JointDesign, scope: list[int], seen: set[int]) -> bool:
     if int(np.prod(design.network.cards[scope].astype(float))) > MOST_CONFIGURATIONS:
         return False
-    known = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
-    return sum(len(design.numbers_of_set[mask]) for mask in known) <= _MOST_KNOWN
+    observed = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+    return sum(len(design.numbers_of_set[mask]) for mask in observed) <= _MOST_OBSERVED
 
 
 def _subsets(nodes: tuple[int, ...] | list[int]) -> list[int]:
@@ -117,7 +117,7 @@ def _factor(own: ParentsDesign, tables: FloatArray, n: int) -> ParentsFactor:
     """From joint probabilities (S, B, configurations)."""
     draws = np.moveaxis(tables, 0, 1)
     mean = draws.mean(axis=1)
-    functions = np.concatenate((own.of_new, own.of_known))
+    functions = np.concatenate((own.of_new, own.of_observed))
     first = draws @ functions.T
     # Of n records given the probabilities, and of the probabilities.
     square = np.matmul(functions * mean[:, None], functions.T)
@@ -127,12 +127,14 @@ def _factor(own: ParentsDesign, tables: FloatArray, n: int) -> ParentsFactor:
     covariance = n * within + n**2 * between
     at = n * first.mean(axis=1)
     split = len(own.new)
-    known = covariance[:, split:, split:] + 1e-9 * (1 + n) * np.eye(len(own.known))
-    by = np.swapaxes(np.linalg.solve(known, covariance[:, split:, :split]), 1, 2)
+    observed = covariance[:, split:, split:] + 1e-9 * (1 + n) * np.eye(len(own.observed))
+    by = np.swapaxes(np.linalg.solve(observed, covariance[:, split:, :split]), 1, 2)
     left = covariance[:, :split, :split] - np.matmul(by, covariance[:, split:, :split])
     left = (left + np.swapaxes(left, 1, 2)) / 2 + (1e-3 + 1e-9 * n) * np.eye(split)
     inverse = np.linalg.inv(left)
     lift = np.concatenate((np.broadcast_to(np.eye(split), (len(by), split, split)), -by), axis=2)
     back = np.matmul(np.swapaxes(lift, 1, 2), inverse)
     wanted = np.matmul(lift, at[..., None])
-    return ParentsFactor(np.concatenate((own.new, own.known)), np.matmul(back, lift), np.matmul(back, wanted)[..., 0])
+    return ParentsFactor(
+        np.concatenate((own.new, own.observed)), np.matmul(back, lift), np.matmul(back, wanted)[..., 0]
+    )

@@ -160,18 +160,20 @@ class TiltedRows:
         tilted = self.tilted(released, cavity, region, size)
         where = np.arange(len(released))
         for _ in range(_MOVES - 1):
-            found = tilted.region
+            moved_to = tilted.region
             before, after = (
-                np.diagonal(covariance[where], axis1=-2, axis2=-1) + 0.1 for covariance in (region[1], found[1])
+                np.diagonal(covariance[where], axis1=-2, axis2=-1) + 0.1 for covariance in (region[1], moved_to[1])
             )
-            is_far = (found[0] - region[0])[where] ** 2 > 2.0 * before
+            is_far = (moved_to[0] - region[0])[where] ** 2 > 2.0 * before
             is_off = is_far | (after < 0.25 * before) | (after > 2.5 * before)
             where = where[is_off.any(axis=(-2, -1))]
             if not where.size:
                 break
-            region = found
+            region = moved_to
             own = cavity[0][where], cavity[1][where]
-            tilted = tilted.replaced(where, self.tilted(released[where], own, (found[0][where], found[1][where]), size))
+            tilted = tilted.replaced(
+                where, self.tilted(released[where], own, (moved_to[0][where], moved_to[1][where]), size)
+            )
         return tilted
 
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
@@ -412,13 +414,13 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
     """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
     network = prior.network
     is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
-    found = []
+    groups = []
     for fixed in (True, False):
         chosen = np.flatnonzero(is_root == fixed)
         if chosen.size:
             parts = prior.readings.once(("joint", n, fixed), row_priors, prior, n, chosen, network.cell_count)
-            found += [TiltedRows(part, fixed, noise.scale, noise.sd) for part in parts]
-    return tuple(found)
+            groups += [TiltedRows(part, fixed, noise.scale, noise.sd) for part in parts]
+    return tuple(groups)
 
 
 def _groups(

@@ -16,7 +16,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, Answer, answer_of, even_draws, even_scores
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
@@ -136,10 +136,10 @@ class DirichletMixtures:
     @overload
     def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
     @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> Answer: ...
+    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> QueryAnswer: ...
     def query(
         self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
-    ) -> FloatArray | Answer:
+    ) -> FloatArray | QueryAnswer:
         """Return P(target | evidence) of the next record, with credible intervals if a level is given.
 
         Args:
@@ -148,7 +148,7 @@ class DirichletMixtures:
             interval: The level of the credible intervals; without it, the result has no intervals.
 
         Returns:
-            The probabilities (..., r) of the target's states, or the `Answer` with intervals and the prior's answer.
+            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals, also the prior's.
 
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].

@@ -95,7 +95,7 @@ def test_almost_without_noise_it_is_the_exact_posterior(network, kind):
     rng = np.random.default_rng(1)
     counts = count(network, sample_dataset(network, mechanism.prior.sample(rng), 300, rng))
     law, exact = mechanism.release(counts, rng).joint_noise_aware(), mechanism.prior.updated(counts)
-    np.testing.assert_allclose(law.mean, exact.mean, atol=2e-3)
+    assert (np.abs(law.mean - exact.mean) < 0.2 * exact.sd).all()
     np.testing.assert_allclose(law.sd, exact.sd, atol=2e-3)
 
 
@@ -174,25 +174,19 @@ def test_the_same_release_is_read_the_same_way_again():
 
 def test_what_cannot_be_read_is_refused():
     release = released(LaplaceUpdates(prior=chain(3), epsilon=1.0), 20)
-    law = release.joint_noise_aware()
-    for level in (-0.1, 1.1):
-        with pytest.raises(InputError, match="level"):
-            law.query("v1", interval=level)
+    prior, noise, numbers, n = release._noise_parts()
     with pytest.raises(InputError, match="not finite"):
-        prior, noise, numbers, n = release._noise_parts()
         joint_noise_aware(prior, noise, np.full_like(numbers, np.nan), n)
-    states = {name: [str(k) for k in range(16)] for name in "abcd"}
-    wide = Network.from_edges("abcd", [("a", "d"), ("b", "d"), ("c", "d")], states)
-    large = LaplaceUpdates(prior=wide, epsilon=1.0)
-    with pytest.raises(InputError, match="at most 3,000"):
-        large.release(
-            Counts(
-                wide,
-                drawn_counts(wide, large.prior.sample(np.random.default_rng(1), (1,)), 50, np.random.default_rng(1))[0],
-                50,
-            ),
-            np.random.default_rng(1),
-        ).joint_noise_aware()
+    with pytest.raises(InputError, match="row-wise"):
+        joint_noise_aware(prior, noise, numbers, 0)
+
+
+@pytest.mark.parametrize(("states", "edges"), [({"a": "x", "b": "01"}, ["ab"]), ({"a": "01", "b": "x"}, ["ab"])])
+def test_a_node_with_one_state_is_refused(states, edges):
+    network = Network.from_edges("ab", edges, {name: tuple(own) for name, own in states.items()})
+    release = released(LaplaceUpdates(prior=network, epsilon=1.0), 20)
+    with pytest.raises(InputError, match="at least two states"):
+        release.joint_noise_aware()
 
 
 def test_an_integer_is_a_size_for_every_posterior():

@@ -10,7 +10,7 @@ from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import Answer
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
 from dpbayes.ui.pages.explore.answers import answer_of_first
@@ -191,7 +191,7 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         st.caption("Exact values and errors are not private (curator view).")
 
 
-def _intervals(answer: Answer) -> list[str]:
+def _intervals(answer: QueryAnswer) -> list[str]:
     return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
 
 
