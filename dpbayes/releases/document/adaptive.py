@@ -236,11 +236,10 @@ def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     columns = content["columns"]
     require_few(columns)  # before anything is computed from them
     names = tuple(column["name"] for column in columns)
+    settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
+    settings |= {name: content["sizes"][name] for name in _SIZES}
     plan = AdaptivePlan(
-        epsilon=fraction("epsilon", content["epsilon"]),
-        delta=fraction("delta", content["delta"]),
-        **{name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES},
-        **{name: content["sizes"][name] for name in _SIZES},
+        epsilon=fraction("epsilon", content["epsilon"]), delta=fraction("delta", content["delta"]), **settings
     )
     request = AdaptiveRequest(
         dataset=content["dataset"],
