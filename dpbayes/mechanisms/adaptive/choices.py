@@ -23,6 +23,9 @@ from dpbayes.model.pair_marginals import clique_cells
 _LEAST_FOREST, _LEAST_PARENTS = 0.6, 1.2
 """Nothing has the score of this many times scale * ln(candidates), which is about the largest noise of that many."""
 
+HOPELESS = 1.0
+"""A stage is left out if nothing has a score above that of two binary columns that determine each other, n records."""
+
 _KEPT = 0.8
 """The share of the expected noise that is subtracted: the reading of the tables removes a part of the noise."""
 
@@ -46,14 +49,26 @@ class ChosenPair:
     is_taken: bool = True
 
 
-def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Draws) -> Iterator[ChosenPair]:
-    """Yield the pairs of a forest, each chosen at this rho, until nothing is chosen or the forest is a tree.
+@dataclass(frozen=True, kw_only=True)
+class ForestRounds:
+    """The public settings of the choice of a forest among `allowed` pairs (d, d) of n records, each round at a rho."""
 
-    The scores are (d, d), with noise subtracted. Pairs that are not `allowed` (d, d) are no candidates.
+    allowed: BoolArray
+    n: int
+    rho: Fraction
+
+
+def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iterator[ChosenPair]:
+    """Yield the pairs of a forest until nothing is chosen or the forest is a tree; nothing at all if it is hopeless.
+
+    The scores are (d, d), with noise subtracted.
     """
+    allowed, rho = setting.allowed, setting.rho
     first, second = np.triu_indices(len(scores), 1)
     usable = allowed[first, second]
     first, second = first[usable], second[usable]
+    if not usable.any() or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), rho), setting.n):
+        return
     tree = np.arange(len(scores))
     while True:
         free = np.flatnonzero(tree[first] != tree[second])
@@ -67,6 +82,11 @@ def chosen_forest(scores: IntArray, allowed: BoolArray, rho: Fraction, draws: Dr
         i, j = int(first[free[at]]), int(second[free[at]])
         tree[tree == tree[j]] = tree[i]
         yield ChosenPair((i, j), len(free), rho)
+
+
+def is_hopeless(least: int, n: int) -> bool:
+    """Return whether nothing has so large a score that a stage is left out, at no cost. It uses public facts only."""
+    return least > HOPELESS * UNIT * n
 
 
 def _score_of_nothing(least: float, candidates: int, rho: Fraction) -> int:
@@ -180,6 +200,7 @@ class ParentRounds:
     """The public settings of some rounds that add parents: `noise_rho` is what the tables share, `rho` a round's."""
 
     rounds: int
+    n: int
     most_parents: int
     most_cells: int
     noise_rho: Fraction
@@ -201,6 +222,8 @@ def chosen_parents(
         if not parent.size:
             return
         least = _score_of_nothing(_LEAST_PARENTS, len(parent), setting.rho)
+        if is_hopeless(least, setting.n):
+            return
         own = scores[parent, child] - noise[parent, child]
         at = draws.chosen(np.append(own, least), SENSITIVITY, setting.rho)
         if at == len(parent):

@@ -38,6 +38,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
     MOST_ROUNDS,
     ChosenPair,
+    ForestRounds,
     GrowingGraph,
     ParentRounds,
     chosen_forest,
@@ -214,7 +215,8 @@ def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tup
     scores = curator.scores(np.outer(margins, margins)) - pair_noise(cards, tables=columns, rho=rest)
     allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
     pairs = []
-    for chosen in chosen_forest(scores, allowed, forest_rho(plan, columns), curator.draws):
+    setting = ForestRounds(allowed=allowed, n=curator.data.n, rho=forest_rho(plan, columns))
+    for chosen in chosen_forest(scores, setting, curator.draws):
         process = process.after(PairChoice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, columns), cards)
@@ -225,6 +227,7 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, cur
     columns = len(graph.cards)
     setting = ParentRounds(
         rounds=rounds_per_batch(plan, columns),
+        n=curator.data.n,
         most_parents=plan.most_parents,
         most_cells=plan.most_cells,
         noise_rho=plan.rho * (1 - plan.forest - plan.parents),

@@ -238,8 +238,9 @@ def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     names = tuple(column["name"] for column in columns)
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
     settings |= {name: content["sizes"][name] for name in _SIZES}
-    epsilon, delta = fraction("epsilon", content["epsilon"]), fraction("delta", content["delta"])
-    plan = AdaptivePlan(epsilon=epsilon, delta=delta, **settings)
+    plan = AdaptivePlan(
+        epsilon=fraction("epsilon", content["epsilon"]), delta=fraction("delta", content["delta"]), **settings
+    )
     request = AdaptiveRequest(
         dataset=content["dataset"],
         columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),

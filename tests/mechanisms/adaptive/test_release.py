@@ -144,6 +144,18 @@ def test_the_prior_of_the_columns_is_estimated_from_all_of_them(share: float, lo
     assert low <= parameter <= high
 
 
+# Hopeless stages
+
+
+def test_a_stage_without_a_chance_is_left_out_and_costs_nothing(asia: Dataset) -> None:
+    release = simulated(asia.take(slice(0, 50)), 0.1)
+    assert {step.stage for step in release.steps} == {"columns", "pairs", "families"}
+    assert release.process.choices == 0
+    assert release.spent > Fraction(99, 100) * release.plan.rho
+    assert not release.network.edges
+    assert simulated(asia, 1).process.choices > 0
+
+
 # Sizes
 
 
