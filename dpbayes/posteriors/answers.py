@@ -85,7 +85,9 @@ def answer_of(
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
     )
-    low, high = np.quantile(answers, (tail, 1 - tail), axis=0)
+    # Order statistics outside of the sample quantiles: between them, a new draw falls at least as often as stated.
+    beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
+    low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
     return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
 
 
