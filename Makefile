@@ -30,7 +30,7 @@ check: $(VENV)/.dev
 
 # A worker for each core: more threads for matrices would only stand in each other's way.
 unit: $(VENV)/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not browser and not engines" --ignore=tests/browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not engines" --ignore=tests/browser
 
 # A story of each kind that only a browser can tell: one server and one browser for all, while `unit` has the cores.
 smoke: $(VENV)/.dev chromium
