@@ -17,7 +17,6 @@ Releases for which the sweeps do not settle are read row by row.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 from scipy import linalg, special
@@ -27,14 +26,14 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.joint_design import JointDesign
 from dpbayes.posteriors.joint_draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint_parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
 from dpbayes.posteriors.joint_rows import Normals, Place, Tilted, TiltedRows, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_aware import noise_aware
+from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 
 SWEEPS, MORE_SWEEPS = 6, 20
@@ -94,30 +93,9 @@ class JointPosterior(DirichletMixtures):
         places = slice(draws, draws + 1) if isinstance(draws, int) else draws
         return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(places))
 
-    @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
-    @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> QueryAnswer: ...
-    def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
-    ) -> FloatArray | QueryAnswer:
-        """Return P(target | evidence), as means over draws of all rows (..., r), or as an `QueryAnswer` with intervals.
-
-        Args:
-            target: The node in question.
-            evidence: States of other nodes, by name.
-            interval: The level of the credible intervals; without it, the result has means only.
-
-        Returns:
-            The probabilities (..., r) of the target's states, or the `QueryAnswer`.
-
-        Raises:
-            InputError: The errors of `dp.query`, and a level outside of [0, 1].
-        """
-        level = 0.95 if interval is None else interval
-        prior = None if interval is None else self.prior.query(target, evidence, interval=level)
-        answer = answer_of(self.network, self._even_draws, target, evidence or {}, level, prior)
-        return answer.mean if interval is None else answer
+    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
+        """P(target | evidence) as means over draws of all rows, which depend on each other: (..., r)."""
+        return answer_of(self.network, self._even_draws, target, evidence, LEVEL).mean
 
     @cached_property
     def _even_draws(self) -> FloatArray:
@@ -167,13 +145,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
             node has one state, the network has more than `MOST_RESIDUALS` free numbers in its tables, or a matrix of
             the computation is singular.
     """
-    network = prior.network
-    released = np.asarray(released, dtype=np.float64)
-    if noise.network != network or released.shape[-1:] != (network.cell_count,):
-        raise InputError("The release and the prior have different networks. Use the network of the release.")
-    if not np.isfinite(released).all():
-        raise InputError("The release contains a number that is not finite.")
-    tables = released.reshape(-1, network.cell_count)
+    network, tables = prior.network, checked_tables(prior, noise, released)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
     at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
@@ -184,7 +156,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
         ) from None
     counts, weights, laws = zip(*parts, strict=True)
-    shape = (*released.shape[:-1], counts[0].shape[1])
+    shape = (*np.shape(released)[:-1], counts[0].shape[1])
     law = laws[0] if len(laws) == 1 else _together(laws)
     return JointPosterior(
         prior, np.concatenate(counts).reshape(*shape, -1), np.concatenate(weights).reshape(*shape, -1), law

@@ -261,14 +261,14 @@ class TiltedRows:
         away = [(totals - mean[..., 0, None])[..., None]]
         wider = np.maximum(1.0, totals / np.maximum(mean[..., 0, None], 1e-9))[..., None]
         left = points[0]
-        lucks = _lucks(r - 1, inner)
+        levels = _levels(r - 1, inner)
         for k in range(1, r):
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
             sd = _WIDER * wider * sds[k][..., None, None]
             points[k], log = point_between(
-                lucks[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
+                levels[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
             )
             away.append(points[k] - centre)
             left = left - points[k]
@@ -462,7 +462,7 @@ def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, Floa
     return factor / sds, sds
 
 
-def _lucks(dimensions: int, number: int) -> FloatArray:
+def _levels(dimensions: int, number: int) -> FloatArray:
     """Return points spread evenly over the unit cube (dimensions, number), by powers of a generalised golden ratio."""
     root = 2.0
     for _ in range(40):

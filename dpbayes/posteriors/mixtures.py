@@ -154,11 +154,19 @@ class DirichletMixtures:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
         """
         if interval is None:
-            return query(self.network, self.mean, target, evidence or {})
+            return self._means(target, evidence or {})
         prior = self.prior.query(target, evidence, interval=interval)
-        lucks = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
-        draws = even_draws(self.network, self._picked(lucks).alpha)
-        return answer_of(self.network, draws, target, evidence or {}, interval, prior)
+        return answer_of(self.network, self._even_draws, target, evidence or {}, interval, prior)
+
+    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
+        """P(target | evidence) under the mean CPTs: (..., r)."""
+        return query(self.network, self.mean, target, evidence)
+
+    @cached_property
+    def _even_draws(self) -> FloatArray:
+        """CPTs (S, ..., K) drawn from the same numbers for every posterior."""
+        shares = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
+        return even_draws(self.network, self._picked(shares).alpha)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Draw CPTs: (*size, ..., K); every row's counts by their weights, then its probabilities."""
@@ -168,14 +176,14 @@ class DirichletMixtures:
         """Draw one of the possible counts of every row, and return the posteriors under them: (*size, ..., K)."""
         return self._picked(rng.random((*leading(size), *self.weights.shape[:-2], self.network.row_count)))
 
-    def _picked(self, lucks: FloatArray) -> Dirichlets:
+    def _picked(self, shares: FloatArray) -> Dirichlets:
         """Return the posteriors under the counts that evenly distributed numbers (*size, ..., m) fall on."""
         steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
         rows, points = steps.shape[:-1], steps.shape[-1]
         # Row after row on one line, each a step of length one: a draw is looked up, not compared with every point.
         starts = np.arange(math.prod(rows)).reshape(rows)
         line = (steps / steps[..., -1:] + starts[..., None]).ravel()
-        chosen = np.searchsorted(line, (lucks + starts).ravel()).reshape(lucks.shape) - starts * points
+        chosen = np.searchsorted(line, (shares + starts).ravel()).reshape(shares.shape) - starts * points
         index = self.network.over_cells(np.minimum(chosen, points - 1))[..., None, :]
         counts = np.broadcast_to(self.counts, (*index.shape[:-2], *self.counts.shape[-2:]))
         return self.prior.updated(np.take_along_axis(counts, index, axis=-2)[..., 0, :])

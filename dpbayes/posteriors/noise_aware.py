@@ -145,11 +145,19 @@ def _read(
     prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int
 ) -> tuple[FloatArray, FloatArray, tuple[int, ...]]:
     """Return released tables (B, K), the nearest consistent ones, and the shape of the batch. Errors: InputError."""
+    tables = checked_tables(prior, noise, released)
+    return tables, prior.network.residuals.consistent(tables, n), np.shape(released)[:-1]
+
+
+def checked_tables(prior: Dirichlets, noise: NoiseModel, released: FloatArray) -> FloatArray:
+    """Return released tables (..., K) as one batch (B, K).
+
+    Errors: InputError for tables or noise of another network, and for numbers that are not finite.
+    """
     network = prior.network
     released = np.asarray(released, dtype=np.float64)
     if noise.network != network or released.shape[-1:] != (network.cell_count,):
         raise InputError("The release and the prior have different networks. Use the network of the release.")
     if not np.isfinite(released).all():
         raise InputError("The release contains a number that is not finite.")
-    tables = released.reshape(-1, network.cell_count)
-    return tables, network.residuals.consistent(tables, n), released.shape[:-1]
+    return released.reshape(-1, network.cell_count)

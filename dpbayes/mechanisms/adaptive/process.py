@@ -71,7 +71,7 @@ _PRICES = 1 << 42
 
 @dataclass(frozen=True)
 class PairChoice:
-    """A choice as it is handed over: what was chosen in a stage, "forest" or "parents"."""
+    """A choice in its released form: what was chosen in a stage, "forest" or "parents"."""
 
     stage: str
     chosen: ChosenPair
@@ -79,7 +79,7 @@ class PairChoice:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measurement as it is handed over, in a stage "columns", "pairs" or "families".
+    """A measurement in its released form, in a stage "columns", "pairs" or "families".
 
     `parents` are the places of every column's parents in the network that is measured. `prices` (M,) has a price for
     each of its sets, 0 for a set that is not measured; `integers` are the noisy whole residuals of the others.
@@ -96,7 +96,7 @@ Event = PairChoice | Measurement
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """The course of an adaptive release: all that it hands over, `events`, and what follows from them."""
+    """The course of an adaptive release: all that it releases, `events`, and what follows from them."""
 
     measured: MeasuredResiduals
     choices: Fraction = Fraction(0)

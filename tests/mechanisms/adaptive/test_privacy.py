@@ -183,7 +183,7 @@ def test_a_process_that_measures_twice_at_the_same_limit_is_found_out(monkeypatc
 
 
 def test_nothing_but_the_two_draws_sees_the_records() -> None:
-    """With scripted draws, all that is handed over is the same for all tables, as long as the path is."""
+    """With scripted draws, all released numbers are the same for all tables, as long as the path is."""
     first, *rest = tables((2, 3), 2)
     scripts = [
         (path, carried_out(PLAN, first, Scripted(path)))

@@ -1,4 +1,4 @@
-"""Adaptive releases, simulated and real: what they hand over, their accuracy, and what they refuse."""
+"""Adaptive releases, simulated and real: what they release, their accuracy, and what they refuse."""
 
 import math
 from fractions import Fraction
@@ -46,7 +46,7 @@ def pair_errors(table: Dataset, release: AdaptiveRelease) -> np.ndarray:
     return sums[np.triu_indices(len(network.names), 1)]
 
 
-# What is handed over
+# What is released
 
 
 def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
