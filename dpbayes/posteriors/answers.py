@@ -19,7 +19,7 @@ from dpbayes.model.query import query
 DRAWS = 512
 """Sets of CPTs that an answer's interval is read from."""
 
-MOST_OF_PRIOR = 0.4
+MOST_OF_PRIOR = 0.5
 """Share of the prior's spread from which on the prior decides an answer.
 
 An answer moves towards the prior's by about the square of this share. Measured on a table of 228 records whose

@@ -14,7 +14,7 @@ from dpbayes.experiments.pair_errors import pair_error
 from dpbayes.releases import ledger
 from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.verify import verify
-from dpbayes.ui.pages.network.adaptive import payments_of
+from dpbayes.ui.pages.network.adaptive import payments_of, table_costs
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import fine, one_sentence, open_page, plain, press, put, settings_of
 
@@ -99,3 +99,14 @@ def test_the_error_of_pairs_is_the_total_variation_counted_by_hand() -> None:
     assert pair_error(data, network, uniform) == pytest.approx(0.25)
     exact = dp.count(network, data).values
     assert pair_error(data, network, exact / network.over_cells(network.row_sums(exact))) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_cost_of_an_arrow_is_found_whatever_its_columns_are_called() -> None:
+    source, cpts = dp.load_named("asia")
+    sampled = dp.sample_dataset(source, cpts, 5000, np.random.default_rng(1))
+    data = dp.Dataset(tuple(f"{name} - x" for name in sampled.names), sampled.states, sampled.codes)
+    release = dp.simulate_adaptive(data, epsilon=10, delta="0.00001", rng=np.random.default_rng(1))
+    shares = table_costs(release, data)["budget for its arrows"]
+    has_parents = [len(family) > 1 for family in release.network.families]
+    assert any(has_parents)
+    assert all((text not in ("", "0.0%")) == has for text, has in zip(shares, has_parents, strict=True))

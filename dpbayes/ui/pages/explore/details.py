@@ -33,9 +33,6 @@ from dpbayes.ui.widgets.show import assumption, data_and_download, folded, numbe
 MANY_RELEASES = 20
 """Releases from which on the interval of 90% of them is shown instead of their range."""
 
-DECIDING = 0.5
-"""Share of the prior's spread above which the prior, not the release, decides an answer."""
-
 ROWS_AT_ONCE = 24
 
 
@@ -181,7 +178,8 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         frame[of] = [" to ".join(interval_texts(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
-    if answer is not None and (left := float(answer.spread_ratio.max())) > DECIDING:
+    if answer is not None and answer.is_prior_decisive:
+        left = float(answer.spread_ratio.max())
         st.caption(
             "This answer depends mainly on the prior: its posterior standard deviation is still "
             f"{whole_percent(min(left, 1.0))} of the prior's. Ask about a node with fewer parents, or choose a "

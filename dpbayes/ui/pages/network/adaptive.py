@@ -14,7 +14,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.pair_errors import pair_error
 from dpbayes.figures.adaptive import Payment, payments_figure
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
-from dpbayes.mechanisms.adaptive.process import require_feasible
+from dpbayes.mechanisms.adaptive.process import PairChoice, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
@@ -116,7 +116,7 @@ def _show_simulated(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> 
         alt=f"Bars: shares of the budget: {described}.",
         simulates=True,
     )
-    st.dataframe(_tables(release, data), hide_index=True)
+    st.dataframe(table_costs(release, data), hide_index=True)
     st.caption("Simulation and errors: not private (curator view).")
     if st.button("Use this graph as the drawing", key="adaptive.take", help="A real release must not use this graph."):
         drawing_taken("The simulated graph", release.network)
@@ -154,20 +154,20 @@ def _purpose(stage: str, steps: list[ProcessStep]) -> str:
     return f"{many(steps[0].number, 'table')}, noise of {numeral(steps[0].error, 2)} records per cell"
 
 
-def _tables(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
+def table_costs(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
     """Return, for every table, the arrows' share of the budget, the expected error of a cell, and the true one."""
     network, measured = release.network, release.measured
     expected = np.sqrt(network.residuals.cell_variances(measured.variances))
     away = np.abs(measured.tables - count(network, data).values)
-    paid: dict[frozenset[str], float] = {}
-    for step in release.steps:
-        if step.stage in CHOICES and step.outcome != "nothing":
-            paid[frozenset(step.outcome.split(" - "))] = float(step.rho / release.plan.rho)
+    paid: dict[frozenset[int], float] = {}
+    for event in release.process.events:
+        if isinstance(event, PairChoice) and event.chosen.pair is not None:
+            paid[frozenset(event.chosen.pair)] = float(event.chosen.rho / release.plan.rho)
     lines = []
     for node, family in enumerate(network.families):
         child, parents = network.names[node], [network.names[j] for j in family[:-1]]
+        share = sum(paid.get(frozenset((parent, node)), 0.0) for parent in family[:-1])
         cells = slice(int(network.cell_offsets[node]), int(network.cell_offsets[node + 1]))
-        share = sum(paid.get(frozenset((parent, child)), 0.0) for parent in parents)
         lines.append(
             {
                 "table": f"{child} | {', '.join(parents)}" if parents else child,
