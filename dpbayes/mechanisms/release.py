@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.joint import JointPosterior, joint_noise_aware
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
 from dpbayes.posteriors.noise_model import NoiseModel
+
+if TYPE_CHECKING:
+    from dpbayes.posteriors.joint import JointPosterior
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
@@ -152,7 +154,7 @@ class Release(Generic[OutcomeT_co]):
         parts = self._noise_parts()
         return noise_aware(*parts, points=points or points_for(parts[0].network.cell_count))
 
-    def joint_noise_aware(self) -> JointPosterior:
+    def joint_noise_aware(self) -> "JointPosterior":
         """Return the joint noise-aware posterior (..., K). The computation costs no privacy.
 
         It is nearer to the exact posterior than `noise_aware`, and its draws are of all rows together, so that it has
@@ -171,6 +173,8 @@ class Release(Generic[OutcomeT_co]):
             >>> release.joint_noise_aware().query("v1", interval=0.95).low.shape
             (2,)
         """
+        from dpbayes.posteriors.joint import joint_noise_aware  # late: few pages need it, and its import takes 60 ms
+
         return joint_noise_aware(*self._noise_parts())
 
     def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
