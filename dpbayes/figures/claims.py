@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE, Look
-from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, figure_of, names_axis, numerals, titled
 
@@ -160,7 +159,7 @@ def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
         "line": {"color": BOUND, "width": 1},
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
         "text": sorted(shown, key=lambda name: shown[name]),
-        "name": f"here: {numeral(at, 4)}{beyond}",
+        "name": f"chosen value{beyond}",
         "customdata": numerals(np.array(sorted(shown.values()))),
         "hovertemplate": "%{text}: %{customdata}<extra></extra>",
     }

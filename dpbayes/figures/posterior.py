@@ -1,5 +1,6 @@
 """Pictures of exact and private posteriors."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     return figure_of(
         traces,
         x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
-        y=titled("posterior density", range=[0, 1.08 * _sensible_top(shown)]),
+        y=titled("posterior density", range=[0, _resting(1.08 * _sensible_top(shown))]),
     )
 
 
@@ -149,14 +150,26 @@ def _sensible_top(curves: Sequence[FloatArray]) -> float:
     return min(max(tops), 4 * float(np.median(tops)) + 20)
 
 
+def _round_step(least: float) -> float:
+    """Return the least of 1, 2, 5, 10, 20, ... (and their tenths) that is at least this large."""
+    decade = 10.0 ** math.floor(math.log10(least))
+    return next(decade * factor for factor in (1, 2, 5, 10) if decade * factor >= least)
+
+
+def _resting(top: float) -> float:
+    """Round a height up, so that an axis rests while a slider moves."""
+    step = 10.0 ** (math.floor(math.log10(top)) - 1) if top > 0 else 1.0
+    return step * math.ceil(top / step)
+
+
 def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
-    """Return an axis that holds what is seen of the curves; its ends move in steps, so that it rests under a slider."""
+    """Return a range that holds what is seen of the curves; its ends move in steps, so that an axis rests."""
     live = np.any([curve > 1e-3 * curve[3:-3].max() for curve in curves], axis=0)
     inside = theta[live] if live.any() else theta  # no density is a point mass at an end: the state of a constant
     low, high = float(inside.min()), float(inside.max())
     if not high > low:
         return [low, high]
-    step = 10 ** np.floor(np.log10(high - low)) / 5
+    step = _round_step((high - low) / 6)
     return [max(0.0, float(step * np.floor(low / step))), min(1.0, float(step * np.ceil(high / step)))]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from dpbayes.base.types import FloatArray
 from tests.browser.app_screen import SLOW_MS
 from tests.conftest import thorough
 
@@ -38,6 +39,26 @@ DRAG = """async () => {
 }"""
 
 
+PIXEL = 0.75
+"""Plotly leaves out points of a line that change it by less."""
+
+
+def _distance(line: list[str], other: list[str]) -> float:
+    """Return how far the points of two lines are from the other line at most, in pixels."""
+    lines = [np.array(numbers, float).reshape(-1, 2) for numbers in (line, other)]
+    return max(_from(points, drawn) for points, drawn in (lines, lines[::-1]))
+
+
+def _from(points: FloatArray, line: FloatArray) -> float:
+    starts, ways = line[:-1], np.diff(line, axis=0)
+    if not len(ways):
+        return float(np.abs(points - line).max())
+    lengths = np.maximum((ways**2).sum(axis=1), 1e-12)
+    part = np.clip(((points[:, None] - starts) * ways).sum(axis=2) / lengths, 0, 1)
+    nearest = starts + part[..., None] * ways
+    return float(np.linalg.norm(points[:, None] - nearest, axis=2).min(axis=1).max())
+
+
 @pytest.mark.parametrize(
     ("place", "number", "stops"),
     thorough(
@@ -65,7 +86,7 @@ def test_a_frame_and_the_servers_answer_are_the_same(visit, place, number, stops
         assert texts == now
         assert len(lines) == len(drawn)
         for line, other in zip(lines, drawn, strict=True):
-            np.testing.assert_allclose(np.array(line, float), np.array(other, float), atol=0.1)
+            assert _distance(line, other) < PIXEL
 
 
 def test_the_server_hears_of_a_drag_once_the_hand_rests(visit):
@@ -123,3 +144,22 @@ def test_back_in_the_middle_of_a_move_leaves_what_the_server_knows(visit):
     screen.page.go_back()
     expect(screen.headline).to_have_text(first, timeout=SLOW_MS, use_inner_text=True)
     assert screen.slider.first.get_attribute("aria-valuetext") == "1"
+
+
+def test_a_frame_of_the_same_axes_is_drawn_without_plotly(visit):
+    screen = visit("explore?epsilon=2")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    screen.settle()
+    screen.page.evaluate("""() => {
+      window.drawn = [];
+      const react = window.Plotly.react;
+      window.Plotly.react = function (plot, ...rest) {
+        window.drawn.push(plot.closest(".dpbayes-chart").dataset.name);
+        return react.call(this, plot, ...rest);
+      };
+    }""")
+    _, before = screen.page.evaluate(SEEN)
+    assert screen.page.evaluate(SHOW, ["number.epsilon", "2.5"])
+    _, after = screen.page.evaluate(SEEN)
+    assert before != after
+    assert set(screen.page.evaluate("() => window.drawn")) <= {"density"}  # its axis may follow the curve

@@ -52,7 +52,7 @@ def traces(curves: BoundCurves, at: float = 1.0) -> dict[str, Any]:
 
 def test_every_known_quantity_has_a_curve_in_its_colour() -> None:
     drawn = traces(CURVES)
-    assert list(drawn) == ["proved", "as stated in the paper", "exact mean", "simulated quantile", "here: 1"]
+    assert list(drawn) == ["proved", "as stated in the paper", "exact mean", "simulated quantile", "chosen value"]
     assert (drawn["as stated in the paper"].line.color, drawn["as stated in the paper"].line.dash) == (BOUND, "dash")
     assert drawn["proved"].line.color == BOUND
     assert drawn["exact mean"]["line"]["color"] == drawn["simulated quantile"]["marker"]["color"] == PRIVATE
@@ -81,7 +81,7 @@ def test_what_is_not_known_or_not_positive_is_not_drawn() -> None:
 
 
 def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:
-    drawn = traces(CURVES, at=1000.0)["here: 1,000 (beyond this axis)"]
+    drawn = traces(CURVES, at=1000.0)["chosen value (beyond this axis)"]
     np.testing.assert_allclose(drawn["x"], [100.0, 100.0])
     assert list(drawn["text"]) == ["certified", "printed"]
 

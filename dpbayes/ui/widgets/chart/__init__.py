@@ -26,7 +26,7 @@ _mount = st.components.v2.component(
     html=_asset("chart.html"),
     css=_asset("chart.css") + _asset("picture.css"),
     js="\n".join(
-        _asset(name) for name in ("saving.js", "picture.js", "keys.js", "chart.js")
+        _asset(name) for name in ("saving.js", "picture.js", "keys.js", "moving.js", "chart.js")
     ),  # a component takes a single script
     isolate_styles=False,  # Plotly's own styles are the page's
 )

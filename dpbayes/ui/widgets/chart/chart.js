@@ -56,7 +56,7 @@ class Chart {
     this.keys = new Keys(root, () => this.again());
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
     root.addEventListener("dpbayes-part", (e) => e.detail.parts.push(this.part(e.detail))); // of a board
-    root.addEventListener("dpbayes-frame", (e) => this.follow(e.detail));
+    root.addEventListener("dpbayes-frame", (e) => this.follow(e.detail.figure));
     const rests = () => (root.isConnected ? this.confirm() : document.removeEventListener("dpbayes-rests", rests));
     document.addEventListener("dpbayes-rests", rests);
   }
@@ -86,21 +86,11 @@ class Chart {
     );
   }
 
-  // The hand is at a place of which the figure came earlier. `kind` is the figure but for the lines that mark a place.
-  follow({ figure, kind }) {
-    const isMark = this.isAhead && this.kind === kind && this.drawn === this.figure;
-    Object.assign(this, { isAhead: true, figure, kind, answer: null }); // what came before is of another place
+  // The hand is at a place of which the figure came earlier.
+  follow(figure) {
+    Object.assign(this, { isAhead: true, figure, answer: null }); // what came before is of another place
     if (!this.seen || !this.drawn) return this.seen && this.draw();
-    if (!isMark) return this.stroke();
-    this.drawn = figure;
-    this.plotly.relayout(this.plot, this.marks(figure.layout.shapes ?? []));
-  }
-
-  // As a change of the places alone, of axes that stay as they are: of any other, Plotly draws all curves anew.
-  marks(shapes) {
-    const axes = Object.keys(this.figure.layout).filter((name) => /^[xy]axis/.test(name) && this.plot._fullLayout[name].autorange);
-    const places = shapes.flatMap(({ x0, x1 }, k) => [[`shapes[${k}].x0`, x0], [`shapes[${k}].x1`, x1]]);
-    return Object.fromEntries([...axes.map((name) => [`${name}.autorange`, false]), ...places]);
+    if (!moved(this.plot, this.frame, figure)) this.stroke();
   }
 
   // The server has answered the hand, of this chart now or later: with what is shown already unless it knows more by now.
@@ -130,6 +120,7 @@ class Chart {
   // Draw the figure in a place of this size, by default the one it has: to measure it would have the browser lay out all.
   stroke(size = this.size) {
     this.drawn = this.figure;
+    this.frame = frameOf(this.figure);
     const { layout } = this.figure;
     const data = this.narrow ? this.keys.show(this.figure.data, SMALL_LETTERS) : this.figure.data;
     if (!this.narrow) this.keys.none();

@@ -74,8 +74,7 @@ class Frames {
   }
 
   draw([chart, figure]) {
-    const kind = JSON.stringify({ ...figure, layout: { ...figure.layout, shapes: null } });
-    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: { figure: this.whole(figure), kind } }));
+    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: { figure: this.whole(figure) } }));
   }
 
   // The chart of this name, if it is of the same settings.
