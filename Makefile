@@ -55,10 +55,11 @@ notebooks: $(VENV)/.dev
 theory: $(VENV)/.dev
 	$(BIN)/python -m docs.site.theory
 
-# The documentation site, in build/site: a warning or a broken link ends the build.
+# The documentation site, in build/site: a warning, a broken link or an address of another server ends the build.
 docs: $(VENV)-docs/.made
 	$(VENV)-docs/bin/python -m docs.site.stage
 	$(VENV)-docs/bin/zensical build --clean --strict
+	$(VENV)-docs/bin/python -m docs.site.check
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import dpbayes as dp
-from docs.site import notebook_pages, stage, theory
+from docs.site import check, notebook_pages, stage, theory
 from dpbayes.theory.index import CLAIMS
 from tests.notebooks import read
 from tests.test_docs import ROOT
@@ -158,6 +158,23 @@ def test_the_gallery_shows_every_figure(staged: Path) -> None:
 
 
 # Building
+
+
+def test_the_check_of_the_built_site_finds_faults(tmp_path: Path) -> None:
+    pages = {
+        "index.html": '<h1 id="top"><a href="#top">¶</a><a href="part/two.html#ε">2</a><a href="https://a.example">a</a>',
+        "part/two.html": '<h2 id="ε"><a href="../index.html">1</a><img src="p.png"><link rel="next" href="https://b.example">',
+    }
+    for name, page in pages.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(page, encoding="utf-8")
+    (tmp_path / "part/p.png").write_bytes(b"")
+    assert check.main(tmp_path) == 0
+    (tmp_path / "bad.html").write_text(
+        '<a href="nowhere.html"><a href="index.html#bottom"><script src="https://c.example/x.js"></script><img src="q.png">'
+    )
+    assert len(check.faults(tmp_path)) == 4
+    assert check.main(tmp_path) == 1
 
 
 def test_the_site_has_an_environment_of_its_own() -> None:

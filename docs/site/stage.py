@@ -24,6 +24,9 @@ TO_NOTEBOOK = re.compile(r"\]\(([^)\s:]+)\.ipynb\)")
 BAR = "&#x0007C;</mo>"
 """How the bar of an absolute value is written: a browser takes it for a relation, and puts space around it."""
 
+LONG = 60
+"""Characters of a formula that is wider than a small screen."""
+
 ALL_FIGURES = "<!-- the figures of the notebooks -->"
 """Where the gallery shows them on the site; in the repository, the notebooks show them."""
 
@@ -72,7 +75,8 @@ def mathml(formula: str) -> str:
     drawn = convert(formula, display="block")
     drawn = drawn.replace(f">{BAR}", f' lspace="0" rspace="0">{BAR}')
     drawn = ALPHABET.sub(lambda match: f"<{match[1]}>{letter(match[2], match[3])}<", drawn)
-    return f'<div class="formula">{drawn}</div>'
+    focus = ' tabindex="0"' if len(formula) > LONG else ""  # so that the keyboard can scroll it
+    return f'<div class="formula"{focus}>{drawn}</div>'
 
 
 def letter(alphabet: str, sign: str) -> str:
