@@ -170,9 +170,11 @@ def test_the_check_of_the_built_site_finds_faults(tmp_path: Path) -> None:
         (tmp_path / name).write_text(page, encoding="utf-8")
     (tmp_path / "part/p.png").write_bytes(b"")
     assert check.main(tmp_path) == 0
-    (tmp_path / "bad.html").write_text(
-        '<a href="nowhere.html"><a href="index.html#bottom"><script src="https://c.example/x.js"></script><img src="q.png">'
+    links, loaded = (
+        '<a href="nowhere.html"><a href="index.html#bottom">',
+        '<img src="https://c.example/x"><img src="q.png">',
     )
+    (tmp_path / "bad.html").write_text(links + loaded, encoding="utf-8")
     assert len(check.faults(tmp_path)) == 4
     assert check.main(tmp_path) == 1
 
