@@ -82,6 +82,20 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("guide", sorted((ROOT / "docs/guides").glob("*.md")), ids=lambda path: path.stem)
+def test_what_a_guide_names_is_in_the_dashboard(guide: Path) -> None:
+    """Names of pages, stories and buttons are in italics."""
+    files = [
+        *(ROOT / "dpbayes/ui").rglob("*.py"),
+        *(ROOT / "data/stories").glob("*.toml"),
+        *(ROOT / "pages").glob("*.py"),
+    ]
+    shown = "\n".join(map(_text, files))
+    named = set(re.findall(r"(?<![*\w])\*([^*\n]+)\*(?!\*)", _text(guide))) - {"almost"}
+    assert len(named) > 2
+    assert not [name for name in named if name not in shown]
+
+
 # Theory
 
 
