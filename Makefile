@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines pictures notebooks bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines pictures notebooks theory docs bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -51,6 +51,16 @@ pictures: $(VENV)/.dev chromium
 notebooks: $(VENV)/.dev
 	$(BIN)/python -m tests.notebooks
 
+# The claims of the papers, as the registry of today gives them.
+theory: $(VENV)/.dev
+	$(BIN)/python -m docs.site.theory
+
+# The documentation site, in build/site: a warning, a broken link or an address of another server ends the build.
+docs: $(VENV)-docs/.made
+	$(VENV)-docs/bin/python -m docs.site.stage
+	$(VENV)-docs/bin/zensical build --clean --strict
+	$(VENV)-docs/bin/python -m docs.site.check
+
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
 
@@ -95,9 +105,14 @@ $(VENV)-peers/.made: requirements-peers.txt
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
 	touch $@
 
+$(VENV)-docs/.made: requirements-docs.txt
+	python3 -m venv $(VENV)-docs
+	$(VENV)-docs/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	touch $@
+
 $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-docs build

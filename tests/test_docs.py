@@ -31,7 +31,8 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    "SECURITY.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
 
@@ -142,8 +143,35 @@ def test_every_linked_file_exists(name):
     assert not [target for target in links(name, LINK) if not target.exists()]
 
 
-def test_every_document_is_linked_from_the_readme():
-    assert {ROOT / name for name in DOCUMENTS} - links("README.md", LINK) == {ROOT / "README.md"}
+def test_every_document_is_linked_from_the_readme_or_from_that_of_its_folder():
+    linked = set.union(*(links(name, LINK) for name in DOCUMENTS if name.endswith("README.md")))
+    assert {ROOT / name for name in DOCUMENTS} - linked == {ROOT / "README.md"}
+    assert {path for path in links("README.md", LINK) if path.name == "README.md"} == set(
+        (ROOT / "docs").rglob("README.md")
+    )
+
+
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a document's headings, as GitHub and the site make them."""
+    headings = (re.sub(r"[`*]", "", heading) for heading in HEADING.findall(FENCE.sub("", text)))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_linked_heading_exists(name):
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", FENCE.sub("", TEXTS[name])):
+        path = ((ROOT / name).parent / target).resolve() if target else ROOT / name
+        assert anchor in anchors(path.read_text(encoding="utf-8")), (target, anchor)
+
+
+def test_an_anchor_is_that_of_its_heading():
+    assert anchors("# Choosing ε, and its `meaning`\n```sh\n# no heading\n```\n### 2. Open\n") == {
+        "choosing-ε-and-its-meaning",
+        "2-open",
+    }
 
 
 def test_every_picture_is_shown_and_small():

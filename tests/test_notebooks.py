@@ -1,5 +1,6 @@
 """The notebooks run, and show what they have stored; `make notebooks` stores it anew."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from tests.notebooks import FOLDER, executed, read, texts
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 FIGURE = "application/vnd.plotly.v1+json"
+LONGEST_S = 20
+"""Processor time that a notebook takes at most."""
 
 
 def figures(notebook: dict[str, Any]) -> list[list[str]]:
@@ -19,8 +22,9 @@ def figures(notebook: dict[str, Any]) -> list[list[str]]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_it_has_stored(path: Path) -> None:
-    stored = read(path)
+    stored, started = read(path), time.process_time()
     again = executed(stored)
+    assert time.process_time() - started < LONGEST_S
     assert texts(again) == texts(stored)
     assert figures(again) == figures(stored)
 

@@ -119,3 +119,17 @@ def test_a_form_for_an_issue_has_a_field_for_each_answer(file: Path) -> None:
     assert {"name", "description", "body"} <= set(form)
     labels = [field["attributes"]["label"] for field in form["body"]]
     assert len(labels) == len(set(labels)) > 1
+
+
+def test_the_changelog_keeps_its_format() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "https://keepachangelog.com/en/1.1.0/" in text
+    versions = re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}", version) for version in versions[1:])
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        titles = re.findall(r"^### (.+)$", part, flags=re.MULTILINE)
+        assert titles
+        assert len(titles) == len(set(titles))
+        assert set(titles) <= kinds

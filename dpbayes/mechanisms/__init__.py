@@ -29,6 +29,7 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     GaussianUpdates,
     GaussianResiduals,
 )
+"""All mechanisms, in the order of the dashboard's menus."""
 
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
 """All mechanisms except the baseline, which is not private."""
