@@ -205,7 +205,7 @@ class _State:
 
 
 @dataclass(frozen=True, eq=False)
-class _Laws:
+class _SweptLaws:
     """What sweeps move: where rows lie, their sites, the law of all tables; and how far rows have moved (B,)."""
 
     regions: list[Place]
@@ -213,16 +213,16 @@ class _Laws:
     state: _State
     moved: FloatArray
 
-    def part(self, releases: IntArray) -> "_Laws":
+    def part(self, releases: IntArray) -> "_SweptLaws":
         """Return some of a batch."""
-        return _Laws(
+        return _SweptLaws(
             [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
             [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
             _State(self.state.mean[releases], self.state.root[releases]),
             self.moved[releases],
         )
 
-    def put(self, releases: IntArray, others: "_Laws") -> None:
+    def put(self, releases: IntArray, others: "_SweptLaws") -> None:
         """Put others in the places of some of a batch."""
         for own, new in zip(self.regions, others.regions, strict=True):
             own[0][releases], own[1][releases] = new
@@ -299,7 +299,7 @@ def _swept(work: _Work, tables: FloatArray) -> _Result:
     base = _base(work, tables)
     regions = [_first_region(rows, work, fits) for rows in work.groups]
     sites = [_first_site(rows, tables) for rows in work.groups]
-    laws = _Laws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
+    laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
     with np.errstate(all="ignore"):  # what does not settle is found out in the end
         for sweep in range(SWEEPS):
             laws = _sweep(work, tables, base, laws, sweep)
@@ -323,7 +323,9 @@ def _swept(work: _Work, tables: FloatArray) -> _Result:
     return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 
 
-def _sweep(work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _Laws, sweep: int) -> _Laws:
+def _sweep(
+    work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int
+) -> _SweptLaws:
     """Move all rows' sites, the parents' factors, and the law of all tables."""
     share = 1.0 if sweep < _FAST else 2 / (sweep + 1)
     marginals = _marginals(work, laws.state)
@@ -336,7 +338,7 @@ def _sweep(work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray],
         regions.append(law.region)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
     factors = _parents(work, laws.state) if work.parents and sweep else []  # the first law knows of noise alone
-    return _Laws(regions, sites, _combined(work, base, sites, factors), _distance(laws.regions, regions))
+    return _SweptLaws(regions, sites, _combined(work, base, sites, factors), _distance(laws.regions, regions))
 
 
 def _distance(before: list[Place], after: list[Place]) -> FloatArray:

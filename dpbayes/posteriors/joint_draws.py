@@ -79,26 +79,26 @@ class RowDraws:
         return counts
 
     @cached_property
-    def _of_groups(self) -> "Steps":
+    def _of_groups(self) -> "StepLines":
         """The groups of totals."""
-        return Steps.of(self.tilted.weights.sum(axis=-1))
+        return StepLines.of(self.tilted.weights.sum(axis=-1))
 
     @cached_property
-    def _of_cells(self) -> "list[Steps]":
+    def _of_cells(self) -> "list[StepLines]":
         """The groups of every cell but the last within a group of totals, one cell after another."""
         left = self.tilted.weights.reshape(*self.tilted.weights.shape[:-1], *self.sizes)
         inner = range(len(self.sizes))
-        return [Steps.of(left.sum(axis=tuple(range(4 + k, 3 + len(self.sizes))))) for k in inner]
+        return [StepLines.of(left.sum(axis=tuple(range(4 + k, 3 + len(self.sizes))))) for k in inner]
 
     @cached_property
-    def _of_points(self) -> "tuple[Steps, IntArray]":
+    def _of_points(self) -> "tuple[StepLines, IntArray]":
         """The points within a group of totals by their first cells, and their order (B, m, J, S)."""
         order = np.argsort(self.tilted.points[1], axis=-1)
-        return Steps.of(np.take_along_axis(self.tilted.weights, order, axis=-1)), order
+        return StepLines.of(np.take_along_axis(self.tilted.weights, order, axis=-1)), order
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepLines:
     """Distribution functions of many laws on `size` places each, law after law on one line, each a step of length 1.
 
     A share of a law is looked up on the line, and not compared with every place.
@@ -108,7 +108,7 @@ class Steps:
     size: int
 
     @classmethod
-    def of(cls, weights: FloatArray) -> "Steps":
+    def of(cls, weights: FloatArray) -> "StepLines":
         """Return those of weights (..., size); laws that are not finite have no places."""
         steps = np.cumsum(weights, axis=-1)
         shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
