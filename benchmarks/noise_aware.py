@@ -31,6 +31,9 @@ N, FEATURES = 1000, 16
 BOUNDS = {"Asia": 20.0, "Naive Bayes 16": 60.0, "Alarm": 500.0}
 """Most milliseconds of one release's posterior of all rows, by the network."""
 
+JOINT_BOUNDS = {"Asia": 30.0, "Alarm": 300.0}
+"""Most milliseconds of one release's joint posterior, by the network."""
+
 MOST_LEAST_EPSILON = 500.0
 """Most milliseconds of a search for the least epsilon on Asia."""
 
@@ -79,6 +82,32 @@ def posteriors(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 15) -> li
                 )
             )
     return records
+
+
+def joint_posteriors(*, names: Sequence[str] = tuple(JOINT_BOUNDS), repeats: int = 9) -> list[Record]:
+    """Time the joint posterior of one release with Laplace noise, and the interval of one question under it.
+
+    The two together have twice the bound of the posterior.
+    """
+    records = []
+    for name in names:
+        network, cpts = networks()[name]
+        mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
+        release = mechanism.release(counted(network, cpts, N), np.random.default_rng(2))
+        timed = (
+            ("joint posterior", release.joint_noise_aware, JOINT_BOUNDS[name]),
+            ("joint posterior and an interval", partial(_interval, release), 2 * JOINT_BOUNDS[name]),
+        )
+        records += [
+            Record(name=f"{name}, {what}, Laplace", value=median_ms(work, repeats=repeats), unit="ms", bound=bound)
+            for what, work, bound in timed
+        ]
+    return records
+
+
+def _interval(release: ReleasedPosterior) -> None:
+    posterior = release.joint_noise_aware()
+    posterior.query(posterior.network.names[-1], interval=0.95)
 
 
 def least_epsilons(*, draws: int | None = None, repeats: int = 5) -> list[Record]:

@@ -24,6 +24,9 @@ LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
 PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
+WIDE_SIZE = 8.0
+"""The equivalent sample size of wide nodes under the recommended prior; docs/calibration.md explains the choice."""
+
 LEVEL = 0.95
 """The level of the displayed credible intervals."""
 
@@ -92,6 +95,53 @@ class Dirichlets:
         """Return the prior with the same parameter in every cell; 1 is uniform over every row's simplex."""
         value = finite_number("The prior", concentration, low=LEAST_PRIOR, high=MOST_PRIOR)
         return cls(network, np.full(network.cell_count, value))
+
+    @classmethod
+    def bdeu(cls, network: Network, sample_size: float = 1.0) -> "Dirichlets":
+        """Return the BDeu prior: every node's cells share one equivalent sample size evenly.
+
+        A cell of a node with q rows of r states has the parameter N'/(q r). The prior knows as much of a node with many
+        rows as of one with few, so that a sum over many rows is not nearly certain before the release.
+
+        Args:
+            network: The network.
+            sample_size: The equivalent sample size N', in records.
+
+        Returns:
+            The prior.
+
+        Raises:
+            InputError: The sample size is outside of its range.
+
+        Example:
+            >>> dp.Dirichlets.bdeu(dp.chain(2), 4).alpha
+            array([2., 2., 1., 1., 1., 1.])
+        """
+        size = finite_number("The equivalent sample size", sample_size, low=LEAST_PRIOR, high=MOST_PRIOR)
+        cells = np.diff(network.cell_offsets)
+        return cls(network, np.repeat(size / cells, cells))
+
+    @classmethod
+    def capped(cls, network: Network, sample_size: float = WIDE_SIZE) -> "Dirichlets":
+        """Return the prior with 1 in every cell, and BDeu for nodes that have more cells than this sample size.
+
+        It is the recommended prior where a node has many rows. The network is public, and so is the prior.
+
+        Args:
+            network: The network.
+            sample_size: The most that the parameters of a node sum to, if each of them would be 1 otherwise.
+
+        Returns:
+            The prior.
+
+        Raises:
+            InputError: The sample size is outside of its range.
+
+        Example:
+            >>> dp.Dirichlets.capped(dp.chain(2), 2).alpha
+            array([1. , 1. , 0.5, 0.5, 0.5, 0.5])
+        """
+        return cls(network, np.minimum(cls.bdeu(network, sample_size).alpha, 1.0))
 
     def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
         """Return the posterior for these counts (..., K), which conjugacy adds to alpha."""

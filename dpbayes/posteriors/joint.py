@@ -6,7 +6,8 @@ release: a row's total is a count of the parents' rows, and sums over many rows 
 1. All consistent tables of n records are described by their residuals t. Their law is taken as normal: what was
    released of them, if noise was added to residuals, times a normal factor for every row, its site.
 2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact law of its own cells' noise (`joint_rows`).
-   Given all other sites, its own law is computed on points, and its site is moved to it; a few sweeps suffice.
+   Given all other sites, its own law is computed on points about where the normal law has the row, and its site is
+   moved to it, in later sweeps less and less: 4 to 7 sweeps suffice.
 3. The joint table of parents that share no family is as the network has it (`joint_parents`).
 4. A row's marginals are mixtures over its points. Draws of all rows have the normal law's dependence and these
    marginals (`joint_draws`).
@@ -37,16 +38,19 @@ from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 
 SWEEPS, MORE_SWEEPS = 6, 20
-"""Sweeps over all rows, and sweeps for releases that have not settled by then."""
+"""Sweeps over all rows, and sweeps for releases that have not settled by then, at most."""
 
-_SLOWER = 0.5
-"""How far each of the latter moves the sites."""
+_FAST = 3
+"""Sweeps that move the sites all the way. Later ones move them less and less, which averages errors of the points."""
 
-_SETTLED = 0.3
-"""Standard deviations by which a row's numbers move in the last sweep at most."""
+_SETTLED, _ARRIVED = 0.5, 0.03
+"""Standard deviations by which a row's numbers move in the last sweep at most, and below which no sweep is needed."""
 
-_POINTS, _SWEEP_POINTS, _TABLES = 512, 256, 64
-"""Points of every row in the end and in sweeps, and draws of all tables for the parents' joint tables."""
+_SETTLED_POINTS = 1.0
+"""Standard deviations by which they move at most with the points of the end, which are more than those of sweeps."""
+
+_POINTS, _SWEEP_POINTS, _FEW_POINTS, _TABLES = 512, 256, 128, 64
+"""Points of every row in the end, in sweeps and in the first two, and draws of all tables for the parents' tables."""
 
 _NUMBERS = 1 << 21
 """Numbers of all rows' points that are held at once."""
@@ -194,31 +198,54 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """The normal law of t: mean (B, R), covariance (B, R, R), and a root (B, R, R) with root.T root = covariance."""
+    """The normal law of t: mean (B, R), and a lower triangular root (B, R, R) with root.T root = covariance."""
 
     mean: FloatArray
-    covariance: FloatArray
     root: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
+class _SweptLaws:
+    """What sweeps move: where rows lie, their sites, the law of all tables; and how far rows have moved (B,)."""
+
+    regions: list[Place]
+    sites: list[Normals]
+    state: _State
+    moved: FloatArray
+
+    def part(self, releases: IntArray) -> "_SweptLaws":
+        """Return some of a batch."""
+        return _SweptLaws(
+            [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
+            [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
+            _State(self.state.mean[releases], self.state.root[releases]),
+            self.moved[releases],
+        )
+
+    def put(self, releases: IntArray, others: "_SweptLaws") -> None:
+        """Put others in the places of some of a batch."""
+        for own, new in zip(self.regions, others.regions, strict=True):
+            own[0][releases], own[1][releases] = new
+        for site, moved in zip(self.sites, others.sites, strict=True):
+            site.precision[releases], site.shift[releases] = moved.precision, moved.shift
+        self.state.mean[releases], self.state.root[releases] = others.state.mean, others.state.root
+        self.moved[releases] = others.moved
+
+
+@dataclass(frozen=True, eq=False)
 class _Result:
-    """The rows' laws in the end, the tables' law, and how far rows have moved in the last sweep (B,)."""
+    """The rows' laws in the end, their normal laws, the tables' law, and whether the sweeps have settled (B,)."""
 
     tilted: tuple[Tilted, ...]
     marginals: tuple[Place, ...]
     state: _State
-    moved: FloatArray
+    is_settled: BoolArray
 
 
 def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
     """Return counts (B, S, K), weights (B, S, m) and the tables' law of a few releases (B, K)."""
-    result = _swept(work, tables, SWEEPS, 1.0)
-    late = np.flatnonzero(~(result.moved < _SETTLED))
-    if late.size:
-        again = _swept(work, tables[late], MORE_SWEEPS, _SLOWER)
-        result = _replaced(result, late, again)
-    is_settled = result.moved < _SETTLED
+    result = _swept(work, tables)
+    is_settled = result.is_settled
     points = max(tilted.weights[0, 0].size for tilted in result.tilted)
     counts = np.zeros((len(tables), points, work.network.cell_count))
     weights = np.zeros((len(tables), points, work.network.row_count))
@@ -256,26 +283,6 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
     return TablesLaw(laws[0].design, *state, tuple(rows), settled)
 
 
-def _replaced(result: _Result, late: IntArray, again: _Result) -> _Result:
-    """Put the results of some releases in their places."""
-
-    def put(old: FloatArray, new: FloatArray) -> FloatArray:
-        whole = old.copy()
-        whole[late] = new
-        return whole
-
-    tilted = tuple(old.replaced(late, new) for old, new in zip(result.tilted, again.tilted, strict=True))
-    marginals = tuple(
-        (put(old[0], new[0]), put(old[1], new[1])) for old, new in zip(result.marginals, again.marginals, strict=True)
-    )
-    state = _State(
-        put(result.state.mean, again.state.mean),
-        put(result.state.covariance, again.state.covariance),
-        put(result.state.root, again.state.root),
-    )
-    return _Result(tilted, marginals, state, put(result.moved, again.moved))
-
-
 def _root(covariance: FloatArray) -> FloatArray:
     """Cholesky factors of covariances (..., r, r) that may be singular."""
     root = np.zeros(covariance.shape)
@@ -286,42 +293,61 @@ def _root(covariance: FloatArray) -> FloatArray:
     return root
 
 
-def _swept(work: _Work, tables: FloatArray, sweeps: int, share: float) -> _Result:
-    """Sweep over all rows, moving their sites by a share of the way."""
+def _swept(work: _Work, tables: FloatArray) -> _Result:
+    """Sweep over all rows until they have settled; releases that have not after some sweeps go on by themselves."""
     fits = work.network.residuals.consistent(tables, work.n)
     base = _base(work, tables)
     regions = [_first_region(rows, work, fits) for rows in work.groups]
     sites = [_first_site(rows, tables) for rows in work.groups]
-    state = _combined(work, base, sites, [])
-    factors: list[ParentsFactor] = []
-    moved = np.full(len(tables), np.inf)
+    laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
     with np.errstate(all="ignore"):  # what does not settle is found out in the end
-        for sweep in range(sweeps):
-            marginals = _marginals(work, state)
-            moved = np.zeros(len(tables))
-            for g, rows in enumerate(work.groups):
-                cavity = rows.cavity(*marginals[g], sites[g])
-                tilted = rows.located(tables[:, rows.prior.cells], cavity, regions[g], _SWEEP_POINTS)
-                moved_to = tilted.region
-                moved = np.maximum(moved, _distance(regions[g], moved_to))
-                regions[g] = moved_to
-                sites[g] = sites[g].towards(rows.site(tilted, tilted.place, cavity), share)
-            if work.parents and sweep:  # the first law knows of noise alone
-                factors = _parents(work, state)
-            state = _combined(work, base, sites, factors)
-        marginals = _marginals(work, state)
+        for sweep in range(SWEEPS):
+            laws = _sweep(work, tables, base, laws, sweep)
+            if (laws.moved < _ARRIVED).all():
+                break
+        late = np.flatnonzero(~(laws.moved < _SETTLED))
+        if late.size:
+            own, of_late = (base[0], base[1][late]), laws.part(late)
+            for sweep in range(SWEEPS, MORE_SWEEPS):
+                of_late = _sweep(work, tables[late], own, of_late, sweep)
+                if (of_late.moved < _SETTLED).all():
+                    break
+            laws.put(late, of_late)
+        marginals = _marginals(work, laws.state)
         final = []
         for g, rows in enumerate(work.groups):
-            cavity = rows.cavity(*marginals[g], sites[g])
-            final.append(rows.located(tables[:, rows.prior.cells], cavity, regions[g], _POINTS))
-            moved = np.maximum(moved, _distance(regions[g], final[-1].region))
-    return _Result(tuple(final), marginals, state, np.where(np.isfinite(moved), moved, np.inf))
+            cavity = rows.cavity(*marginals[g], laws.sites[g])
+            final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], _POINTS))
+    moved = _distance(laws.regions, [law.region for law in final])
+    is_settled = (laws.moved < _SETTLED) & (moved < _SETTLED_POINTS)
+    return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 
 
-def _distance(before: Place, after: Place) -> FloatArray:
+def _sweep(
+    work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int
+) -> _SweptLaws:
+    """Move all rows' sites, the parents' factors, and the law of all tables."""
+    share = 1.0 if sweep < _FAST else 2 / (sweep + 1)
+    marginals = _marginals(work, laws.state)
+    regions, sites = [], []
+    for g, rows in enumerate(work.groups):
+        mean, covariance = marginals[g]
+        cavity = rows.cavity(mean, covariance, laws.sites[g])
+        region = (np.clip(mean, 0, work.n), covariance) if sweep else laws.regions[g]
+        law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
+        regions.append(law.region)
+        sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
+    factors = _parents(work, laws.state) if work.parents and sweep else []  # the first law knows of noise alone
+    return _SweptLaws(regions, sites, _combined(work, base, sites, factors), _distance(laws.regions, regions))
+
+
+def _distance(before: list[Place], after: list[Place]) -> FloatArray:
     """How far rows' means have moved at most, in standard deviations: (B,)."""
-    sd = np.sqrt(np.diagonal(after[1], axis1=-2, axis2=-1) + 0.1)
-    return np.asarray((np.abs(after[0] - before[0]) / sd).max(axis=(-2, -1)))
+    moved = np.zeros(len(before[0][0]))
+    for old, new in zip(before, after, strict=True):
+        sd = np.sqrt(np.diagonal(new[1], axis1=-2, axis2=-1) + 0.1)
+        moved = np.maximum(moved, (np.abs(new[0] - old[0]) / sd).max(axis=(-2, -1)))
+    return np.where(np.isfinite(moved), moved, np.inf)
 
 
 def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
@@ -398,7 +424,7 @@ def _combined(
         shift[:, factor.numbers] += factor.shift
     root = np.stack([_inverse_root(own) for own in precision])
     mean = np.matmul(np.swapaxes(root, -1, -2), np.matmul(root, shift[..., None]))[..., 0]
-    return _State(mean, np.matmul(np.swapaxes(root, -1, -2), root), root)
+    return _State(mean, root)
 
 
 def _inverse_root(precision: FloatArray) -> FloatArray:
@@ -425,10 +451,11 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
     for family in work.design.families:
         mean, covariance = regions[work.where[family.rows[0], 0]]
         places, numbers = work.where[family.rows, 1], family.numbers
-        own = state.covariance[:, numbers[:, None], numbers]
+        q, r, size = family.matrix.shape
+        root = state.root[:, numbers[0] :, numbers]
+        own = np.matmul(np.swapaxes(root, -1, -2), root)
         by = np.matmul(family.matrix, own[:, None])
         covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
-        q, r, size = family.matrix.shape
         along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
         mean[:, places] = family.centre + along.reshape(batch, q, r)
     return tuple(regions)

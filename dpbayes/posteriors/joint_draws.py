@@ -5,6 +5,7 @@ given those before it is a share between 0 and 1; the row's points, in the same 
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -13,8 +14,8 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint_design import JointDesign, lifted
 from dpbayes.posteriors.joint_rows import Tilted
 
-_ROWS_AT_ONCE = 1 << 21
-"""Numbers that one step holds."""
+_NUMBERS_AT_ONCE = 1 << 18
+"""Counts that one step holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +40,9 @@ class RowDraws:
 
     def counts(self, tables: FloatArray) -> FloatArray:
         """Return the counts (S, B, m, r) of the rows at draws of all tables (S, B, K)."""
-        number = tables.shape[0]
         result = np.empty((*tables.shape[:2], *self.cells.shape))
-        inner = self.tilted.weights.shape[-1] + self.tilted.weights.shape[-2]
-        at_once = max(1, _ROWS_AT_ONCE // (tables.shape[1] * len(self.cells) * inner))
-        for start in range(0, number, at_once):
+        at_once = max(1, _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size))
+        for start in range(0, len(tables), at_once):
             part = slice(start, start + at_once)
             away = lifted(tables[part][..., self.cells][..., None])[..., 0] - self.mean
             result[part] = self._counts(self._shares(away))
@@ -58,27 +57,19 @@ class RowDraws:
         return np.asarray(special.ndtr(scores))
 
     def _counts(self, shares: FloatArray) -> FloatArray:
-        weights, points, spreads = self.tilted.weights, self.tilted.points, self.tilted.spreads
-        batch, row = np.arange(weights.shape[0])[:, None], np.arange(weights.shape[1])
-        group, _ = _picked(weights.sum(axis=-1), shares[..., 0])
-        within = weights[batch, row, group]  # (S, B, m, inner)
+        points, spreads = self.tilted.points, self.tilted.spreads
+        batch, row = np.arange(points.shape[1])[:, None], np.arange(points.shape[2])
+        group, _ = self._of_groups.picked(batch * points.shape[2] + row, shares[..., 0])
+        piece = (batch * points.shape[2] + row) * points.shape[3] + group
         if self.sizes:
-            place, part = np.zeros_like(group), shares[..., 0]
-            left = within.reshape(*within.shape[:-1], *self.sizes)
-            for k, size in enumerate(self.sizes):
-                own = left.reshape(*left.shape[:4], -1).sum(axis=-1)
-                chosen, part = _picked(own, shares[..., 1 + k])
-                place = place * size + chosen
-                left = (
-                    np.take_along_axis(left, chosen.reshape(*chosen.shape, *(1,) * (left.ndim - 3)), axis=3)[..., 0, :]
-                    if (left.ndim > 4)
-                    else left
-                )
+            place = np.zeros_like(group)
+            for k, (size, steps) in enumerate(zip(self.sizes, self._of_cells, strict=True)):
+                chosen, part = steps.picked(piece, shares[..., 1 + k])
+                piece, place = piece * size + chosen, place * size + chosen
         else:
-            first = points[1, batch, row, group]
-            order = np.argsort(first, axis=-1)
-            chosen, part = _picked(np.take_along_axis(within, order, axis=-1), shares[..., 1])
-            place = np.take_along_axis(order, chosen[..., None], axis=-1)[..., 0]
+            steps, order = self._of_points
+            chosen, part = steps.picked(piece, shares[..., 1])
+            place = order[batch, row, group, chosen]
         counts = np.moveaxis(points[1:, batch, row, group, place], 0, -1)
         if len(self.sizes) == 1:
             # Within a group all whole numbers are alike.
@@ -86,6 +77,50 @@ class RowDraws:
             step = np.clip((part - 0.5) * width, -counts[..., 0], counts[..., 1])
             counts = counts + step[..., None] * np.array([1.0, -1.0])
         return counts
+
+    @cached_property
+    def _of_groups(self) -> "StepLines":
+        """The groups of totals."""
+        return StepLines.of(self.tilted.weights.sum(axis=-1))
+
+    @cached_property
+    def _of_cells(self) -> "list[StepLines]":
+        """The groups of every cell but the last within a group of totals, one cell after another."""
+        left = self.tilted.weights.reshape(*self.tilted.weights.shape[:-1], *self.sizes)
+        inner = range(len(self.sizes))
+        return [StepLines.of(left.sum(axis=tuple(range(4 + k, 3 + len(self.sizes))))) for k in inner]
+
+    @cached_property
+    def _of_points(self) -> "tuple[StepLines, IntArray]":
+        """The points within a group of totals by their first cells, and their order (B, m, J, S)."""
+        order = np.argsort(self.tilted.points[1], axis=-1)
+        return StepLines.of(np.take_along_axis(self.tilted.weights, order, axis=-1)), order
+
+
+@dataclass(frozen=True, eq=False)
+class StepLines:
+    """Distribution functions of many laws on `size` places each, law after law on one line, each a step of length 1.
+
+    A share of a law is looked up on the line, and not compared with every place.
+    """
+
+    line: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> "StepLines":
+        """Return those of weights (..., size); laws that are not finite have no places."""
+        steps = np.cumsum(weights, axis=-1)
+        shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
+        return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
+
+    def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return which places of their laws shares (...) fall on, and how far within it each does."""
+        first = law * self.size
+        chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
+        end = self.line[first + chosen] - law
+        start = np.where(chosen > 0, self.line[first + np.maximum(chosen, 1) - 1] - law, 0.0)
+        return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,15 +149,3 @@ class TablesLaw:
         for own in self.rows:
             counts[..., own.cells] = own.counts(tables)
         return counts
-
-
-def _picked(weights: FloatArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return which of some weights (..., J) shares (...) fall on, and how far within it each does."""
-    steps = np.cumsum(weights, axis=-1)
-    steps = steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)
-    chosen = np.minimum((steps < shares[..., None]).sum(axis=-1), weights.shape[-1] - 1)
-    shape = np.broadcast_shapes(steps.shape, (*shares.shape, 1))
-    steps = np.broadcast_to(steps, (*shape[:-1], weights.shape[-1]))
-    end = np.take_along_axis(steps, chosen[..., None], axis=-1)[..., 0]
-    start = np.where(chosen > 0, np.take_along_axis(steps, np.maximum(chosen - 1, 0)[..., None], axis=-1)[..., 0], 0.0)
-    return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
@@ -27,8 +27,9 @@ from dpbayes.posteriors.whole_points import Ends, point_between
 _FAR = 1e3
 """A cavity's standard deviations are at most so many times n + 1: further ones make no difference."""
 
-_LEAST_VARIANCE = 0.01
-"""Of a tilted law, in squared counts: far below what one record changes."""
+_LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
+"""What is added to a tilted law's variances, in squared counts, far below what one record changes; and at most this
+share of the cavity's, which is less where hardly any noise was added."""
 
 _REACH = 4.0
 """Standard deviations on either side of a law's mean that its points cover."""
@@ -97,24 +98,32 @@ class Tilted:
         covariance = np.vecdot((weights * away)[:, None], away)
         return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
 
-    def replaced(self, releases: IntArray, others: "Tilted") -> "Tilted":
-        """Return these laws with those of some releases replaced."""
-        points, weights, width, spreads = (
-            array.copy() for array in (self.points, self.weights, self.width, self.spreads)
-        )
-        points[:, releases], weights[releases] = others.points, others.weights
-        width[releases], spreads[:, releases] = others.width, others.spreads
-        return Tilted(points, weights, width, spreads)
-
     @property
     def region(self) -> Place:
         """Mean and covariance of u with what whole numbers vary by within groups: where to look for the law again."""
         mean, covariance = self.place
-        within = (self.weights * self.spreads).sum(axis=(-2, -1))
+        flat = self.spreads.reshape(*self.spreads.shape[:3], -1)
+        within = np.vecdot(self.weights.reshape(flat.shape[1:]), flat)
         diagonal = np.arange(len(within))
-        covariance = covariance.copy()
         covariance[..., diagonal, diagonal] += np.moveaxis(within, 0, -1)
         return mean, covariance
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Tilted laws, their mean and covariance, and where to look for them again."""
+
+    tilted: Tilted
+    place: Place
+    region: Place
+
+    def put(self, release: IntArray, row: IntArray, others: Tilted, region: Place) -> None:
+        """Put the laws of some rows (P,) of some releases (P,) in their places; `others` has one release of P rows."""
+        own = self.tilted
+        own.points[:, release, row], own.weights[release, row] = others.points[:, 0], others.weights[0]
+        own.width[release, row], own.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
+        for before, after in ((self.place, others.place), (self.region, region)):
+            before[0][release, row], before[1][release, row] = after[0][0], after[1][0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,26 +164,27 @@ class TiltedRows:
 
     # Points
 
-    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Tilted:
+    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Located:
         """Return points of the tilted law, about a region that is moved until the law lies in it."""
         tilted = self.tilted(released, cavity, region, size)
-        where = np.arange(len(released))
+        law = Located(tilted, tilted.place, tilted.region)
+        places = np.indices(released.shape[:2]).reshape(2, -1)
+        before, after = region, law.region
         for _ in range(_MOVES - 1):
-            moved_to = tilted.region
-            before, after = (
-                np.diagonal(covariance[where], axis1=-2, axis2=-1) + 0.1 for covariance in (region[1], moved_to[1])
-            )
-            is_far = (moved_to[0] - region[0])[where] ** 2 > 2.0 * before
-            is_off = is_far | (after < 0.25 * before) | (after > 2.5 * before)
-            where = where[is_off.any(axis=(-2, -1))]
-            if not where.size:
+            is_off = _is_off(before, after).ravel()
+            if not is_off.any():
                 break
-            region = moved_to
-            own = cavity[0][where], cavity[1][where]
-            tilted = tilted.replaced(
-                where, self.tilted(released[where], own, (moved_to[0][where], moved_to[1][where]), size)
+            release, row = places = places[:, is_off]
+            before = (
+                after[0].reshape(1, -1, self.states)[:, is_off],
+                after[1].reshape(1, -1, self.states, self.states)[:, is_off],
             )
-        return tilted
+            others = cavity[0][release, row][None], cavity[1][release, row][None]
+            own = TiltedRows(self.prior.of(row), self.is_fixed, self.scale, self.sd)
+            part = own.tilted(released[release, row][None], others, before, size)
+            after = part.region
+            law.put(release, row, part, after)
+        return law
 
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
         """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
@@ -261,7 +271,11 @@ class TiltedRows:
         away = [(totals - mean[..., 0, None])[..., None]]
         wider = np.maximum(1.0, totals / np.maximum(mean[..., 0, None], 1e-9))[..., None]
         left = points[0]
-        levels = _levels(r - 1, inner)
+        # Every group of totals has points of its own, so that all of them together are spread evenly as well. Every
+        # row has its own shift of all points, so that errors of similar rows do not add up.
+        levels = _levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
+        shifts = _levels(r - 1, self.prior.rows.max() + 1)[:, self.prior.rows]
+        levels = (levels + shifts[..., None, None]) % 1
         for k in range(1, r):
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
@@ -350,14 +364,15 @@ class TiltedRows:
         mean, covariance = place[0], place[1].copy()
         centre, precision = cavity
         diagonal = np.arange(self.states)
-        covariance[..., diagonal, diagonal] += _LEAST_VARIANCE
+        around = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+        of_others = np.abs(around[..., diagonal, diagonal])
+        covariance[..., diagonal, diagonal] += np.minimum(_LEAST_VARIANCE, _LEAST_SHARE * of_others)
         if self.is_fixed:
             covariance[..., 0, :] = covariance[..., :, 0] = 0.0
             covariance[..., 0, 0] = self._most
             mean = np.concatenate((centre[..., :1], mean[..., 1:]), axis=-1)
             wanted, wanted_mean = covariance, mean
         else:
-            around = np.asarray(np.linalg.inv(precision), dtype=np.float64)
             before, variance = centre[..., 0], around[..., 0, 0]
             more, push = self._tilt(tilted, before, variance, mean[..., 0], covariance[..., 0, 0])
             total_precision = 1 / variance + more
@@ -410,6 +425,13 @@ class TiltedRows:
         return more, push / sd + more * mean
 
 
+def _is_off(before: Place, after: Place) -> BoolArray:
+    """Whether laws lie outside of the regions of their points, or in a small part of these (B, m)."""
+    old, new = (np.diagonal(place[1], axis1=-2, axis2=-1) + 0.1 for place in (before, after))
+    is_far = (after[0] - before[0]) ** 2 > 2.0 * old
+    return np.asarray((is_far | (new < 0.25 * old) | (new > 2.5 * old)).any(axis=-1))
+
+
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
     """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
     network = prior.network
@@ -430,7 +452,7 @@ def _groups(
 
     All whole numbers are groups of their own where there are not too many; groups of size 0 fill up (..., number).
     """
-    reach = np.maximum(_REACH * sd, number / 2)
+    reach = np.maximum(_REACH * sd, number / 2 - 1)
     first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
     last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
     start, end = first - 0.5, last + 0.5

@@ -90,7 +90,7 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
     network = prior.network
     decisions = Decisions(network)
     a, b = decisions.parameters(prior.alpha.reshape(-1, network.cell_count).min(axis=0))
-    left, right = _children(decisions.spans)
+    left, right = children(decisions.spans)
     one, other, place = distinct_pairs(a.ravel(), b.ravel())
     to_left, to_right, apart = (
         bounds[place] for bounds in (added_bound(one), added_bound(other), replaced_bound(one, other))
@@ -111,7 +111,7 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
     return worst
 
 
-def _children(spans: IntArray) -> tuple[IntArray, IntArray]:
+def children(spans: IntArray) -> tuple[IntArray, IntArray]:
     """Return the decision that splits each decision's first and second half; the number of decisions if there is none.
 
     A row's decisions are in preorder, and s states have s - 1 decisions.
