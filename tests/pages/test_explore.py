@@ -114,7 +114,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     """Means, losses, coverage and the sentence are of all that are read by now, and say how many these are."""
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE, source="sprinkler", records="200")
-    assert seen == [[2, 2], [3, 3]], "a step before the first picture, and one after each"
+    assert seen == [[1, 2, 2], [1, 3, 3]], "a step before the first picture, and one after each"
     assert "Stopped after 66 of 111 releases" in str(at.get("progress")[0].proto)
     assert "Averages are over 66 releases; averages of this cell are over 150." in everything(at)
     assert headline(at).endswith(f"of {numeral(first_of(at, 66).shifts.mean(), 2)}.")

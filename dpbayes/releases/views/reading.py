@@ -22,6 +22,9 @@ INTERVALS = {
 MOST_JOINT = 1_500
 """Cells of a network up to which a view uses the joint posterior: larger networks take too long."""
 
+QUICK_CELLS = 150
+"""Cells of a network up to which the joint posterior answers a question within a tenth of a second."""
+
 NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "joint noise-aware posterior"
 """The names of the posteriors that answer questions."""
 
@@ -31,22 +34,24 @@ def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
     return reading if release.tells_noise else Reading.AS_REAL
 
 
-def has_joint(release: Release[Outcome]) -> bool:
-    """Return whether views of a release use its joint posterior."""
+def has_joint(release: Release[Outcome], *, most: int = MOST_JOINT) -> bool:
+    """Return whether a release of at most so many cells has a joint posterior."""
     if not release.tells_noise:
         return False
     network = release.posterior.network
-    return network.cell_count <= MOST_JOINT and int(network.cards.min()) > 1 and int(release.public["n"]) > 0
+    return network.cell_count <= most and int(network.cards.min()) > 1 and int(release.public["n"]) > 0
 
 
-def posterior_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
-    """Return the posterior that the recipient forms from one release: the joint noise-aware one where it is computed.
+def posterior_of(
+    release: Release[Outcome], reading: Reading, *, most: int = MOST_JOINT
+) -> Dirichlets | DirichletMixtures:
+    """Return the posterior that the recipient forms: the joint noise-aware one for networks of at most so many cells.
 
     Errors: InputError for a release that holds an estimate, and no posterior, and for too large a network.
     """
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.posterior
-    if has_joint(release):
+    if has_joint(release, most=most):
         with suppress(InputError):
             return release.joint_noise_aware()
     return release.noise_aware()
