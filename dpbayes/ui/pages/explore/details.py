@@ -76,7 +76,7 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bo
                 ask(chosen)
                 answer = answer_under_way(chosen, readings)
                 go_on.append(answer.go_on)
-                _query(chosen, shown(), answer.by_now)
+                _query(chosen, readings, shown(), answer.by_now)
                 handout_button(chosen, readings, answer.by_now)
     if chosen.is_curator:
         with folded("Possible releases", key="dots.open") as is_open:
@@ -164,7 +164,7 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
         )
 
 
-def _query(chosen: Chosen, study: ReleaseStudy, answered: Answered | None) -> None:
+def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy, answered: Answered | None) -> None:
     net, (target, evidence) = chosen.network, target_and_evidence(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
@@ -188,7 +188,8 @@ def _query(chosen: Chosen, study: ReleaseStudy, answered: Answered | None) -> No
         advice = " Ask about a node with fewer parents, or choose a larger ε." if warning else ""
         st.caption(f"{answered.source} {warning}{advice}")
     if chosen.is_curator:
-        st.caption("Exact values and errors are not private (curator view).")
+        of = "Errors over releases are of the row-wise posterior. " if readings.is_averaged else ""
+        st.caption(f"{of}Exact values and errors are not private (curator view).")
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:
