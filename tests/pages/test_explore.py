@@ -219,7 +219,10 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     (frame,) = (frame.value for frame in at.dataframe if "by row, as shown above" in frame.value.iloc[:, 0].tolist())
     cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
     for mean, interval, law in zip(
-        frame["mean"], frame["95% interval"], (draws.law, release.noise_aware()), strict=True
+        frame["mean"],
+        frame["95% interval"],
+        (draws.law, release.noise_aware(), release.joint_noise_aware()),
+        strict=True,
     ):
         assert mean == pytest.approx(law.mean[cell], abs=1e-4)
         assert interval == "{:.4f} to {:.4f}".format(*law.interval(cells=cell))

@@ -15,8 +15,8 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, answer_under, posterior_name, posterior_of
 
-RELEASES, _CELLS = 100, 360
-"""Planned releases whose intervals are computed, and the cells of the releases of one step."""
+_CELLS = 360
+"""Cells of the releases of one step."""
 
 MOST_CELLS = 10_000
 """Cells of a network up to which intervals are computed."""
@@ -42,7 +42,7 @@ class PlannedIntervals:
 
 
 def interval_steps(
-    wish: Wish, epsilon: float, truth: float, reading: Reading, rng: np.random.Generator, *, releases: int = RELEASES
+    wish: Wish, epsilon: float, truth: float, reading: Reading, rng: np.random.Generator, *, releases: int
 ) -> Work[PlannedIntervals | None]:
     """Return the intervals of the first draws of a wish at one epsilon, in steps; None without a posterior.
 

@@ -61,7 +61,7 @@ def test_releases_of_one_table_have_noise_of_their_own() -> None:
     wish = Wish(
         mechanism=LaplaceUpdates(prior=CHAIN, epsilon=1.0), question=QUESTION, tables=counts, tolerance=0.1, draws=50
     )
-    found = finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, np.random.default_rng(1)))
+    found = finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, np.random.default_rng(1), releases=50))
     assert found is not None
     assert len(np.unique(found.widths)) == 50
     assert found.contained.mean() > 0.85
@@ -75,7 +75,7 @@ def test_larger_networks_are_read_row_by_row_and_estimates_have_no_intervals(mon
         mechanism=MapExponential(prior=CHAIN, epsilon=1.0), question=QUESTION, tables=counts, tolerance=0.1, draws=20
     )
     rng = np.random.default_rng(1)
-    assert finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, rng)) is None
+    assert finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, rng, releases=20)) is None
     monkeypatch.setattr("dpbayes.experiments.least_epsilon.intervals.MOST_CELLS", 5)
     laplace = replace(wish, mechanism=LaplaceUpdates(prior=CHAIN, epsilon=1.0))
-    assert finished(interval_steps(laplace, 1.0, 0.55, Reading.NOISE_AWARE, rng)) is None
+    assert finished(interval_steps(laplace, 1.0, 0.55, Reading.NOISE_AWARE, rng, releases=20)) is None

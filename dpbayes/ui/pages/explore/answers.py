@@ -78,6 +78,11 @@ def answer_kept(chosen: Chosen, readings: Readings) -> QueryAnswer | None:
     return None if kept is None else kept.answer
 
 
+def posterior_of_first(readings: Readings) -> Dirichlets | DirichletMixtures:
+    """Return the posterior of the first release that answers its questions. Errors: those of `posterior_of`."""
+    return readings.memo.once(readings.reading, posterior_of, readings.as_real.release.part(0), readings.reading)
+
+
 def _question(chosen: Chosen) -> Question:
     target, evidence = target_and_evidence(chosen)
     return target, tuple(evidence.items())

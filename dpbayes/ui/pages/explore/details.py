@@ -153,7 +153,8 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals, this probability",
         whole_percent(averages.coverage),
-        help="The share of this probability's exact posterior that lies in its private credible interval, mean over "
+        help="The share of this probability's exact posterior that lies in its private credible interval"
+        f"{', computed row by row' if readings.is_noise_aware else ''}; mean over "
         f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
     )
     if readings.is_noise_aware:

@@ -53,8 +53,8 @@ from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 EPSILONS = np.geomspace(0.01, 1000, 21)
 """Where the picture has the error."""
 
-CURVE_DRAWS, OTHER_DRAWS, RECORDS_DRAWS = 400, 500, 400
-"""Simulated releases for each point of the picture, each other mechanism, and the number of records."""
+CURVE_DRAWS, OTHER_DRAWS, RECORDS_DRAWS, INTERVAL_DRAWS = 400, 500, 400, 40
+"""Simulated releases for each point of the picture, each other mechanism, the number of records, and intervals."""
 
 AWARE_SHARE = 4
 """How many times fewer these are for a noise-aware recipient."""
@@ -247,7 +247,8 @@ def _intervals(asking: Asking, least: Running[Answered]) -> list[Running[Any]]:
     reading = asking.options.recipient if states_noise(name) else Reading.AS_REAL
 
     def start() -> Work[PlannedIntervals | None]:
-        return interval_steps(answer.wish, epsilon, _truth(asking), reading, asking.luck("intervals"))
+        rng = asking.luck("intervals")
+        return interval_steps(answer.wish, epsilon, _truth(asking), reading, rng, releases=INTERVAL_DRAWS)
 
     work = running("which_epsilon.intervals", asking.key(name, asking.options.tolerance), start)
     with sentence_instead():
