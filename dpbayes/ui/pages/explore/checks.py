@@ -16,7 +16,7 @@ from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_ep
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.releases.views.reading import QUICK_CELLS, has_joint
@@ -115,9 +115,10 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.is_long:
         progress(work, f"{done(work.share)}", key="exact.stop")
     if work.result is not None:
-        laws = {"by row, as shown above": release.noise_aware(points=readings.points)}
+        by_row = release.noise_aware(points=readings.points)
+        laws: dict[str, Dirichlets | DirichletMixtures] = {"by row, as shown above": by_row}
         if readings.is_noise_aware and has_joint(release, most=QUICK_CELLS):
-            laws["all rows together, as for questions"] = posterior_of_first(readings)
+            laws["joint, as for questions"] = posterior_of_first(readings)
         _compared(work.result, laws, cell)
     st.caption(
         f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps each. "
@@ -126,7 +127,7 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     return work.going
 
 
-def _compared(draws: ExactDraws, quick: Mapping[str, DirichletMixtures], cell: int) -> None:
+def _compared(draws: ExactDraws, quick: Mapping[str, Dirichlets | DirichletMixtures], cell: int) -> None:
     """Print mean and interval of the cell under all, and the cell whose mean by row differs most."""
     exact, by_row = draws.law, next(iter(quick.values()))
     network = by_row.network
