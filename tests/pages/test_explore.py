@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished
-from dpbayes.base.text import numeral, numeral_above, whole_percent
+from dpbayes.base.text import interval_texts, numeral, numeral_above, whole_percent
 from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
@@ -225,7 +225,7 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
         strict=True,
     ):
         assert mean == pytest.approx(law.mean[cell], abs=1e-4)
-        assert interval == "{:.4f} to {:.4f}".format(*law.interval(cells=cell))
+        assert interval == " to ".join(interval_texts(*map(float, law.interval(cells=cell)), 4))
     away = numeral(float(np.abs(draws.law.mean - release.noise_aware().mean).max()), 2)
     assert f": by {away}, which is " in everything(at)
     assert f"R-hat is at most {numeral_above(draws.rhat.max(), 4)}" in everything(at)
