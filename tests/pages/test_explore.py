@@ -2,6 +2,7 @@
 
 import math
 import re
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,13 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished
-from dpbayes.base.text import numeral, numeral_above, whole_percent
+from dpbayes.base.text import interval_texts, numeral, numeral_above, whole_percent
 from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import PRIVATE, Calibration, LaplaceUpdates, Noise
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -29,6 +31,7 @@ from dpbayes.posteriors.exact import exact_posterior
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.views.reading import answer_under, intervals_as_text, posterior_of
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.explore import averages, simulations
@@ -114,7 +117,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     """Means, losses, coverage and the sentence are of all that are read by now, and say how many these are."""
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE, source="sprinkler", records="200")
-    assert seen == [[2, 2], [3, 3]], "a step before the first picture, and one after each"
+    assert seen == [[1, 2, 2], [1, 3, 3]], "a step before the first picture, and one after each"
     assert "Stopped after 66 of 111 releases" in str(at.get("progress")[0].proto)
     assert "Averages are over 66 releases; averages of this cell are over 150." in everything(at)
     assert headline(at).endswith(f"of {numeral(first_of(at, 66).shifts.mean(), 2)}.")
@@ -216,10 +219,13 @@ def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.M
     (frame,) = (frame.value for frame in at.dataframe if "by row, as shown above" in frame.value.iloc[:, 0].tolist())
     cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
     for mean, interval, law in zip(
-        frame["mean"], frame["95% interval"], (draws.law, release.noise_aware()), strict=True
+        frame["mean"],
+        frame["95% interval"],
+        (draws.law, release.noise_aware(), release.joint_noise_aware()),
+        strict=True,
     ):
         assert mean == pytest.approx(law.mean[cell], abs=1e-4)
-        assert interval == "{:.4f} to {:.4f}".format(*law.interval(cells=cell))
+        assert interval == " to ".join(interval_texts(*map(float, law.interval(cells=cell)), 4))
     away = numeral(float(np.abs(draws.law.mean - release.noise_aware().mean).max()), 2)
     assert f": by {away}, which is " in everything(at)
     assert f"R-hat is at most {numeral_above(draws.rhat.max(), 4)}" in everything(at)
@@ -608,6 +614,65 @@ def test_an_answer_that_the_prior_decides_is_said_to_be_so() -> None:
     assert warning not in everything(open_page(PAGE, target="dysp"))
     for seat in Seat:
         assert warning in everything(open_page(PAGE, target="dysp", epsilon="0.1", seat=seat.value))
+
+
+@pytest.mark.parametrize(
+    ("reading", "name"),
+    [(Reading.NOISE_AWARE, "joint noise-aware posterior"), (Reading.AS_REAL, "naive posterior")],
+)
+def test_the_answer_has_the_intervals_of_the_posterior_that_is_named(reading: Reading, name: str) -> None:
+    query = {"target": "dysp", "evidence": "smoke~yes", "seat": "recipient"}
+    at = open_page(PAGE, **query, **{"release.reading": reading.value})
+    assert any(caption.startswith(f"From the {name}.") for caption in captions(at))
+    release = study(settings_of(at)).release.part(0)
+    law = posterior_of(release, reading)
+    answer = answer_under(law, release.outcome.prior, "dysp", {"smoke": "yes"}, 0.95)
+    frame = next(f.value for f in at.dataframe if "private" in f.value.columns)
+    np.testing.assert_allclose(frame["private"], answer.mean, rtol=1e-3)
+    assert list(frame["its 95% interval"]) == intervals_as_text(answer)
+    assert list(frame["prior’s interval"]) == intervals_as_text(answer.prior)
+    assert f"(your question) at {numeral(float(answer.mean[0]), 2)}." in headline(at), "the same answer"
+
+
+def test_a_larger_network_is_answered_row_by_row_first_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The joint posterior is computed beside the sessions: this page goes on, and so does another one."""
+    may_end = threading.Event()
+
+    def waiting(release: Release[ReleasedPosterior], reading: Reading) -> Any:
+        assert release.posterior.network.cell_count <= 7 or may_end.wait(300)
+        return posterior_of(release, reading)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
+        patch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+        patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
+        patch.setattr("dpbayes.ui.pages.explore.answers.QUICK_CELLS", 7)
+        patch.setattr("dpbayes.ui.pages.explore.answers.posterior_of", waiting)
+        at = open_page(PAGE, source="sprinkler", seat="recipient")
+        follows = "From the row-wise noise-aware posterior; the joint one is being computed …"
+        put_until(at, lambda: any(follows in caption for caption in captions(at)))
+        frame = next(f.value for f in at.dataframe if "private" in f.value.columns)
+        release = study(settings_of(at)).release.part(0)
+        target = at.selectbox(key="choice.target").value
+        row = release.noise_aware(points=AVERAGED_POINTS).query(target, interval=0.95)
+        assert list(frame["its 95% interval"]) == intervals_as_text(row)
+        two = code_of(Graph(("a", "b"), (("a", "b"),), {}, dict.fromkeys("ab", ("no", "yes"))))
+        other = open_page(PAGE, source=two, cpts="random", seat="recipient")
+        assert any("From the joint noise-aware posterior." in caption for caption in captions(other))
+        may_end.set()
+        put_until(at, lambda: any("From the joint noise-aware posterior." in caption for caption in captions(at)))
+        joint = release.joint_noise_aware().query(target, interval=0.95)
+        frame = next(f.value for f in at.dataframe if "private" in f.value.columns)
+        assert list(frame["its 95% interval"]) == intervals_as_text(joint) != intervals_as_text(row)
+
+
+def put_until(at: AppTest, is_so: Callable[[], bool]) -> None:
+    """Run the page again, as it does by itself, until something is shown."""
+    for _ in range(500):
+        if is_so():
+            return
+        fine(at.run())
+    raise AssertionError(captions(at))
 
 
 def test_evidence_that_cannot_happen_is_answered() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.text import numeral
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.least_epsilon.answers import NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.search import _blocks, _Trials
@@ -41,6 +42,7 @@ SENTENCE = re.compile(r"ε = ([\d.]+) keeps the error of P\((.+)\) within ([\d.]
 def fast_mechanisms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are drawn one after the other, and are of the core's tests."""
     monkeypatch.setattr(page, "others", lambda chosen: ["WeightedFourier"])
+    monkeypatch.setattr(page, "INTERVAL_DRAWS", 4)
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +86,21 @@ def test_what_is_planned_and_how_sure_the_answer_is_is_said(at: AppTest) -> None
     assert "1,000 records sampled from the network’s published probabilities. Your records are not used" in shown
     assert "1,000 simulated releases of Laplace, read by a noise-aware recipient." in shown
     assert "(95% interval: " in shown
+
+
+def test_the_intervals_that_recipients_get_are_those_of_planned_releases(at: AppTest) -> None:
+    (work,) = at.session_state["which_epsilon.intervals.running"].values()
+    planned = work.so_far
+    assert planned.epsilon == said(at)
+    assert len(planned.widths) == 40
+    width, contained = numeral(float(np.median(planned.widths)), 2), int(planned.contained.sum())
+    assert (
+        f"At ε = {numeral(said(at))}, 95% intervals of the joint noise-aware posterior have a median width of {width}. "
+        f"In {contained} of 40 simulated releases, they contain the planned probability."
+    ) in everything(at)
+    assert contained >= 32
+    # The error is within 0.05 in 95% of releases, so that intervals are somewhat wider than 0.1.
+    assert 0.08 < np.median(planned.widths) < 0.3
 
 
 def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None:

@@ -1,4 +1,4 @@
-"""All commands of real releases: `python -m dpbayes release | learn | adaptive | ledger | verify | view | count`.
+"""Commands of real releases: `python -m dpbayes release | learn | adaptive | ledger | verify | view | query | count`.
 
 Each has `--help`.
 """
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dpbayes.base.command import Command, run_command
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import adaptive, add_adaptive, add_learn, add_release, learn, release
+from dpbayes.releases.commands.query import add_query, print_answer
 from dpbayes.releases.commands.tables import add_count, count_table
 from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
 
@@ -20,6 +21,7 @@ COMMANDS = {
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records, samples, a report or a script from a release", add_view, make_view),
+    "query": Command("print the answer of a release to a question, with intervals", add_query, print_answer),
     "count": Command("count a connected table exactly, for the curator only", add_count, count_table),
 }
 

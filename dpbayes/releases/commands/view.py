@@ -41,14 +41,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="sample the records from one posterior sample, not from the posterior mean",
     )
-    parser.add_argument(
-        "--as-real",
-        dest="reading",
-        action="store_const",
-        const=Reading.AS_REAL,
-        default=Reading.NOISE_AWARE,
-        help="compute the naive posterior, as in the paper, instead of the noise-aware posterior",
-    )
+    add_as_real(parser)
     parser.add_argument(
         "--suspicion",
         default=str(SUSPICION),
@@ -57,19 +50,24 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
 
 
+def add_as_real(parser: argparse.ArgumentParser) -> None:
+    """Add the word that asks for the naive posterior."""
+    parser.add_argument(
+        "--as-real",
+        dest="reading",
+        action="store_const",
+        const=Reading.AS_REAL,
+        default=Reading.NOISE_AWARE,
+        help="compute the naive posterior, as in the paper, instead of the noise-aware posterior",
+    )
+
+
 def make_view(args: argparse.Namespace) -> int:
     """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file])
-    data = args.file.read_bytes()
-    if is_structure(data):
-        raise InputError(
-            f"{brief(args.file.name)} is a learnt graph and has no counts. Make a release with this graph first."
-        )
-    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
-    if failure is not None:
-        raise InputError(f"The release does not verify: {failure}")
+    data = verified(args.file)
     if is_adaptive(data):
         return _make_adaptive_view(read_adaptive(data).release, args)
     document = read_document(data)
@@ -78,6 +76,19 @@ def make_view(args: argparse.Namespace) -> int:
         print(remark, file=sys.stderr)
     print(f"Written to {args.out}")
     return HOLDS
+
+
+def verified(file: Path) -> bytes:
+    """Return the content of a release file that verifies. Errors: InputError, OSError."""
+    data = file.read_bytes()
+    if is_structure(data):
+        raise InputError(
+            f"{brief(file.name)} is a learnt graph and has no counts. Make a release with this graph first."
+        )
+    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
+    if failure is not None:
+        raise InputError(f"The release does not verify: {failure}")
+    return data
 
 
 def _make_adaptive_view(release: AdaptiveRelease, args: argparse.Namespace) -> int:

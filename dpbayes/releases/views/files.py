@@ -16,11 +16,17 @@ from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.views.reading import posterior_of, probabilities_and_warning, reading_of, roughness_of
+from dpbayes.releases.views.reading import (
+    has_joint,
+    posterior_of,
+    probabilities_and_warning,
+    reading_of,
+    roughness_of,
+)
 from dpbayes.sources.bif import KEYWORDS, write_bif
 
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read
@@ -142,17 +148,27 @@ def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np
 # A script of a few lines that checks a release and asks it one question
 
 
+_JOINT = "posterior = release.joint_noise_aware()  # noise_aware() treats rows separately; release.posterior is naive"
+
 _POSTERIORS = {
     Reading.NOISE_AWARE: "posterior = release.noise_aware()  # release.posterior is naive",
     Reading.AS_REAL: "posterior = release.posterior  # naive; release.noise_aware() includes the noise",
 }
 
 
+_INTERVAL = f"{LEVEL:.0%} interval:"
+
+
 def python_script(document: ReleaseDocument, file: str = "release.json", reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the script; it reads `file`. Errors: those of `release_of`."""
     network, release = document.request.network, release_of(document)
     is_posterior = isinstance(release.outcome, ReleasedPosterior)
-    query = [_POSTERIORS[reading_of(release, reading)], f"print(posterior.query({network.names[-1]!r}))"]
+    used = reading_of(release, reading)
+    query = [
+        _JOINT if used is Reading.NOISE_AWARE and has_joint(release) else _POSTERIORS[used],
+        f"answer = posterior.query({network.names[-1]!r}, interval={LEVEL})",
+        f"print(answer.mean, {_INTERVAL!r}, answer.low, answer.high)",
+    ]
     return "\n".join(
         [
             '"""Verify a release and query it. Needs: pip install dpbayes."""',

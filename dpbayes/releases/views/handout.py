@@ -19,7 +19,8 @@ class Handout:
     """A question about a network, and what one simulated release of `n` records of `table` answers.
 
     `answer` gives the probability of each state, by its name, and `intervals` the 95% credible intervals, where the
-    release has a posterior. `published` has the published names of what the question calls otherwise.
+    release has a posterior. `warning` is about an answer that the prior decides. `published` has the published names of
+    what the question calls otherwise.
     """
 
     question: str
@@ -29,6 +30,7 @@ class Handout:
     guarantee: Guarantee
     answer: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    warning: str = ""
     published: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -72,6 +74,7 @@ def _sentences(handout: Handout) -> list[str]:
         f"The table is {handout.table} with {handout.n:,} records.",
         f"The mechanism is {handout.mechanism} with {handout.guarantee}.",
         f"This simulated release estimates the probability of “{likely}” at {_estimate(handout, likely)}.",
+        *([handout.warning] if handout.warning else []),
         "Another release of the same table would have different noise and a different estimate.",
     ]
 

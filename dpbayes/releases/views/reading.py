@@ -1,7 +1,13 @@
 """How a view reads a release: with its noise in mind, or taking noisy counts as real. Neither costs privacy."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+
+from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import roughness
@@ -13,19 +19,73 @@ INTERVALS = {
 }
 """What intervals are worth, by how the release was read."""
 
+MOST_JOINT = 1_500
+"""Cells of a network up to which a view uses the joint posterior: larger networks take too long."""
+
+QUICK_CELLS = 150
+"""Cells of a network up to which the joint posterior answers a question within a tenth of a second."""
+
+NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "joint noise-aware posterior"
+"""The names of the posteriors that answer questions."""
+
 
 def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
     """Return how a release can be read: with its noise in mind only where the noise is told."""
     return reading if release.tells_noise else Reading.AS_REAL
 
 
-def posterior_of(release: Release[Outcome], reading: Reading) -> Dirichlets | DirichletMixtures:
-    """Return the posterior that the recipient forms from one release.
+def has_joint(release: Release[Outcome], *, most: int = MOST_JOINT) -> bool:
+    """Return whether a release of at most so many cells has a joint posterior."""
+    if not release.tells_noise:
+        return False
+    network = release.posterior.network
+    return network.cell_count <= most and int(network.cards.min()) > 1 and int(release.public["n"]) > 0
+
+
+def posterior_of(
+    release: Release[Outcome], reading: Reading, *, most: int = MOST_JOINT
+) -> Dirichlets | DirichletMixtures:
+    """Return the posterior that the recipient forms: the joint noise-aware one for networks of at most so many cells.
 
     Errors: InputError for a release that holds an estimate, and no posterior, and for too large a network.
     """
-    is_aware = reading_of(release, reading) is Reading.NOISE_AWARE
-    return release.noise_aware() if is_aware else release.posterior
+    if reading_of(release, reading) is Reading.AS_REAL:
+        return release.posterior
+    if has_joint(release, most=most):
+        with suppress(InputError):
+            return release.joint_noise_aware()
+    return release.noise_aware()
+
+
+def answer_under(
+    law: Dirichlets | DirichletMixtures, prior: Dirichlets, target: str, evidence: Mapping[str, str], level: float
+) -> QueryAnswer:
+    """Return the answer of a posterior to a question, with intervals of this level. Errors: those of `query`."""
+    if isinstance(law, Dirichlets):
+        return law.query(target, evidence, interval=level, prior=prior)
+    return law.query(target, evidence, interval=level)
+
+
+def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
+    """Return which posterior this is; a joint one that has not settled is the row-wise one."""
+    if isinstance(law, Dirichlets):
+        return NAIVE
+    from dpbayes.posteriors.joint import JointPosterior  # late: its import takes 60 ms
+
+    return JOINT if isinstance(law, JointPosterior) and bool(law.is_settled.all()) else ROW_WISE
+
+
+def intervals_as_text(answer: QueryAnswer) -> list[str]:
+    """Return the interval of every state as text."""
+    return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
+
+
+def prior_warning(answer: QueryAnswer) -> str:
+    """Return the sentence about an answer that the prior decides, and not the release; "" for others."""
+    if not answer.is_prior_decisive:
+        return ""
+    left = whole_percent(min(float(answer.spread_ratio.max()), 1.0))
+    return f"This answer depends mainly on the prior: its posterior standard deviation is still {left} of the prior's."
 
 
 def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:
@@ -35,8 +95,8 @@ def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tu
     """
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.outcome.probabilities, ""
-    law = release.noise_aware()
-    return law.mean, roughness(law)
+    law = posterior_of(release, reading)
+    return law.mean, roughness_of(law)
 
 
 def roughness_of(law: Dirichlets | DirichletMixtures) -> str:

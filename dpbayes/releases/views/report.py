@@ -1,7 +1,6 @@
 """A release as one HTML file for a board, a class or an archive: it asks nothing of anybody and prints to one page."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import islice
 
@@ -17,15 +16,27 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.answers import QueryAnswer, answer_of
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.document.certificate import likely_loss
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
-from dpbayes.releases.views.reading import INTERVALS, posterior_of, probabilities_and_warning, reading_of, roughness_of
+from dpbayes.releases.views.reading import (
+    INTERVALS,
+    posterior_name,
+    posterior_of,
+    probabilities_and_warning,
+    reading_of,
+    roughness_of,
+)
 
 MOST_BARS = 24
 """Nodes whose probabilities have room on the page."""
+
+MOST_NAMED = 2
+"""Answers that depend on the prior and are named; of more, their number is given."""
 
 DRAWS, MOST_DRAWN = 400, 1 << 22
 """Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
@@ -128,65 +139,79 @@ def _raised(total: Amount, suspicion: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _ReleasedNetwork:
-    """The CPTs that stand for a release (K,), and draws of them (draws, K), none where there is no law around them.
+    """The CPTs that stand for a release (K,), and the posterior that answers questions with draws of it (draws, K).
 
-    `remark` is about rows that rest on few points.
+    A release of an estimate and a very large network have no posterior here. `prior` has draws of the prior (draws, K),
+    and `remark` is about rows that rest on few points.
     """
 
     network: Network
     mean: FloatArray
-    draws: FloatArray | None
     remark: str
+    law: Dirichlets | DirichletMixtures | None = None
+    draws: FloatArray | None = None
+    prior: FloatArray | None = None
 
     @classmethod
     def of(cls, document: ReleaseDocument, reading: Reading) -> "_ReleasedNetwork":
         network, release = document.request.network, release_of(document)
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
-            mean, remark = probabilities_and_warning(release, reading)
-            return cls(network, mean, None, remark)
+            return cls(network, *probabilities_and_warning(release, reading))
         law = posterior_of(release, reading)
         rng = np.random.default_rng(int(document.content["hashes"]["integers"], 16))
-        return cls(network, law.mean, law.sample(rng, (DRAWS,)), roughness_of(law))
+        draws, prior = law.sample(rng, DRAWS), release.outcome.prior.sample(rng, DRAWS)
+        return cls(network, law.mean, roughness_of(law), law, draws, prior)
 
-    def share(self, node: int) -> float | None:
-        """Return how likely a node's telling state is; None where the network is too dense to tell."""
-        return None if (shares := self._shares(node, self.mean)) is None else float(shares)
-
-    def interval(self, node: int) -> FloatArray | None:
-        """Return the ends (2,) of its credible interval; None where there is none."""
-        shares = None if self.draws is None else self._shares(node, self.draws)
-        return None if shares is None else np.quantile(shares, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-
-    def _shares(self, node: int, cpts: FloatArray) -> FloatArray | None:
+    def answer(self, node: int) -> QueryAnswer | None:
+        """Return how likely a node's states are, with intervals; None where the network is too dense to tell."""
+        name = self.network.names[node]
         try:
-            law = query(self.network, cpts, self.network.names[node], {})
+            if self.law is None or self.draws is None or self.prior is None:
+                mean = query(self.network, self.mean, name, {})
+                return QueryAnswer(mean, mean, mean, np.zeros_like(mean), LEVEL)
+            before = answer_of(self.network, self.prior, name, {}, LEVEL)
+            answer = answer_of(self.network, self.draws, name, {}, LEVEL, before)
+            return replace(answer, mean=self.law.query(name))
         except InputError:
             return None
-        return np.clip(law[..., self.network.telling_state(node)], 0.0, 1.0)
 
 
 def _bars(document: ReleaseDocument, reading: Reading) -> str:
     """One bar for each node: how likely its telling state is in the released network, and its interval."""
     estimate = _ReleasedNetwork.of(document, reading)
-    bars = "".join(islice(_bars_of(estimate), MOST_BARS))
-    more = len(estimate.network.names) - MOST_BARS
+    network = estimate.network
+    every = ((node, estimate.answer(node)) for node in range(len(network.names)))
+    answers = list(islice(((node, answer) for node, answer in every if answer is not None), MOST_BARS))
+    bars = "".join(_bar(estimate, node, answer) for node, answer in answers)
+    more = len(network.names) - MOST_BARS
     rest = f"<p>The file has {more:,} more nodes.</p>" if more > 0 else ""
-    worth = INTERVALS[reading_of(release_of(document), reading)]
-    said = (
-        f"<p>Marks and small numbers show {LEVEL:.0%} intervals. {escape(worth)}</p>"
-        if estimate.draws is not None
-        else ""
-    )
+    said = ""
+    if estimate.law is not None:
+        worth = INTERVALS[reading_of(release_of(document), reading)]
+        said = (
+            f"<p>Marks and small numbers show {LEVEL:.0%} intervals of the {posterior_name(estimate.law)}. "
+            f"{escape(worth)}{escape(_decided(network, answers))}</p>"
+        )
     remark = f"<p>{escape(estimate.remark)}</p>" if estimate.remark else ""
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 
 
-def _bars_of(estimate: _ReleasedNetwork) -> Iterator[str]:
+def _bar(estimate: _ReleasedNetwork, node: int, answer: QueryAnswer) -> str:
     network = estimate.network
-    for node, name in enumerate(network.names):
-        share = estimate.share(node)
-        if share is None:
-            continue
-        ends = estimate.interval(node)
-        label = f"P({assignment(name, network.states[node][network.telling_state(node)])})"
-        yield probability_bar(label, share, None if ends is None else (float(ends[0]), float(ends[1])))
+    state = network.telling_state(node)
+    share, low, high = (float(np.clip(ends[state], 0.0, 1.0)) for ends in (answer.mean, answer.low, answer.high))
+    return probability_bar(_label(network, node), share, None if estimate.law is None else (low, high))
+
+
+def _label(network: Network, node: int) -> str:
+    return f"P({assignment(network.names[node], network.states[node][network.telling_state(node)])})"
+
+
+def _decided(network: Network, answers: list[tuple[int, QueryAnswer]]) -> str:
+    """Name the answers that the prior decides, and not the release."""
+    names = [_label(network, node) for node, answer in answers if answer.is_prior_decisive]
+    if not names:
+        return ""
+    if len(names) > MOST_NAMED:
+        return f" {len(names)} of these answers depend mainly on the prior."
+    return f" {' and '.join(names)} {'depends' if len(names) == 1 else 'depend'} mainly on the prior."

@@ -31,7 +31,7 @@ from dpbayes.releases.views.files import (
     released_bif,
     unread_elsewhere,
 )
-from dpbayes.releases.views.reading import INTERVALS, posterior_of
+from dpbayes.releases.views.reading import INTERVALS, has_joint, posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
@@ -46,6 +46,8 @@ MOST_COLUMNS = 10_000
 """Cells of a network whose draws are offered as a file: each is a column, and 131,000 of them took half a minute."""
 
 MOST_RECORDS = 1_000_000
+
+BY_ROW = "The chart is of the row-wise posterior, and the files are of the joint posterior."
 
 
 def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> None:
@@ -155,7 +157,7 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
         private, as_real = (aware.mean, *aware.interval(LEVEL)), private
-        said += filter(None, [roughness(aware)])
+        said += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
     labels = [network.cell_label(int(cell)) for cell in cells]
     chart(
         rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),

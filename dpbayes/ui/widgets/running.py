@@ -10,8 +10,9 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -20,8 +21,10 @@ from dpbayes.base.steps import Partial, Work
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.presence import end_when_gone
 from dpbayes.ui.widgets.frames import is_recording
+from dpbayes.ui.widgets.turns import TURNS
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 FIRST, MOMENT = 0.05, 0.5
 """Seconds of work before the first picture, and in each later run."""
@@ -32,6 +35,13 @@ hold what they work on."""
 
 NOTICED = 0.5
 """Seconds still to go from which on there is a progress bar and a button to stop."""
+
+
+BESIDE = ThreadPoolExecutor(1, thread_name_prefix="beside")
+"""The thread of computations that are beside the sessions."""
+
+LOOKED = 0.02
+"""Seconds after which a session looks whether such a computation is done."""
 
 
 @dataclass
@@ -126,6 +136,24 @@ class Running(Generic[Result]):
             else:
                 self.share = step
         self.taken += 1
+
+
+def in_background(
+    function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
+) -> Work[Result]:
+    """Compute in a thread beside the sessions, one such computation at a time, and return what it returns.
+
+    The session goes on meanwhile. Work that is given up before its computation began is not computed.
+    """
+    future = BESIDE.submit(function, *arguments, **named)
+    try:
+        while not future.done():
+            with TURNS.others_turn():
+                wait([future], LOOKED)
+            yield 0.0
+        return future.result()
+    finally:
+        future.cancel()
 
 
 def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:

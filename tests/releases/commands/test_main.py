@@ -17,21 +17,26 @@ import pytest
 
 from dpbayes import __main__
 from dpbayes.base.command import FAILS, HOLDS, REFUSED
+from dpbayes.base.text import numeral
 from dpbayes.mechanisms.noise import exact
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.query import query
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import charged, tables
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.publishing import publish
+from dpbayes.releases.views.reading import intervals_as_text
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, request_with, written
+from tests.releases.made_adaptive import drawn_with_a_generator
 
 ROOT = Path(__file__).parents[3]
 
@@ -243,7 +248,7 @@ def test_the_report_states_the_given_suspicion(file, tmp_path, capsys):
 
 def test_noisy_counts_are_taken_as_real_with_that_option(file, tmp_path):
     release = release_of(read_document(file.read_bytes()))
-    for words, law in (([], release.noise_aware()), (["--as-real"], release.posterior)):
+    for words, law in (([], release.joint_noise_aware()), (["--as-real"], release.posterior)):
         for ending in (".bif", ".html", ".py"):
             assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *words]) == HOLDS
         assert read_bif((tmp_path / "view.bif").read_text())[1] == pytest.approx(law.mean)
@@ -277,8 +282,93 @@ def test_the_script_runs_where_the_file_lies(file, tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "FAILS" not in ran.stdout
     assert "ε = 0.5" in ran.stdout
-    answer = release_of(read_document(file.read_bytes())).noise_aware().query(NETWORK.names[-1])
-    assert str(answer) in ran.stdout
+    answer = release_of(read_document(file.read_bytes())).joint_noise_aware().query(NETWORK.names[-1], interval=0.95)
+    assert f"{answer.mean} 95% interval: {answer.low} {answer.high}" in ran.stdout
+
+
+# query
+
+
+def answered(said: str) -> tuple[str, dict[str, list[str]], list[str]]:
+    """Return the first line of a printed answer, its lines by state, and the sentences below."""
+    first, _, *lines = said.splitlines()
+    states = [line for line in lines if not line.endswith(".")]
+    return first, {line.split()[0]: line.split()[1:] for line in states}, [line for line in lines if line.endswith(".")]
+
+
+@pytest.mark.parametrize(("more", "name"), [([], "joint noise-aware posterior"), (["--as-real"], "naive posterior")])
+def test_a_question_is_answered_with_intervals_of_a_level(file, capsys, more, name):
+    release = release_of(read_document(file.read_bytes()))
+    law = release.posterior if more else release.joint_noise_aware()
+    capsys.readouterr()
+    words = ["query", str(file), "--target", "grass", "--given", "rain=yes", "--interval", "0.8", *more]
+    assert main(words) == HOLDS
+    first, states, _ = answered(capsys.readouterr().out)
+    assert first == f"P(grass | rain=yes): {name}"
+    named = {"prior": release.outcome.prior} if more else {}
+    answer = law.query("grass", {"rain": "yes"}, interval=0.8, **named)
+    assert answer.prior is not None
+    columns = map(numeral, answer.mean), intervals_as_text(answer), intervals_as_text(answer.prior)
+    for state, *cells in zip(NETWORK.states[1], *columns, strict=True):
+        assert " ".join(states[state]) == " ".join(cells)
+
+
+@pytest.mark.parametrize("most", [0.0, 10.0])
+def test_an_answer_that_the_prior_decides_is_reported(file, most, capsys, monkeypatch):
+    monkeypatch.setattr("dpbayes.posteriors.answers.MOST_OF_PRIOR", most)
+    capsys.readouterr()
+    assert main(["query", str(file), "--target", "grass"]) == HOLDS
+    said = any("depends mainly on the prior" in line for line in answered(capsys.readouterr().out)[2])
+    assert said is (most == 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--target", "snow"], "snow"),
+        (["--target", "grass", "--given", "rain"], "--given takes a node and its state"),
+        (["--target", "grass", "--given", "snow=yes"], '"snow=yes" names no node'),
+        (["--target", "grass", "--given", "rain=maybe"], "maybe"),
+        (["--target", "grass", "--interval", "2"], "--interval"),
+    ],
+)
+def test_a_question_without_an_answer_is_one_sentence(file, capsys, more, why):
+    capsys.readouterr()
+    assert main(["query", str(file), *more]) == REFUSED
+    said = capsys.readouterr()
+    assert why in said.err
+    assert len(said.err.strip().splitlines()) == 1
+    assert not said.out
+
+
+def test_a_released_estimate_has_no_interval(words, tmp_path, capsys):
+    estimate = ["map" if word == "laplace" else word for word in words]
+    assert main([*estimate, "--graph-unseen"]) == HOLDS
+    capsys.readouterr()
+    assert main(["query", str(tmp_path / "release.json"), "--target", "grass"]) == HOLDS
+    first, states, _ = answered(capsys.readouterr().out)
+    assert first == "P(grass): the released estimate, which has no interval"
+    estimate = release_of(read_document((tmp_path / "release.json").read_bytes())).outcome.probabilities
+    expected = query(NETWORK, estimate, "grass", {})
+    assert {state: " ".join(line) for state, line in states.items()} == dict(
+        zip(NETWORK.states[1], map(numeral, expected), strict=True)
+    )
+
+
+def test_an_adaptive_release_is_asked_alike(tmp_path, capsys):
+    file = tmp_path / "adaptive.json"
+    file.write_bytes(drawn_with_a_generator())
+    assert main(["query", str(file), "--target", "c"]) == HOLDS
+    first, states, _ = answered(capsys.readouterr().out)
+    assert first == "P(c): joint noise-aware posterior"
+    answer = read_adaptive(file.read_bytes()).release.tables.joint_noise_aware().query("c", interval=0.95)
+    assert [line[0] for line in states.values()] == [numeral(share) for share in answer.mean]
+
+
+def test_nothing_is_answered_by_what_does_not_verify(file, capsys):
+    file.write_bytes(file.read_bytes().replace(b'"n":60', b'"n":61'))
+    assert main(["query", str(file), "--target", "grass"]) == REFUSED
+    assert "does not verify" in capsys.readouterr().err
 
 
 def test_help_is_given_for_every_command(capsys):

@@ -93,7 +93,7 @@ def document_of(network: Network) -> ReleaseDocument:
 @pytest.mark.parametrize("name", PLAIN)
 def test_another_program_reads_every_released_probability(name, read: Reading):
     network, document = PLAIN[name], document_of(PLAIN[name])
-    probabilities, rows = release_of(document).noise_aware().mean, read(document)
+    probabilities, rows = release_of(document).joint_noise_aware().mean, read(document)
     assert len(rows) == network.row_count
     for node, given, law in rows:
         i = network.position[node]

@@ -29,6 +29,10 @@ def test_a_sheet_says_that_it_is_of_a_simulation_before_anything_else() -> None:
     sheet = html_handout(handout(intervals={"yes": (0.551, 0.689), "no": (0.311, 0.449)}))
     assert "estimates the probability of “yes” at 0.62, with a 95% interval from 0.551 to 0.689." in sheet
     assert "<small>0.55–0.69</small>" in sheet
+    assert "mainly on the prior" not in sheet
+    assert "<li>This answer depends mainly on the prior.</li>" in html_handout(
+        handout(warning="This answer depends mainly on the prior.")
+    )
     assert "Not protected" in sheet
     assert "default-src 'none'" in sheet
     assert "http" not in sheet.replace("http-equiv", "")

@@ -16,6 +16,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views import files
 from dpbayes.releases.views.files import (
@@ -27,7 +28,7 @@ from dpbayes.releases.views.files import (
     records_frame,
     records_parquet,
 )
-from dpbayes.releases.views.reading import posterior_of
+from dpbayes.releases.views.reading import JOINT, NAIVE, ROW_WISE, posterior_name, posterior_of
 from dpbayes.sources.synthetic import sample_dataset
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
@@ -120,7 +121,7 @@ LINE = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
 
 def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken_as_real() -> None:
     aware, real = cpts_for(LINE, DrawnFrom.MEAN, stream(1)), cpts_for(LINE, DrawnFrom.MEAN, stream(1), Reading.AS_REAL)
-    np.testing.assert_array_equal(aware, LINE.noise_aware().mean)
+    np.testing.assert_array_equal(aware, LINE.joint_noise_aware().mean)
     np.testing.assert_array_equal(real, LINE.posterior.mean)
     assert np.abs(aware - real).max() > 0.02
 
@@ -139,3 +140,16 @@ def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: py
     assert fits == {other: other is reading for other in Reading}
     one = cpts_for(LINE, DrawnFrom.ONE_DRAW, stream(6), reading)
     np.testing.assert_allclose(NETWORK.row_sums(one), 1)
+
+
+def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == JOINT
+    assert posterior_name(posterior_of(LINE, Reading.AS_REAL)) == NAIVE
+    empty = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
+        Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=int), 0), stream(1)
+    )
+    assert posterior_name(posterior_of(empty, Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"
+    monkeypatch.setattr("dpbayes.posteriors.joint._SETTLED", 0.0)
+    assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == ROW_WISE, "it has not settled"
+    monkeypatch.setattr("dpbayes.releases.views.reading.MOST_JOINT", 7)
+    assert type(posterior_of(LINE, Reading.NOISE_AWARE)) is DirichletMixtures, "the network is too large"

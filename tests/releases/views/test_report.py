@@ -17,6 +17,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document, release_of
@@ -70,7 +71,7 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
 def test_its_bars_are_the_released_network(tmp_path):
     document = read_document(released(tmp_path).document)
     release = release_of(document)
-    aware, real = release.noise_aware(), release.posterior
+    aware, real = release.joint_noise_aware(), release.posterior
     for page, posterior in (
         (seen(html_report(document)), aware),
         (seen(html_report(document, Reading.AS_REAL)), real),
@@ -94,13 +95,27 @@ def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_
     assert report == html_report(document), "the same release gives the same report"
     aware, real = seen(report), seen(html_report(document, Reading.AS_REAL))
     cell = 1  # P(rain=yes), of a root: its query is the cell itself
-    for page, law in ((aware, release.noise_aware()), (real, release.posterior)):
+    for page, law in ((aware, release.joint_noise_aware()), (real, release.posterior)):
         (start, width), *_ = marks(page)
         low, high = law.interval(cells=cell)
         # Quantiles of 400 draws: an end is off by some 0.07 of the width.
         np.testing.assert_allclose((start, start + width), (low, high), atol=0.3 * (high - low))
     assert INTERVALS[Reading.NOISE_AWARE] in aware.text
     assert INTERVALS[Reading.AS_REAL] in real.text
+    assert "show 95% intervals of the joint noise-aware posterior." in aware.text
+    assert "show 95% intervals of the naive posterior." in real.text
+
+
+def test_answers_that_the_prior_decides_are_named_or_counted(tmp_path):
+    names = [f"v{k}" for k in range(4)]
+    states = dict.fromkeys(names, ("no", "yes"))
+    for nodes, said in ((1, "P(v0=yes) depends mainly on the prior."), (4, "4 of these answers depend mainly on")):
+        network = Network.from_edges(names[:nodes], [], {name: states[name] for name in names[:nodes]})
+        request = request_with(network=network, n=2, epsilon=Fraction(1, 10))
+        (tmp_path / str(nodes)).mkdir()
+        published = publish(opened(tmp_path / str(nodes)), request, Counts(network, np.array([1, 1] * nodes), 2))
+        assert said in seen(html_report(read_document(published.document))).text
+    assert "mainly on the prior" not in html_report(read_document(released(tmp_path, epsilon=Fraction(2)).document))
 
 
 def test_it_says_what_the_drawn_noise_means_for_one_person(tmp_path):
@@ -226,7 +241,7 @@ def test_the_bif_holds_the_released_tables(tmp_path):
     document = read_document(released(tmp_path).document)
     network, cpts = read_bif(released_bif(document))
     assert network == NETWORK
-    np.testing.assert_array_equal(cpts, release_of(document).noise_aware().mean)
+    np.testing.assert_array_equal(cpts, release_of(document).joint_noise_aware().mean)
     _, as_real = read_bif(released_bif(document, Reading.AS_REAL))
     np.testing.assert_array_equal(as_real, release_of(document).outcome.probabilities)
 
@@ -243,8 +258,8 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
 
     for reading in Reading:
         assert not [file for file in files(reading) if "possible counts have weight" in file]
-    monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 1000)
-    worst = numeral(float(release.noise_aware().effective.min()), 2)
+    monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 10_000)
+    worst = numeral(float(release.joint_noise_aware().effective.min()), 2)
     remark = f"have weight ({worst} in the worst row). The probabilities and intervals of these rows are rough."
     assert all(remark in file for file in files(Reading.NOISE_AWARE))
     assert read_bif(released_bif(document))[0] == NETWORK

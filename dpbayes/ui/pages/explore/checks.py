@@ -1,5 +1,6 @@
 """Checks of the noise-aware posterior: how often its intervals contain the truth, and whole tables beside it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,11 @@ from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_ep
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.exact import CHAINS, SWEEPS, ExactDraws, exact_posterior, refuse_large
 from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.releases.views.reading import QUICK_CELLS, has_joint
+from dpbayes.ui.pages.explore.answers import posterior_of_first
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import chart
@@ -76,7 +79,8 @@ def _measured(chosen: Chosen) -> bool:
         )
     st.caption(
         f"{releases} networks sampled from the prior at every ε, each with a table of {many(n, 'record')} and one "
-        "release. The records are not used. Coverage is an average over the prior. At a small ε, coverage is lower "
+        "release. The records are not used. The intervals are of single probabilities, computed row by row. Coverage "
+        "is an average over the prior. At a small ε, it is lower "
         "for networks that are unlikely under the prior, such as those with probabilities near 0 or 1."
     )
     return work.going
@@ -111,19 +115,23 @@ def _beside_chains(chosen: Chosen, readings: Readings, cell: int) -> bool:
     if work.is_long:
         progress(work, f"{done(work.share)}", key="exact.stop")
     if work.result is not None:
-        _compared(work.result, release.noise_aware(points=readings.points), cell)
+        by_row = release.noise_aware(points=readings.points)
+        laws: dict[str, Dirichlets | DirichletMixtures] = {"by row, as shown above": by_row}
+        if readings.is_noise_aware and has_joint(release, most=QUICK_CELLS):
+            laws["joint, as for questions"] = posterior_of_first(readings)
+        _compared(work.result, laws, cell)
     st.caption(
         f"{CHAINS} Markov chains sample from the noise-aware posterior of whole tables, with {SWEEPS:,} sweeps each. "
-        "The posterior above is an approximation that treats every row separately. Both computations use the released "
-        "numbers only."
+        "The other posteriors are approximations. All computations use the released numbers only."
     )
     return work.going
 
 
-def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
-    """Print mean and interval of the cell under both, and the cell of all rows whose mean differs most."""
-    network, exact = quick.network, draws.law
-    laws = {"Markov chains": exact, "by row, as shown above": quick}
+def _compared(draws: ExactDraws, quick: Mapping[str, Dirichlets | DirichletMixtures], cell: int) -> None:
+    """Print mean and interval of the cell under all, and the cell whose mean by row differs most."""
+    exact, by_row = draws.law, next(iter(quick.values()))
+    network = by_row.network
+    laws = {"Markov chains": exact, **quick}
     limits = {name: law.interval(LEVEL, cells=cell) for name, law in laws.items()}
     frame = pd.DataFrame(
         {
@@ -135,11 +143,11 @@ def _compared(draws: ExactDraws, quick: DirichletMixtures, cell: int) -> None:
         }
     )
     numbers(frame)
-    away = np.abs(exact.mean - quick.mean)
+    away = np.abs(exact.mean - by_row.mean)
     worst = int(away.argmax())
     widths = numeral(float(away[worst] / exact.sd[worst]), 2) if exact.sd[worst] > 0 else "0"
     st.markdown(
-        f"The means differ most in {escaped(f'P({network.cell_label(worst)})')}: by "
+        f"The means by row differ most in {escaped(f'P({network.cell_label(worst)})')}: by "
         f"{numeral(float(away[worst]), 2)}, which is {widths} times the standard deviation of its posterior."
     )
     rhat, worth = float(draws.rhat.max()), int(draws.effective.min())

@@ -1,5 +1,7 @@
 """What the Explore page shows below the pictures, a part at a time: nothing is computed for a part that is closed."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,10 +12,10 @@ from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
-from dpbayes.ui.pages.explore.answers import answer_of_first
+from dpbayes.releases.views.reading import intervals_as_text, prior_warning
+from dpbayes.ui.pages.explore.answers import Answered, answer_under_way
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
 from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
@@ -36,14 +38,14 @@ MANY_RELEASES = 20
 ROWS_AT_ONCE = 24
 
 
-def details(chosen: Chosen, readings: Readings) -> tuple[bool, AveragesUnderWay | None]:
+def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[], bool]]]:
     """Offer what lies below the pictures, each part computed once it is opened.
 
-    Returns whether a part goes on, and the averages that go on once the page is drawn.
+    Returns whether a part goes on, and what goes on once the page is drawn.
     """
     st.subheader("Details", anchor=ANCHOR)
     few_points(readings)
-    under_way = _of_all_releases(chosen, readings)
+    go_on = _of_all_releases(chosen, readings)
     one_person(chosen)
     _guarantee(chosen)
     goes_on = False
@@ -52,12 +54,13 @@ def details(chosen: Chosen, readings: Readings) -> tuple[bool, AveragesUnderWay 
         goes_on |= check_against_exact(chosen, readings, readings.cell)
     if chosen.is_curator:
         goes_on |= comparison(chosen, readings.cell)
-    return goes_on, under_way
+    return goes_on, go_on
 
 
-def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | None:
-    """Offer a question, the spread of releases, their errors and all rows; return the averages if one needs them."""
+def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bool]]:
+    """Offer a question, the spread of releases, their errors and all rows; return what of these goes on."""
     under_way: list[AveragesUnderWay] = []
+    go_on: list[Callable[[], bool]] = []
 
     def averaged() -> AveragesUnderWay:
         if not under_way:
@@ -70,8 +73,11 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | N
     with folded("Ask a question", key="question.open") as is_open:
         if is_open:
             with st.container(key="question"), sentence_instead():
-                _query(chosen, readings, shown())
-                handout_button(chosen, readings)
+                ask(chosen)
+                answer = answer_under_way(chosen, readings)
+                go_on.append(answer.go_on)
+                _query(chosen, readings, shown(), answer.by_now)
+                handout_button(chosen, readings, answer.by_now)
     if chosen.is_curator:
         with folded("Possible releases", key="dots.open") as is_open:
             if is_open:
@@ -82,7 +88,7 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> AveragesUnderWay | N
     with folded("All rows of the network", key="rows.open") as is_open:
         if is_open:
             _all_rows(chosen, readings, shown())
-    return under_way[0] if under_way else None
+    return [averages.go_on for averages in under_way] + go_on
 
 
 def few_points(readings: Readings) -> None:
@@ -147,7 +153,8 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
     right.metric(
         f"Coverage of {LEVEL:.0%} intervals, this probability",
         whole_percent(averages.coverage),
-        help="The share of this probability's exact posterior that lies in its private credible interval, mean over "
+        help="The share of this probability's exact posterior that lies in its private credible interval"
+        f"{', computed row by row' if readings.is_noise_aware else ''}; mean over "
         f"{many(len(averages.cell.covered), 'release')}. {terms.COVERAGE}",
     )
     if readings.is_noise_aware:
@@ -158,17 +165,16 @@ def _of_posteriors(readings: Readings, averages: Averages, row: int) -> None:
         )
 
 
-def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
+def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy, answered: Answered | None) -> None:
     net, (target, evidence) = chosen.network, target_and_evidence(chosen)
-    ask(chosen)
     exact, private = study.query(target, evidence)
     states = net.states[net.index(target)]
-    answer = answer_of_first(chosen, readings, target, evidence)
+    answer = None if answered is None else answered.answer
     frame = pd.DataFrame({"state": states, "private": private[0] if answer is None else answer.mean})
     if answer is not None:
-        frame[f"its {LEVEL:.0%} interval"] = _intervals(answer)
+        frame[f"its {LEVEL:.0%} interval"] = intervals_as_text(answer)
         if answer.prior is not None:
-            frame["prior’s interval"] = _intervals(answer.prior)
+            frame["prior’s interval"] = intervals_as_text(answer.prior)
     if chosen.is_curator:
         frame["exact"] = exact
         frame["mean abs. error"] = np.abs(private - exact).mean(axis=0)
@@ -178,19 +184,13 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy) -> None:
         frame[of] = [" to ".join(interval_texts(*pair)) for pair in zip(low, high, strict=True)]
     with st.container(key="answer"):
         numbers(frame)
-    if answer is not None and answer.is_prior_decisive:
-        left = float(answer.spread_ratio.max())
-        st.caption(
-            "This answer depends mainly on the prior: its posterior standard deviation is still "
-            f"{whole_percent(min(left, 1.0))} of the prior's. Ask about a node with fewer parents, or choose a "
-            "larger ε."
-        )
+    if answered is not None and answer is not None:
+        warning = prior_warning(answer)
+        advice = " Ask about a node with fewer parents, or choose a larger ε." if warning else ""
+        st.caption(f"{answered.source} {warning}{advice}")
     if chosen.is_curator:
-        st.caption("Exact values and errors are not private (curator view).")
-
-
-def _intervals(answer: QueryAnswer) -> list[str]:
-    return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
+        of = "Errors over releases are of the row-wise posterior. " if readings.is_averaged else ""
+        st.caption(f"{of}Exact values and errors are not private (curator view).")
 
 
 def _all_rows(chosen: Chosen, readings: Readings, shown: ReleaseStudy) -> None:

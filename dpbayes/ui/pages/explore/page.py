@@ -1,5 +1,6 @@
 """The Explore page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -12,7 +13,8 @@ from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, dr
 from dpbayes.figures.explore import HEIGHT
 from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
 from dpbayes.model.labels import assignment
-from dpbayes.ui.pages.explore.averages import AveragesUnderWay, with_averages
+from dpbayes.ui.pages.explore.answers import answer_kept
+from dpbayes.ui.pages.explore.averages import with_averages
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
@@ -59,22 +61,22 @@ def explore_page(chosen: Chosen) -> bool:
             show_search(readings, key="release.search")
             blank(SLOTS)
     with st.container(key="below"):
-        goes_on, under_way = _below(chosen, readings)
+        goes_on, go_on = _below(chosen, readings)
         next_page("Which epsilon", "pages/which_epsilon.py")
     settle()
-    goes_on |= under_way is not None and under_way.go_on()
+    goes_on |= any([more() for more in go_on])
     for work in works:
         work.work()
     return (goes_on or bool(works)) and not is_edited  # another run would close the editor
 
 
-def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, AveragesUnderWay | None]:
-    """Show the sections below the board; return whether there is more to come, and the averages that go on."""
+def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, list[Callable[[], bool]]]:
+    """Show the sections below the board; return whether there is more to come, and what goes on once all is drawn."""
     if readings is None:
-        return False, None
+        return False, []
     if isinstance(readings, Running):
         blank(SLOTS)
-        return readings.going, None
+        return readings.going, []
     shown = details(chosen, readings)
     st.subheader("Release and files", anchor=False)
     if chosen.is_curator:
@@ -134,7 +136,9 @@ def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str,
     if answers := _answers(chosen, readings.shown):
         node = net.index(target_and_evidence(chosen)[0])
         state = net.telling_state(node)
-        values[f"{_question_name(chosen, net.states[node][state])} (your question)"] = float(answers[1][0, state])
+        kept = answer_kept(chosen, readings)
+        answer = answers[1][0] if kept is None else kept.mean
+        values[f"{_question_name(chosen, net.states[node][state])} (your question)"] = float(answer[state])
     if has_picked(chosen) or not values:
         values[escaped(f"P({net.cell_label(cell)})")] = readings.private_mean
     return values

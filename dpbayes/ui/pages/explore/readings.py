@@ -1,6 +1,5 @@
 """The simulated releases as the recipient reads them: noise-aware, or naive with noisy counts as if they were true."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,10 +7,8 @@ import numpy as np
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, interval_coverage
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
+from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.session.chosen import Chosen
 
@@ -78,13 +75,6 @@ class Readings:
         """How many releases are read while a slider waits."""
         return min(self.as_real.count, max(2, AVERAGED_CELLS // self.as_real.exact.network.cell_count))
 
-    @cached_property
-    def first_posterior(self) -> Dirichlets | DirichletMixtures:
-        """The posterior (K,) of the first release for questions: joint, or naive for a very large network."""
-        if not self.is_averaged:
-            return self.as_real.release.posterior.part(0)
-        return self.memo.once((), _first_posterior, self.as_real)
-
     def first(self, cells: IntArray) -> BetaMixtures:
         """Return the marginals (S, C) of some cells in the first release, read with its noise."""
         return self.memo.once((cells.tobytes(), self.points), _first, self.as_real, cells, self.points)
@@ -113,14 +103,6 @@ class Readings:
 
 def _first(study: ReleaseStudy, cells: IntArray, points: int) -> BetaMixtures:
     return study.release.part(0).noise_aware_cells(cells, points=points)
-
-
-def _first_posterior(study: ReleaseStudy) -> DirichletMixtures:
-    """Return the joint posterior, or of a network that is too large for it the row-wise one."""
-    first = study.release.part(0)
-    with suppress(InputError):
-        return first.joint_noise_aware()
-    return first.noise_aware(points=AVERAGED_POINTS)
 
 
 def coverage_as_real(study: ReleaseStudy, cell: int, level: float) -> FloatArray:

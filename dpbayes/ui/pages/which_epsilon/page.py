@@ -14,6 +14,7 @@ import streamlit as st
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import done, escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.intervals import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
     LeastRecords,
@@ -25,6 +26,8 @@ from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
 from dpbayes.mechanisms import MECHANISMS
+from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.which_epsilon.asking import (
     MOST_DRAWS,
     Asking,
@@ -50,8 +53,8 @@ from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 EPSILONS = np.geomspace(0.01, 1000, 21)
 """Where the picture has the error."""
 
-CURVE_DRAWS, OTHER_DRAWS, RECORDS_DRAWS = 400, 500, 400
-"""Simulated releases for each point of the picture, each other mechanism, and the number of records."""
+CURVE_DRAWS, OTHER_DRAWS, RECORDS_DRAWS, INTERVAL_DRAWS = 400, 500, 400, 40
+"""Simulated releases for each point of the picture, each other mechanism, the number of records, and intervals."""
 
 AWARE_SHARE = 4
 """How many times fewer these are for a noise-aware recipient."""
@@ -96,8 +99,9 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         st.caption(_tables_text(asking))  # what is always there comes first: what comes and goes would move it
         _details(asking, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
-    works: list[Running[Any]] = [least, errors]
-    if least.done and errors.done:
+        intervals = _intervals(asking, least)
+    works: list[Running[Any]] = [least, errors, *intervals]
+    if all(work.done for work in works):
         with st.container(key="below"):
             with sentence_instead():
                 if asking.counts is None and np.isfinite(errors.so_far.wanted).any():
@@ -233,6 +237,45 @@ def _details(asking: Asking, least: Running[Answered]) -> None:
             f"based on {answer.wish.draws:,} simulated releases of {answer.mechanism.named}, read by "
             f"{answer.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
+
+
+def _intervals(asking: Asking, least: Running[Answered]) -> list[Running[Any]]:
+    """Show what intervals recipients get at the least epsilon, and return the work on them."""
+    if not least.done or isinstance(answer := least.so_far, str):
+        return []
+    name, epsilon = asking.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
+    reading = asking.options.recipient if states_noise(name) else Reading.AS_REAL
+
+    def start() -> Work[PlannedIntervals | None]:
+        rng = asking.luck("intervals")
+        return interval_steps(answer.wish, epsilon, _truth(asking), reading, rng, releases=INTERVAL_DRAWS)
+
+    work = running("which_epsilon.intervals", asking.key(name, asking.options.tolerance), start)
+    with sentence_instead():
+        work.work()
+    if work.result is not None:
+        st.caption(intervals_text(asking, work.result))
+    return [work]
+
+
+def _truth(asking: Asking) -> float:
+    """Return the probability in question: of the planned tables' network, or of the loaded table's exact posterior."""
+    if asking.counts is None:
+        return float(asking.question.answers(asking.cpts))
+    prior = asking.mechanism(asking.chosen.settings.mechanism).prior
+    return float(asking.question.answers(prior.updated(asking.counts).mean))
+
+
+def intervals_text(asking: Asking, planned: PlannedIntervals) -> str:
+    """Return how wide the intervals are, how many contain the truth, and whether the prior decides the answers."""
+    releases, width = many(len(planned.widths), "simulated release"), numeral(float(np.median(planned.widths)), 2)
+    truth = "planned probability" if asking.counts is None else "exact answer"
+    sentence = (
+        f"At ε = {numeral(planned.epsilon)}, {LEVEL:.0%} intervals of the {planned.posterior} have a median width of "
+        f"{width}. In {int(planned.contained.sum())} of {releases}, they contain the {truth}."
+    )
+    decided = int(planned.decided.sum())
+    return f"{sentence} The prior decides the answer in {decided} of them." if decided else sentence
 
 
 def _tables_text(asking: Asking) -> str:

@@ -1,0 +1,99 @@
+"""`query`: the answer of a release to a question, with its credible interval and that of the prior."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpbayes.base.command import HOLDS
+from dpbayes.base.text import numeral, percent
+from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.commands.view import add_as_real, verified
+from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
+from dpbayes.releases.views.reading import (
+    answer_under,
+    intervals_as_text,
+    posterior_name,
+    posterior_of,
+    prior_warning,
+    roughness_of,
+)
+
+
+def add_query(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `query`."""
+    parser.add_argument("file", type=Path, help="a release.json")
+    parser.add_argument("--target", required=True, metavar="NODE", help="the node in question")
+    parser.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        metavar="NODE=STATE",
+        help="the state of another node; may be given several times",
+    )
+    parser.add_argument(
+        "--interval", default=str(LEVEL), metavar="LEVEL", help="the level of the intervals (default: %(default)s)"
+    )
+    add_as_real(parser)
+
+
+def print_answer(args: argparse.Namespace) -> int:
+    """Print the answer of a release that verifies. Errors: InputError, OSError."""
+    level = finite_number("--interval", args.interval, low=0, high=1)
+    data = verified(args.file)
+    network, outcome, law = _read(data, args.reading)
+    evidence = dict(_pair(text, network.names) for text in args.given)
+    states = network.states[network.index(args.target)]
+    given = ", ".join(assignment(*pair) for pair in evidence.items())
+    question = f"P({args.target} | {given})" if given else f"P({args.target})"
+    if not isinstance(outcome, ReleasedPosterior) or law is None:
+        shares = query(network, outcome.probabilities, args.target, evidence)
+        print(f"{question}: the released estimate, which has no interval")
+        _print_columns([("state", *states), ("probability", *map(numeral, shares))])
+        return HOLDS
+    answer = answer_under(law, outcome.prior, args.target, evidence, level)
+    print(f"{question}: {posterior_name(law)}")
+    _print_columns(
+        [
+            ("state", *states),
+            ("probability", *map(numeral, answer.mean)),
+            (f"{percent(level)} interval", *intervals_as_text(answer)),
+            ("prior's interval", *(intervals_as_text(answer.prior) if answer.prior else ())),
+        ]
+    )
+    for sentence in filter(None, (prior_warning(answer), roughness_of(law))):
+        print(sentence)
+    return HOLDS
+
+
+def _read(data: bytes, reading: Reading) -> tuple[Network, Outcome, Dirichlets | DirichletMixtures | None]:
+    """Return network and outcome of a release, and the posterior that answers questions if it has one."""
+    if is_adaptive(data):
+        adaptive = read_adaptive(data).release
+        return adaptive.network, adaptive.tables.outcome, posterior_of(adaptive.tables, reading)
+    document = read_document(data)
+    release = release_of(document)
+    law = posterior_of(release, reading) if isinstance(release.outcome, ReleasedPosterior) else None
+    return document.request.network, release.outcome, law
+
+
+def _pair(text: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return node and state; both may contain the sign. Errors: InputError."""
+    parts = text.split("=")
+    for k in range(1, len(parts)):
+        if (name := "=".join(parts[:k]).strip()) in names:
+            return name, "=".join(parts[k:]).strip()
+    raise InputError(f"--given takes a node and its state, such as smoke=yes. {brief(text)} names no node.")
+
+
+def _print_columns(columns: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in columns]
+    for line in zip(*columns, strict=True):
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
