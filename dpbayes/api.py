@@ -35,6 +35,7 @@ from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.networkx_graphs import from_networkx
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
 
@@ -68,6 +69,7 @@ __all__ = [
     "count",
     "empty",
     "encode",
+    "from_networkx",
     "full",
     "hellinger",
     "kl",
