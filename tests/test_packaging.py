@@ -28,6 +28,7 @@ from websockets.typing import Subprotocol
 import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.extras import extra
+from dpbayes.base.validation import InputError
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
@@ -160,6 +161,13 @@ def test_a_network_is_written_counted_released_queried_and_audited_with_the_face
     shape, total, exact, epsilon = said["work"].rsplit(maxsplit=3)
     assert (shape, float(total), float(exact)) == ("(2,)", 1.0, 2.0)
     assert 0.999 < float(epsilon) <= 1
+
+
+def test_classifiers_without_scikit_learn_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "dpbayes.estimators", raising=False)
+    with pytest.raises(InputError, match=r'needs sklearn, .*: pip install "dpbayes\[sklearn\]"'):
+        _ = dpbayes.estimators
 
 
 def test_importing_the_package_does_not_import_the_whole_of_scipy_stats(said):
