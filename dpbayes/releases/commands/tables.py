@@ -51,18 +51,18 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_domains(parser: argparse.ArgumentParser) -> None:
+def add_domains(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the word that names the domain description."""
     parser.add_argument(
-        "--domains", required=True, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
+        "--domains", required=required, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
     )
 
 
-def add_network(parser: argparse.ArgumentParser) -> None:
+def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the word that names the graph."""
     parser.add_argument(
         "--network",
-        required=True,
+        required=required,
         metavar="FILE|EDGES",
         help='a file (.bif, .bifxml, .txt, .edges), or "rain -> grass; sun"',
     )
@@ -79,7 +79,7 @@ def files_read(args: argparse.Namespace) -> list[Path]:
     Errors: InputError for an address that is none.
     """
     words = vars(args)
-    paths = [words[name] for name in ("data", "domains", "file") if words.get(name) is not None]
+    paths = [words[name] for name in ("data", "domains", "plan", "file") if words.get(name) is not None]
     text, source = words.get("network"), words.get("source")
     if text is not None and _is_file(text):
         paths.append(Path(text))
