@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines pictures notebooks theory docs bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -30,7 +30,7 @@ check: $(VENV)/.dev
 
 # A worker for each core: more threads for matrices would only stand in each other's way.
 unit: $(VENV)/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not engines" --ignore=tests/browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not engines and not interchange" --ignore=tests/browser
 
 # A story of each kind that only a browser can tell: one server and one browser for all, while `unit` has the cores.
 smoke: $(VENV)/.dev chromium
@@ -42,6 +42,10 @@ browser: $(VENV)/.dev chromium
 # A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables; the tests start and end them.
 engines: $(VENV)/.engines servers
 	$(BIN)/python -m pytest -m engines -rs tests/engines
+
+# Networks, classifiers and metadata of other packages, which an environment of its own has.
+interchange: $(VENV)-interchange/.made
+	OPENBLAS_NUM_THREADS=1 $(VENV)-interchange/bin/python -m pytest -m interchange tests/interchange
 
 # The pictures of the documents, of the dashboard as it is.
 pictures: $(VENV)/.dev chromium
@@ -110,9 +114,14 @@ $(VENV)-docs/.made: requirements-docs.txt
 	$(VENV)-docs/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	touch $@
 
+$(VENV)-interchange/.made: requirements.txt requirements-interchange.txt
+	python3 -m venv $(VENV)-interchange
+	$(VENV)-interchange/bin/pip install --quiet --disable-pip-version-check --no-compile -r requirements-interchange.txt
+	touch $@
+
 $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(VENV)-docs build
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-docs $(VENV)-interchange build

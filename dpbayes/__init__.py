@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from dpbayes import estimators as estimators
     from dpbayes import plot as plot
     from dpbayes.api import *  # noqa: F403
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> object:
     """Import `dpbayes.api` when a name of it is first used: a command or a server starts sooner without.
 
-    `dpbayes.plot` is imported when it is first used.
+    `dpbayes.plot` and `dpbayes.estimators`, which need packages of their own, are imported when they are first used.
     """
-    if name == "plot":
-        return import_module("dpbayes.plot")
+    if name in ("estimators", "plot"):
+        return import_module(f"dpbayes.{name}")
     api = import_module("dpbayes.api")
     if name == "__all__" or name in api.__all__:
         return getattr(api, name)

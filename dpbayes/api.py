@@ -36,8 +36,12 @@ from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
+from dpbayes.sources.networkx_graphs import from_networkx
+from dpbayes.sources.pgmpy_models import from_pgmpy, to_pgmpy
+from dpbayes.sources.pyagrum_networks import from_pyagrum, to_pyagrum
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.sources.xmlbif import read_xmlbif, write_xmlbif
 
 __all__ = [
     "MECHANISMS",
@@ -70,6 +74,9 @@ __all__ = [
     "count",
     "empty",
     "encode",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "full",
     "hellinger",
     "kl",
@@ -83,12 +90,16 @@ __all__ = [
     "read_domains",
     "read_edges",
     "read_table",
+    "read_xmlbif",
     "recalibrated",
     "release",
     "sample_dataset",
     "simulate_adaptive",
+    "to_pgmpy",
+    "to_pyagrum",
     "tree",
     "write_bif",
     "write_domains",
     "write_edges",
+    "write_xmlbif",
 ]

@@ -28,6 +28,7 @@ from websockets.typing import Subprotocol
 import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.extras import extra
+from dpbayes.base.validation import InputError
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
@@ -162,6 +163,13 @@ def test_a_network_is_written_counted_released_queried_and_audited_with_the_face
     assert 0.999 < float(epsilon) <= 1
 
 
+def test_classifiers_without_scikit_learn_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "dpbayes.estimators", raising=False)
+    with pytest.raises(InputError, match=r'needs sklearn, .*: pip install "dpbayes\[sklearn\]"'):
+        _ = dpbayes.estimators
+
+
 def test_importing_the_package_does_not_import_the_whole_of_scipy_stats(said):
     """It would take longer than all else together."""
     assert said["scipy.stats"] == "False\n"
@@ -209,9 +217,11 @@ def test_what_is_tested_lies_in_the_ranges_that_are_promised():
     extras = (r for extra in PROJECT["optional-dependencies"].values() for r in extra)
     ranges = [*PROJECT["dependencies"], *(r for r in extras if Requirement(r).name != PROJECT["name"])]
     promised = {Requirement(text).name: Requirement(text).specifier for text in ranges}
-    files = [(ROOT / name).read_text(encoding="utf-8") for name in ("requirements.txt", "requirements-engines.txt")]
+    endings = ("", "-engines", "-interchange")
+    files = [(ROOT / f"requirements{ending}.txt").read_text(encoding="utf-8") for ending in endings]
     lines = [line.split("==") for line in "".join(files).splitlines() if not line.startswith(("#", "-r"))]
-    pins = {Requirement(name).name: version for name, version in lines}
+    tools = {"pytest", "hypothesis"}
+    pins = {Requirement(name).name: version for name, version in lines if name not in tools}
     assert set(promised) == set(pins)
     assert all(promised[name].contains(version) for name, version in pins.items())
     assert all("==" not in text and "<" in text for text in ranges)

@@ -1,5 +1,8 @@
 """Conditional probability tables on the flat cell axis: checking given ones and drawing random ones."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,6 +41,46 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
     off = np.abs(sums - 1.0) > ROUNDING
     divisors = np.where(off, sums, 1.0)[network.row_of_cell]
     return values / divisors
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignTable:
+    """A node's probabilities as another program orders them: an axis for each of the `axes`, its states in order.
+
+    `axes` has the parents and the node itself, by name, each with its states.
+    """
+
+    axes: Mapping[str, Sequence[str]]
+    values: FloatArray
+
+
+def cpts_of_tables(network: Network, tables: Mapping[str, ForeignTable]) -> FloatArray:
+    """Return the CPTs (K,) of tables whose parents and states may be in any order.
+
+    Errors: InputError for a node without a table, or with one of other parents, other states or another shape.
+    """
+    return checked_cpts(
+        network, np.concatenate([_own_order(network, i, tables).ravel() for i in range(len(network.names))])
+    )
+
+
+def _own_order(network: Network, node: int, tables: Mapping[str, ForeignTable]) -> FloatArray:
+    name, family = network.names[node], network.families[node]
+    if name not in tables:
+        raise InputError(f"The node {brief(name)} has no probabilities.")
+    table = tables[name]
+    members = [network.names[j] for j in family]
+    if sorted(table.axes) != sorted(members):
+        raise InputError(f"The probabilities of {brief(name)} are not over the node and its parents.")
+    if table.values.shape != tuple(map(len, table.axes.values())):
+        raise InputError(f"The probabilities of {brief(name)} have the shape {table.values.shape}, not one per state.")
+    values = table.values.transpose([list(table.axes).index(member) for member in members])
+    for axis, j in enumerate(family):
+        states = list(table.axes[network.names[j]])
+        if sorted(states) != sorted(network.states[j]):
+            raise InputError(f"The probabilities of {brief(name)} name other states of {brief(network.names[j])}.")
+        values = values.take([states.index(state) for state in network.states[j]], axis)
+    return np.asarray(values)
 
 
 def _row_problem(network: Network, values: FloatArray, row: int) -> str:

@@ -8,6 +8,7 @@ from itertools import product
 
 import networkx as nx
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.memo import Memo
@@ -144,6 +145,37 @@ class Network:
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(self.names)
         graph.add_edges_from(self.edges)
+        return graph
+
+    def to_networkx(self, probabilities: ArrayLike | None = None) -> "nx.DiGraph[str]":
+        """Return a networkx graph of its own, with the states and the probabilities of the nodes as attributes.
+
+        Args:
+            probabilities: The CPTs (K,), or None for a graph without them.
+
+        Returns:
+            A graph whose nodes have the attribute `states`. With probabilities, they also have `parents`, and
+            `probabilities` with one axis for each parent in this order and a last axis for the node itself.
+
+        Raises:
+            InputError: The probabilities are not one number for each cell.
+
+        Example:
+            >>> network, probabilities = dp.load_named("asia")
+            >>> graph = network.to_networkx(probabilities)
+            >>> graph.nodes["lung"]["states"], graph.nodes["lung"]["parents"]
+            (('yes', 'no'), ('smoke',))
+            >>> graph.nodes["lung"]["probabilities"].tolist()
+            [[0.1, 0.9], [0.01, 0.99]]
+        """
+        graph = self.graph.copy()
+        values = None if probabilities is None else np.array(probabilities, dtype=np.float64)
+        if values is not None and values.shape != (self.cell_count,):
+            raise InputError(f"The network needs {self.cell_count} probabilities; got an array of {values.shape}.")
+        for i, name in enumerate(self.names):
+            graph.nodes[name]["states"] = self.states[i]
+            if values is not None:
+                graph.nodes[name].update(parents=self.parents[i], probabilities=self.table(values, i))
         return graph
 
     @property

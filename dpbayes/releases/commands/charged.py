@@ -1,8 +1,9 @@
-"""`release`, `learn` and `adaptive`: what looks at a table and is paid for from a dataset's budget."""
+"""`release`, `learn`, `adaptive`: what looks at a table and is paid for from a dataset's budget; and `plan`."""
 
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
 from dpbayes.releases.document.graph import StructureRequest, read_structure
+from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, PlannedRequest, read_plan, write_plan
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
@@ -50,24 +52,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the words of `release`."""
     _add_charged(parser)
     tables.add_data_or_source(parser)
-    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
-    parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
-    parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
-    tables.add_network(parser)
-    parser.add_argument(
-        "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
-    )
-    parser.add_argument("--prior", default="1", help="the Dirichlet parameter of every cell (default: 1)")
-    for name, parameter in _settings().items():
-        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
-    parser.add_argument(
-        "--matters",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help=f"a node whose table has a larger weight; may be repeated ({_who_shares()})",
-    )
-    parser.add_argument("--weight", default="10", help="the weight of the squared error in these tables (default: 10)")
+    _add_request(parser, required=False)
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
@@ -81,15 +66,47 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     tables.add_out(parser, "the file for the release, such as release.json")
 
 
+def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add the words of a request, which `release` and `plan` share."""
+    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
+    parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
+    parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
+    tables.add_network(parser, required=required)
+    parser.add_argument(
+        "--mechanism", required=required, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
+    )
+    parser.add_argument("--prior", help="the Dirichlet parameter of every cell (default: 1)")
+    for name, parameter in _settings().items():
+        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
+    parser.add_argument(
+        "--matters",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help=f"a node whose table has a larger weight; may be repeated ({_who_shares()})",
+    )
+    parser.add_argument("--weight", default="10", help="the weight of the squared error in these tables (default: 10)")
+
+
 def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add the words that `release` and `learn` share."""
     add_ledger(parser)
+    _add_declared(parser, required=False)
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="a plan, which states what is released; it may contain the domains too",
+    )
+    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
+
+
+def _add_declared(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the table in the ledger")
-    tables.add_domains(parser)
+    tables.add_domains(parser, required=required)
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
-    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
 
 
 def release(args: argparse.Namespace) -> int:
@@ -102,21 +119,12 @@ def release(args: argparse.Namespace) -> int:
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before what may take long
-    data = tables.table_of(args, _declared(args.domains))
-    drawn = tables.network_of(args.network, data)
+    plan = _plan(args, ReleaseRequest)
+    data = tables.table_of(args, _declared(args, plan))
+    drawn = tables.network_of(args.network, data) if plan is None else plan.network
     counts = tables.counts_of(drawn, data)
-    request = ReleaseRequest(
-        dataset=args.dataset,
-        network=drawn,
-        mechanism=args.mechanism,
-        **_loss(args),
-        n=counts.n,
-        prior=(args.prior,),
-        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
-        prices=_prices(args, drawn),
-        domains=_domain_choice(args),
-        **(_stated(path, args.dataset, drawn) if args.graph_learnt else {"graph": GraphChoice.UNSEEN}),
-    )
+    graph = _stated(path, args.dataset, drawn) if args.graph_learnt else {"graph": GraphChoice.UNSEEN}
+    request = _requested(args, drawn, counts.n, graph) if plan is None else _planned(args, plan, counts.n, **graph)
     if isinstance(data, Dataset):
         _remember(path, args.dataset, data)
     else:
@@ -133,6 +141,22 @@ def release(args: argparse.Namespace) -> int:
     print("\n".join(read_document(published.document).content["sentences"]))
     print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
+
+
+def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str, Any]) -> ReleaseRequest:
+    """Return the request that the words state. Errors: InputError."""
+    return ReleaseRequest(
+        dataset=args.dataset,
+        network=drawn,
+        mechanism=args.mechanism,
+        **_loss(args),
+        n=n,
+        prior=("1" if args.prior is None else args.prior,),
+        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
+        prices=_prices(args, drawn),
+        domains=_domain_choice(args),
+        **graph,
+    )
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
@@ -183,10 +207,97 @@ def _remember(path: Path, dataset: str, data: Dataset) -> None:
         print(doubt, file=sys.stderr)
 
 
-def _declared(path: Path) -> tuple[Column, ...]:
-    """Return the domains of the columns in use. Errors: InputError where they betray records; OSError."""
-    require_declared(read_domains(path.read_bytes()))
-    return tables.declared_columns(path)
+def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, ...]:
+    """Return the domains of the columns in use, of a description or a plan.
+
+    Errors: InputError where they betray records, or there are none; OSError.
+    """
+    if args.domains is None and (plan is None or not plan.columns):
+        raise InputError("A release needs declared domains. State --domains, or --plan with a plan that contains them.")
+    columns = read_domains(args.domains.read_bytes()) if args.domains is not None or plan is None else plan.columns
+    require_declared(columns)
+    return tuple(column.domain for column in columns if column.use and column.domain is not None)
+
+
+# A plan
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add the words of `plan`."""
+    _add_declared(parser, required=True)
+    parser.add_argument("--records", required=True, help="the number of records of the table, which is public")
+    _add_request(parser, required=True)
+    parser.add_argument("--target", metavar="NODE", help="the node of the question that the release should answer")
+    parser.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        metavar="NODE=STATE",
+        help="a state of another node that the question conditions on; may be repeated",
+    )
+    tables.add_out(parser, "the file for the plan, such as plan.json")
+
+
+def write_request(args: argparse.Namespace) -> int:
+    """Write a request for a release without its table. Errors: InputError, OSError."""
+    require_output(args.out, tables.files_read(args))
+    columns = read_domains(args.domains.read_bytes())
+    require_declared(columns)
+    domains = tables.declared_columns(args.domains)
+    names, states = tuple(column.name for column in domains), tuple(column.domain for column in domains)
+    drawn = tables.network_of(args.network, Dataset(names, states, np.zeros((0, len(names)), dtype=np.uint8)))
+    n = whole_number("The number of records", args.records, low=1, high=MOST_READ)
+    request = _requested(args, drawn, n, {"graph": GraphChoice.UNSEEN})
+    if args.given and args.target is None:
+        raise InputError("--given belongs to a question. State its node by --target.")
+    question = None if args.target is None else PlannedQuestion(args.target, dict(map(_given, args.given)))
+    write_output(args.out, write_plan(PlanFile(request, columns, question)))
+    print(f"Written to {args.out}. The plan contains no record. `release --plan {args.out}` makes the release.")
+    return HOLDS
+
+
+def _given(text: str) -> tuple[str, str]:
+    name, equals, state = text.partition("=")
+    if not equals:
+        raise InputError(f"--given must be NODE=STATE, not {brief(text)}.")
+    return name, state
+
+
+_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matters", "parents", "cells", "first")
+
+
+_NEEDED = {
+    ReleaseRequest: ("network", "mechanism"),
+    StructureRequest: ("epsilon",),
+    AdaptiveRequest: ("epsilon", "delta"),
+}
+"""The words of a request that have no default."""
+
+
+def _plan(args: argparse.Namespace, kind: type[PlannedRequest]) -> PlanFile | None:
+    """Return the plan that was named. Errors: InputError for one of another kind, or beside words that it states."""
+    stated = [name for name in (*_REQUESTED, *_settings()) if getattr(args, name, None)]
+    if args.plan is None:
+        needed = _NEEDED[kind]
+        if missing := [f"--{name}" for name in needed if not getattr(args, name)]:
+            raise InputError(f"State {' and '.join(missing)}, or a plan by --plan.")
+        return None
+    if stated:
+        raise InputError(f"The plan states the request. Leave out {', '.join(f'--{name}' for name in stated)}.")
+    plan = read_plan(args.plan.read_bytes())
+    if not isinstance(plan.request, kind):
+        commands = {ReleaseRequest: "release", StructureRequest: "learn", AdaptiveRequest: "adaptive"}
+        raise InputError(f"The plan is for the command `{commands[type(plan.request)]}`.")
+    return plan
+
+
+def _planned(args: argparse.Namespace, plan: PlanFile, n: int, **graph: Any) -> Any:
+    """Return the request of a plan for the table at hand. Errors: InputError for another number of records."""
+    if plan.request.n != n:
+        raise InputError(
+            f"The plan is for {plan.request.n:,} records; the table has another number. Correct it in the plan."
+        )
+    return replace(plan.request, dataset=args.dataset, **graph)
 
 
 def _settings() -> dict[str, Parameter]:
@@ -208,9 +319,9 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
     """Add the words of `learn`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
-    parser.add_argument("--epsilon", required=True, help="the epsilon that is charged, a decimal")
-    parser.add_argument("--parents", default="2", help="the largest number of parents of a node (default: 2)")
-    parser.add_argument("--cells", default="500", help="the largest number of cells of a node's table (default: 500)")
+    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
+    parser.add_argument("--parents", help="the largest number of parents of a node (default: 2)")
+    parser.add_argument("--cells", help="the largest number of cells of a node's table (default: 500)")
     parser.add_argument(
         "--first",
         metavar="COLUMN",
@@ -229,14 +340,9 @@ def learn(args: argparse.Namespace) -> int:
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before the print is kept
-    data = tables.table_of_file(args.data, _declared(args.domains))
-    choice = StructureChoice(
-        epsilon=parsed_epsilon(args.epsilon),
-        parents=whole_number("The number of parents", args.parents, low=1, high=MOST_READ),
-        most_cells=whole_number("The number of cells", args.cells, low=1, high=MOST_READ),
-        first=args.first,
-    )
-    request = StructureRequest.of(args.dataset, data, choice, _domain_choice(args))
+    plan = _plan(args, StructureRequest)
+    data = tables.table_of_file(args.data, _declared(args, plan))
+    request = _structure(args, data) if plan is None else _planned(args, plan, data.n)
     _remember(path, args.dataset, data)
     published = _charged(
         path, request, lambda after: publish_structure(path, request, data, after=after), again=args.again
@@ -248,6 +354,16 @@ def learn(args: argparse.Namespace) -> int:
     return HOLDS
 
 
+def _structure(args: argparse.Namespace, data: Dataset) -> StructureRequest:
+    choice = StructureChoice(
+        epsilon=parsed_epsilon(args.epsilon),
+        parents=whole_number("The number of parents", args.parents or "2", low=1, high=MOST_READ),
+        most_cells=whole_number("The number of cells", args.cells or "500", low=1, high=MOST_READ),
+        first=args.first,
+    )
+    return StructureRequest.of(args.dataset, data, choice, _domain_choice(args))
+
+
 # adaptive
 
 
@@ -255,8 +371,8 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the words of `adaptive`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
-    parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
-    parser.add_argument("--delta", required=True, help="the delta of the guarantee, a decimal; rho is charged")
+    parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
+    parser.add_argument("--delta", help="the delta of the guarantee, a decimal; rho is charged")
     tables.add_out(parser, "the file for the release, such as release.json")
 
 
@@ -265,10 +381,9 @@ def adaptive(args: argparse.Namespace) -> int:
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before the print is kept
-    promise = parsed_promise(args.epsilon, args.delta)
-    data = tables.table_of_file(args.data, _declared(args.domains))
-    plan = AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
-    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
+    plan = _plan(args, AdaptiveRequest)
+    data = tables.table_of_file(args.data, _declared(args, plan))
+    request = _adaptive(args, data) if plan is None else _planned(args, plan, data.n)
     _remember(path, args.dataset, data)
     published = _charged(
         path, request, lambda after: publish_adaptive(path, request, data, after=after), again=args.again
@@ -277,6 +392,12 @@ def adaptive(args: argparse.Namespace) -> int:
     print("\n".join(read_adaptive(published.document).content["sentences"]))
     print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
+
+
+def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
+    promise = parsed_promise(args.epsilon, args.delta)
+    plan = AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
+    return AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
 
 
 # Charging

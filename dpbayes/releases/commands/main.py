@@ -1,13 +1,22 @@
-"""Commands of real releases: `python -m dpbayes release | learn | adaptive | ledger | verify | view | query | count`.
+"""All commands of real releases: `release`, `learn`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
 
-Each has `--help`.
+`python -m dpbayes release --help` describes one of them; each has `--help`.
 """
 
 from collections.abc import Sequence
 
 from dpbayes.base.command import Command, run_command
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
-from dpbayes.releases.commands.charged import adaptive, add_adaptive, add_learn, add_release, learn, release
+from dpbayes.releases.commands.charged import (
+    adaptive,
+    add_adaptive,
+    add_learn,
+    add_plan,
+    add_release,
+    learn,
+    release,
+    write_request,
+)
 from dpbayes.releases.commands.query import add_query, print_answer
 from dpbayes.releases.commands.tables import add_count, count_table
 from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
@@ -18,6 +27,7 @@ COMMANDS = {
     "adaptive": Command(
         "release a graph and its tables of all columns and charge them to the table's budget", add_adaptive, adaptive
     ),
+    "plan": Command("write a request for a release without its table", add_plan, write_request),
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records, samples, a report or a script from a release", add_view, make_view),

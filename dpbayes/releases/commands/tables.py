@@ -17,6 +17,7 @@ from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.model.counts import Counts, Source, counting
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.sources import xmlbif
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.domains import read_domains
@@ -50,17 +51,20 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_domains(parser: argparse.ArgumentParser) -> None:
+def add_domains(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the word that names the domain description."""
     parser.add_argument(
-        "--domains", required=True, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
+        "--domains", required=required, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
     )
 
 
-def add_network(parser: argparse.ArgumentParser) -> None:
+def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the word that names the graph."""
     parser.add_argument(
-        "--network", required=True, metavar="FILE|EDGES", help='a file (.bif, .txt, .edges), or "rain -> grass; sun"'
+        "--network",
+        required=required,
+        metavar="FILE|EDGES",
+        help='a file (.bif, .bifxml, .txt, .edges), or "rain -> grass; sun"',
     )
 
 
@@ -75,7 +79,7 @@ def files_read(args: argparse.Namespace) -> list[Path]:
     Errors: InputError for an address that is none.
     """
     words = vars(args)
-    paths = [words[name] for name in ("data", "domains", "file") if words.get(name) is not None]
+    paths = [words[name] for name in ("data", "domains", "plan", "file") if words.get(name) is not None]
     text, source = words.get("network"), words.get("source")
     if text is not None and _is_file(text):
         paths.append(Path(text))
@@ -110,7 +114,7 @@ def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset |
 
 
 def network_of(text: str, table: Dataset | Source) -> Network:
-    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains.
+    """Return the graph of a BIF or XMLBIF file, of a list of arrows or of typed edges, over the table's own domains.
 
     Errors: InputError, also for a node that is no column; OSError.
     """
@@ -118,6 +122,8 @@ def network_of(text: str, table: Dataset | Source) -> Network:
         drawn = network(text)
     elif text.lower().endswith(".bif"):
         drawn = read_bif(utf8_text(Path(text).read_bytes()))[0]
+    elif text.lower().endswith(xmlbif.ENDINGS):
+        drawn = xmlbif.read_xmlbif(utf8_text(Path(text).read_bytes()))[0]
     else:
         drawn = Network.from_edges(*read_edges(utf8_text(Path(text).read_bytes())))
     domains = dict(zip(table.names, table.states, strict=True))
@@ -129,7 +135,8 @@ def network_of(text: str, table: Dataset | Source) -> Network:
 
 def _is_file(text: str) -> bool:
     """Whether a graph is named by a file, and not typed as edges."""
-    return text.lower().endswith(".bif") or (text.lower().endswith(ARROWS) and "->" not in text)
+    name = text.lower()
+    return name.endswith((".bif", *xmlbif.ENDINGS)) or (name.endswith(ARROWS) and "->" not in text)
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:

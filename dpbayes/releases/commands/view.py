@@ -26,6 +26,7 @@ from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
+from dpbayes.sources.xmlbif import write_xmlbif
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -136,6 +137,7 @@ def _generator(args: argparse.Namespace) -> np.random.Generator:
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
+    ".bifxml": lambda document, args: files.released_xmlbif(document, args.reading).encode(),
     ".html": _report,
     ".csv": lambda document, args: files.records_csv(_records(document, args)),
     ".parquet": _parquet,
@@ -146,6 +148,7 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 
 ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]] = {
     ".bif": lambda release, args: write_bif(release.network, release.probabilities).encode(),
+    ".bifxml": lambda release, args: write_xmlbif(release.network, release.probabilities).encode(),
     ".csv": lambda release, args: files.records_csv(_adaptive_records(release, args)),
     ".parquet": lambda release, args: files.records_parquet(_adaptive_records(release, args)),
 }

@@ -205,7 +205,7 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
     Errors: InputError for what is no adaptive release, is one of another version, or was written in any other form.
     """
     content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
-    request = _request_from(content["request"])
+    request = adaptive_request_from(content["request"])
     process = Process.start(request.plan, request.columns, request.n)
     for step in content["steps"]:
         process = process.after(_read(step, len(request.columns.names)))
@@ -232,7 +232,8 @@ def _read(step: Mapping[str, Any], columns: int) -> Event:
     return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], rho, step["taken"]))
 
 
-def _request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
+def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
+    """Return the request that JSON of its shape states. Errors: InputError."""
     columns = content["columns"]
     require_few(columns)  # before anything is computed from them
     names = tuple(column["name"] for column in columns)
@@ -309,21 +310,24 @@ _AFTER = {
 _CHOICE = {"stage": str, "pair": [int], "candidates": int, "rho": str, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
+REQUEST_SHAPE: Mapping[str, Any] = {
+    "dataset": str,
+    "columns": [{"name": str, "states": [str]}],
+    "epsilon": str,
+    "delta": str,
+    "rho": str,
+    "shares": dict.fromkeys(_SHARES, str),
+    "sizes": dict.fromkeys(_SIZES, int),
+    "n": int,
+    "domains": str,
+}
+"""The types of a request's fields."""
+
 _SHAPES: Mapping[int, Any] = {
     VERSION_OF_RHO: {
         "format": str,
         "version": int,
-        "request": {
-            "dataset": str,
-            "columns": [{"name": str, "states": [str]}],
-            "epsilon": str,
-            "delta": str,
-            "rho": str,
-            "shares": dict.fromkeys(_SHARES, str),
-            "sizes": dict.fromkeys(_SIZES, int),
-            "n": int,
-            "domains": str,
-        },
+        "request": REQUEST_SHAPE,
         "steps": [Mapping],
         "composed": {"releases": int, "rho": str},
         "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),

@@ -5,7 +5,9 @@ A content has one canonical form: keys sorted, no space, UTF-8, no number but a 
 
 import hashlib
 import json
+import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
@@ -68,30 +70,55 @@ def read_canonical(data: bytes) -> object:
     Errors: InputError for what is too large, is not JSON, says a thing twice, holds a number that is not whole or is
     too long, or is written in another form: so that not even a space can be changed unnoticed.
     """
+    content = _read(data, _not_whole)
+    if _written(content, canonical) != data:
+        raise InputError("The file is not in the canonical form of a release. It was changed or rewritten.")
+    return content
+
+
+def read_json(data: bytes) -> object:
+    """Return the content of bytes that a person may have edited.
+
+    Errors: InputError for what is too large, is not JSON, says a thing twice, or holds a number that is not finite.
+    """
+    content = _read(data, _finite)
+    _written(content, lambda content: json.dumps(content, ensure_ascii=False).encode())
+    return content
+
+
+def _written(content: object, write: Callable[[object], bytes]) -> bytes:
+    """Return what a function writes of a content that was read. Errors: InputError where it cannot be written."""
+    try:
+        return write(content)
+    except UnicodeEncodeError:
+        raise InputError("A text in the file contains an unpaired surrogate character. Remove it.") from None
+    except RecursionError:
+        raise InputError(_TOO_DEEP) from None
+
+
+_TOO_DEEP = "The file is not readable JSON: its lists are nested too deeply."
+
+
+def _read(data: bytes, parse_float: Callable[[str], object]) -> object:
+    """Return the content of JSON. Errors: InputError."""
     if len(data) > MAX_BYTES:
         raise InputError(f"The file has {len(data):,} bytes; the limit is {MAX_BYTES:,}.")
     if max(data.count(b","), data.count(b"[") + data.count(b"{")) > _MOST_PLACES:
         raise InputError(f"The file has more than {_MOST_PLACES:,} JSON elements, which is the limit for a release.")
     try:
-        content = json.loads(
+        return json.loads(
             data.decode(),
             object_pairs_hook=_object,
             parse_constant=_not_whole,
-            parse_float=_not_whole,
+            parse_float=parse_float,
             parse_int=_short_integer,
         )
-        form = canonical(content)
     except UnicodeDecodeError:
         raise InputError("The file is not UTF-8 text.") from None
-    except UnicodeEncodeError:
-        raise InputError("A text in the file contains an unpaired surrogate character. Remove it.") from None
     except json.JSONDecodeError as error:
         raise InputError(f"The file is not JSON: {error.msg}, at character {error.pos + 1:,}.") from None
     except RecursionError:
-        raise InputError("The file is not readable JSON: its lists are nested too deeply.") from None
-    if form != data:
-        raise InputError("The file is not in the canonical form of a release. It was changed or rewritten.")
-    return content
+        raise InputError(_TOO_DEEP) from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -105,6 +132,13 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _not_whole(token: str) -> object:
     raise InputError(f"The file contains the number {brief(token)}; all numbers must be integers.")
+
+
+def _finite(token: str) -> object:
+    number = float(token)
+    if not math.isfinite(number):
+        raise InputError(f"The file contains the number {brief(token)}, which is too large.")
+    return number
 
 
 def _short_integer(token: str) -> int:

@@ -234,7 +234,7 @@ def read_structure(data: bytes) -> StructureDocument:
     Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
     """
     content = read_content(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
-    request, joined = _request_from(content["request"]), tuple(content["joined"])
+    request, joined = structure_request_from(content["request"]), tuple(content["joined"])
     if sorted(joined) != sorted(request.columns.names) or len(content["parents"]) != len(joined):
         raise InputError("The document must list every column exactly once, with its parents.")
     return StructureDocument(
@@ -247,7 +247,8 @@ def read_structure(data: bytes) -> StructureDocument:
     )
 
 
-def _request_from(content: Mapping[str, Any]) -> StructureRequest:
+def structure_request_from(content: Mapping[str, Any]) -> StructureRequest:
+    """Return the request that JSON of its shape states. Errors: InputError."""
     columns = content["columns"]
     require_few(columns)  # before anything is worked out of them
     names = tuple(column["name"] for column in columns)
@@ -268,19 +269,22 @@ def _request_from(content: Mapping[str, Any]) -> StructureRequest:
     return request
 
 
+REQUEST_SHAPE: Mapping[str, Any] = {
+    "dataset": str,
+    "columns": [{"name": str, "states": [str]}],
+    "epsilon": str,
+    "parents": int,
+    "most_cells": int,
+    "first": str,
+    "n": int,
+    "domains": str,
+}
+"""The types of a request's fields."""
+
 _SHAPE: Mapping[str, Any] = {
     "format": str,
     "version": int,
-    "request": {
-        "dataset": str,
-        "columns": [{"name": str, "states": [str]}],
-        "epsilon": str,
-        "parents": int,
-        "most_cells": int,
-        "first": str,
-        "n": int,
-        "domains": str,
-    },
+    "request": REQUEST_SHAPE,
     "parents": [[str]],
     "joined": [str],
     "rounds": [{"candidates": int, "epsilon": str, "sensitivity": int}],

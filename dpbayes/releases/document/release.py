@@ -158,6 +158,14 @@ _REQUEST: Mapping[str, Any] = {
     "domains": str,
 }
 
+REQUEST_SHAPE: Mapping[str, Any] = {
+    **_REQUEST,
+    "epsilon?": str,
+    "rho?": str,
+    "stated?": {"epsilon": str, "delta": str},
+}
+"""The types of a request's fields, whatever its budget is kept in."""
+
 _SHAPE: Mapping[str, Any] = {
     "format": str,
     "version": int,
@@ -179,7 +187,7 @@ _SHAPES: Mapping[int, Any] = {
     },
     VERSION_OF_RHO: {
         **_SHAPE,
-        "request": {**_REQUEST, "epsilon?": str, "rho?": str, "stated?": {"epsilon": str, "delta": str}},
+        "request": REQUEST_SHAPE,
         "composed": {"releases": int, "rho": str},
     },
 }

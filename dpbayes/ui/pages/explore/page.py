@@ -20,6 +20,7 @@ from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_par
 from dpbayes.ui.pages.explore.details import details, download
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
+from dpbayes.ui.pages.explore.plan import plan_files
 from dpbayes.ui.pages.explore.python import python_of
 from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
@@ -81,6 +82,7 @@ def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[b
     st.subheader("Release and files", anchor=False)
     if chosen.is_curator:
         make_release(chosen)
+        plan_files(chosen)
     download(readings.as_real)
     data_and_download(
         lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True

@@ -1,0 +1,398 @@
+"""Differentially private classifiers for scikit-learn, which the extra `sklearn` installs.
+
+Both release a network over the features and the class once, in `fit`. Predictions are computed from the release and
+cost no more privacy. The number of records is public.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
+from dpbayes.base.extras import extra
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee, compose
+from dpbayes.base.steps import finished
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms import releasable
+from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
+from dpbayes.mechanisms.noise.exact import rounded_up
+from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.mechanisms.structure.choice import StructureChoice, draw_structure, simulate_structure
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Codes, Dataset
+from dpbayes.model.network import MAX_STATES, Network
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.publishing import drawing
+from dpbayes.releases.views.reading import probabilities_and_warning
+from dpbayes.sources.named_networks import naive_bayes_over
+
+with extra("sklearn", "A classifier for scikit-learn"):
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+
+__all__ = ["DPBayesNetClassifier", "DPNaiveBayes", "PrivacyLeakWarning"]
+
+DATASET = "the records given to fit"
+"""The name of the table in the document of a release."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """States that something public was read from the records, so that the fitted model has no guarantee."""
+
+
+class DPNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes on binned features: a network with arrows from the class to all features, released with noise.
+
+    Args:
+        epsilon: The epsilon of the guarantee.
+        delta: The delta of the guarantee. With 0, the counts get Laplace noise; otherwise Gaussian noise.
+        bounds: The range (low, high) of every feature: two numbers, or two sequences with one number for each feature.
+            Values outside count as the nearest bin.
+        bins: The number of equal bins of a feature within its bounds, or a sequence with one number for each feature.
+        classes: All classes that y may contain.
+        prior: The Dirichlet parameter of every cell.
+        random_state: None for exact noise of OpenDP from the operating system's randomness. A seed or a generator
+            simulates the same noise, for tests; whoever knows the seed can remove the noise.
+
+    Without `bounds` or `classes`, `fit` reads them from the records and gives a `PrivacyLeakWarning`.
+
+    After `fit`: `classes_`; `network_` and `probabilities_`, the released network and its CPTs (K,); `guarantee_`, the
+    proved guarantee, which is none if bounds or classes were read from the records; `is_simulated_`, whether a
+    generator drew the noise; and `document_`, the bytes of a release that `verify` checks, or None if there is none.
+
+    Raises:
+        InputError: In `fit`, a parameter is outside its range, or OpenDP is needed and is not installed.
+
+    Example:
+        >>> X = np.random.default_rng(1).normal(size=(1000, 2))
+        >>> model = DPNaiveBayes(epsilon=1, bounds=(-3, 3), classes=[0, 1], random_state=1)
+        >>> model.fit(X, (X[:, 0] > 0).astype(int)).predict([[-2, 0], [2, 0]])
+        array([0, 1])
+        >>> print(model.guarantee_)
+        ε = 1
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: tuple[Any, Any] | None = None,
+        bins: int | Sequence[int] = 5,
+        classes: Sequence[Any] | None = None,
+        prior: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.bins = bins
+        self.classes = classes
+        self.prior = prior
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
+        table = _encoded(self, X, y)
+        network = naive_bayes_over(dict(zip(table.names, table.states, strict=True)), table.names[0])
+        return _keep(self, _tables(self, table, network))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the probability of every class of `classes_` (n, classes) given the features of the records X."""
+        return _class_probabilities(self, X)
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Return the most probable class (n,) of every record."""
+        return _classes_of(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        return _tags(super().__sklearn_tags__())
+
+
+class DPBayesNetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A Bayesian network over binned features and the class, with a given or a privately learnt graph.
+
+    Args:
+        epsilon: The epsilon of the guarantee, for the graph and its tables together.
+        delta: The delta of the guarantee. With 0, a learnt graph gets half of epsilon, and the counts get Laplace
+            noise. Otherwise an adaptive release chooses and measures the graph.
+        graph: Arrows (parent, child) between names, or None for a learnt graph. Features without names are x0, x1, ...
+            A given graph must be chosen without the records.
+        target: The name of the class in the graph.
+        parents: The largest number of parents of a node in a graph that is learnt with delta 0.
+        bounds: As for `DPNaiveBayes`, like all that follow.
+        bins: The number of equal bins of a feature, or a sequence with one number for each feature.
+        classes: All classes that y may contain.
+        prior: The Dirichlet parameter of every cell; an adaptive release has its own.
+        random_state: None for exact noise of OpenDP; a seed or a generator simulates the same noise.
+
+    After `fit`, the estimator has the attributes of `DPNaiveBayes`.
+
+    Raises:
+        InputError: In `fit`, a parameter is outside its range, the arrows close a cycle, or OpenDP is needed and is not
+            installed.
+
+    Example:
+        >>> X = np.random.default_rng(1).normal(size=(1000, 2))
+        >>> model = DPBayesNetClassifier(
+        ...     epsilon=1, graph=[("x0", "class")], bounds=(-3, 3), classes=[0, 1], random_state=1
+        ... )
+        >>> model.fit(X, (X[:, 0] > 0).astype(int)).predict([[-2, 0], [2, 0]])
+        array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        graph: Iterable[tuple[str, str]] | None = None,
+        target: str = "class",
+        parents: int = 2,
+        bounds: tuple[Any, Any] | None = None,
+        bins: int | Sequence[int] = 5,
+        classes: Sequence[Any] | None = None,
+        prior: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.graph = graph
+        self.target = target
+        self.parents = parents
+        self.bounds = bounds
+        self.bins = bins
+        self.classes = classes
+        self.prior = prior
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
+        table = _encoded(self, X, y)
+        if self.graph is not None:
+            network = Network.from_edges(table.names, self.graph, dict(zip(table.names, table.states, strict=True)))
+            return _keep(self, _tables(self, table, network))
+        if self.delta:
+            return _keep(self, _adaptive(self, table))
+        return _keep(self, _with_learnt_graph(self, table))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the probability of every class of `classes_` (n, classes) given the features of the records X."""
+        return _class_probabilities(self, X)
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Return the most probable class (n,) of every record."""
+        return _classes_of(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        return _tags(super().__sklearn_tags__())
+
+
+def _tags(tags: Any) -> Any:
+    """State that noise may make the predictions poor: scikit-learn's checks have few records."""
+    tags.classifier_tags.poor_score = True
+    return tags
+
+
+# From records to a table over domains
+
+
+def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
+    """Check the records, keep the public domains in the model, and return the table. The class is the first column."""
+    features, labels = validate_data(model, X, y, dtype=np.float64)
+    check_classification_targets(labels)
+    if len(features) < 2:
+        raise InputError("A release needs at least two records; n_samples=1.")
+    leaks: list[str] = []
+    model.classes_ = _classes(model.classes, labels, leaks)
+    model.edges_ = _edges(model, features, leaks)
+    model.leaks_ = tuple(leaks)
+    if leaks:
+        warnings.warn(
+            f"{' and '.join(leaks)} were read from the records, which reveals information about them, so the model has "
+            "no privacy guarantee. State them without looking at the records.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+    unnamed = [f"x{j}" for j in range(features.shape[1])]
+    names = [str(name) for name in getattr(model, "feature_names_in_", unnamed)]
+    codes = np.column_stack([np.searchsorted(model.classes_, labels), _bins_of(model, features)])
+    texts = [tuple(map(str, model.classes_.tolist())), *map(_bin_names, model.edges_)]
+    return Dataset((getattr(model, "target", "class"), *names), tuple(texts), codes.astype(np.uint8))
+
+
+def _classes(declared: Sequence[Any] | None, labels: Any, leaks: list[str]) -> Any:
+    if declared is None:
+        leaks.append("classes")
+        return np.unique(labels)
+    classes = np.unique(np.asarray(declared))
+    if not 1 <= len(classes) <= MAX_STATES:
+        raise InputError(f"The number of classes must be 1 to {MAX_STATES}; {len(classes)} is not.")
+    if not np.isin(labels, classes).all():
+        raise InputError("y has a class that is not one of the declared classes.")
+    return classes
+
+
+def _edges(model: Any, features: FloatArray, leaks: list[str]) -> tuple[FloatArray, ...]:
+    """Return the points at which every feature is cut into bins."""
+    d = features.shape[1]
+    bins = [model.bins] * d if isinstance(model.bins, int | np.integer) else list(model.bins)
+    if model.bounds is None:
+        leaks.insert(0, "bounds")
+        low, high = features.min(axis=0), features.max(axis=0)
+        high = np.where(high > low, high, low + np.maximum(1.0, np.abs(low)))
+    else:
+        low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), d) for end in model.bounds)
+        if not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
+            raise InputError("The lower bound of every feature must be below its upper bound, and both must be finite.")
+    if len(bins) != d:
+        raise InputError(f"There are {d} features and {len(bins)} numbers of bins. State one for each feature.")
+    numbers = [whole_number("The number of bins", number, low=1, high=MAX_STATES) for number in bins]
+    return tuple(np.linspace(low[j], high[j], number + 1)[1:-1] for j, number in enumerate(numbers))
+
+
+def _bins_of(model: Any, features: FloatArray) -> Codes:
+    columns = [np.searchsorted(points, features[:, j], side="right") for j, points in enumerate(model.edges_)]
+    return np.column_stack(columns).astype(np.uint8)
+
+
+def _bin_names(points: FloatArray) -> tuple[str, ...]:
+    texts = [repr(point) for point in points.tolist()]
+    if not texts:
+        return ("all",)
+    return (f"< {texts[0]}", *(f"{low} to < {high}" for low, high in pairwise(texts)), f">= {texts[-1]}")
+
+
+# Releasing
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a model keeps of its release."""
+
+    network: Network
+    probabilities: FloatArray
+    guarantee: Guarantee
+    document: bytes | None = None
+
+
+def _keep(model: Any, fitted: _Fitted) -> Any:
+    model.network_ = fitted.network
+    model.probabilities_ = fitted.probabilities
+    model.guarantee_ = NON_PRIVATE if model.leaks_ else fitted.guarantee
+    model.document_ = fitted.document
+    model.is_simulated_ = model.random_state is not None
+    return model
+
+
+def _generator(model: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(model.random_state).randint(0, 2**31, size=4))
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    return Fraction(str(finite_number(name, value, low=0.0, high=1000.0)))
+
+
+def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
+    """Release the tables of a graph that was chosen without the records."""
+    return _released(model, count(network, table), _exact("epsilon", model.epsilon), {"graph": GraphChoice.UNSEEN})
+
+
+def _with_learnt_graph(model: Any, table: Dataset) -> _Fitted:
+    """Choose a graph with half of epsilon, and release its tables with the other half."""
+    half = _exact("epsilon", model.epsilon) / 2
+    choice = StructureChoice(epsilon=half, parents=model.parents, first=table.names[0])
+    if model.random_state is None:
+        chosen = draw_structure(choice, table)
+    else:
+        chosen = simulate_structure(choice, table, _generator(model))
+    stated = {
+        "graph": GraphChoice.PRIVATELY,
+        "graph_epsilon": half,
+        "graph_candidates": tuple(stage.candidates for stage in chosen.rounds),
+    }
+    fitted = _released(model, count(chosen.network, table), half, stated, Composed(1, half))
+    guarantee = compose([chosen.certified, fitted.guarantee])
+    return _Fitted(fitted.network, fitted.probabilities, guarantee, fitted.document)
+
+
+def _adaptive(model: Any, table: Dataset) -> _Fitted:
+    epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
+    if model.random_state is None:
+        released = release(table, epsilon=epsilon, delta=delta)
+    else:
+        released = simulate_adaptive(table, epsilon=epsilon, delta=delta, rng=_generator(model))
+    return _Fitted(released.network, released.probabilities, released.guarantee)
+
+
+def _released(
+    model: Any, counts: Counts, epsilon: Fraction, stated: dict[str, Any], before: Composed | None = None
+) -> _Fitted:
+    """Release counts with noise for epsilon and the model's delta."""
+    network, delta = counts.network, _exact("delta", model.delta)
+    if delta:
+        mechanism = "residuals" if network.has_residuals else "gaussian"
+        loss: dict[str, Any] = {"stated": EpsilonDelta(epsilon, delta)}
+    else:
+        mechanism, loss = "laplace", {"epsilon": epsilon}
+    request = ReleaseRequest(
+        dataset=DATASET,
+        network=network,
+        mechanism=mechanism,
+        n=counts.n,
+        prior=(amount_text(_exact("prior", model.prior)),),
+        domains=DomainChoice.CURATOR,
+        **loss,
+        **stated,
+    )
+    data: bytes | None = None
+    answer: Release[Outcome]
+    if model.random_state is None:
+        none = Composed(0, Rho(Fraction(0)) if delta else Fraction(0))
+        data = finished(drawing(request, counts, before or none, datetime.now(UTC)))
+        answer = release_of(read_document(data))
+    else:
+        answer = request.entry.simulated(request).release(counts, _generator(model))
+    guarantee = answer.guarantee
+    if releasable(mechanism).measure is PrivacyMeasure.RHO:
+        rho = rounded_up(request.rho)
+        guarantee = Guarantee(float(epsilon), float(delta), reference=guarantee.reference, rho=rho)
+    return _Fitted(network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)
+
+
+# Predicting
+
+
+def _classes_of(model: Any, X: ArrayLike) -> Any:
+    places = _class_probabilities(model, X).argmax(axis=1)
+    return model.classes_[places]
+
+
+def _class_probabilities(model: Any, X: ArrayLike) -> FloatArray:
+    """Return P(class | features) (n, classes): the tables of the class and of its children decide."""
+    check_is_fitted(model)
+    codes = _bins_of(model, validate_data(model, X, dtype=np.float64, reset=False))
+    network: Network = model.network_
+    target = network.index(getattr(model, "target", "class"))
+    place = {j: k for k, j in enumerate(j for j in range(len(network.names)) if j != target)}
+    scores = np.zeros((len(codes), int(network.cards[target])))
+    logs = np.log(np.maximum(model.probabilities_, np.finfo(np.float64).tiny))
+    for node, family in enumerate(network.families):
+        if target in family:
+            table = np.moveaxis(np.asarray(network.table(logs, node)), family.index(target), -1)
+            scores = scores + table[tuple(codes[:, place[j]] for j in family if j != target)]
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,1 @@
+"""What other programs make of our networks, in an environment of its own: `make interchange`."""

@@ -1,0 +1,138 @@
+"""The classifiers for scikit-learn: its own checks, what they learn, and what they state of privacy."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.releases.verify import verify
+
+pytestmark = [pytest.mark.interchange, pytest.mark.filterwarnings("default")]
+
+RNG = np.random.default_rng(1)
+N = 4000
+Y = RNG.integers(0, 3, N)
+X = RNG.normal(size=(N, 3)) + np.column_stack([Y, -Y, np.zeros(N)]) * 2
+PUBLIC = {"bounds": (-6.0, 6.0), "bins": 8, "classes": [0, 1, 2]}
+
+
+def models() -> list[Any]:
+    from dpbayes.estimators import DPBayesNetClassifier, DPNaiveBayes
+
+    return [
+        DPNaiveBayes(),
+        DPNaiveBayes(delta=1e-5),
+        DPBayesNetClassifier(),
+        DPBayesNetClassifier(delta=1e-5),
+        DPBayesNetClassifier(graph=[]),
+    ]
+
+
+NAMES = ("naive Bayes", "naive Bayes, Gaussian", "learnt", "adaptive", "given")
+
+
+@pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)
+def test_the_checks_of_scikit_learn_pass(place: int) -> None:
+    from sklearn.utils.estimator_checks import check_estimator
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(models()[place], on_fail=None)
+    failed = [(result["check_name"], result["exception"]) for result in results if result["status"] == "failed"]
+    assert not failed
+    assert sum(result["status"] == "passed" for result in results) > 40
+
+
+def fitted(place: int, **parameters: Any) -> Any:
+    model = models()[place].set_params(**(PUBLIC | {"epsilon": 4} | parameters))
+    if NAMES[place] == "given":
+        model.set_params(graph=[("class", "x0"), ("class", "x1")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return model.fit(X, Y)
+
+
+@pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)
+@pytest.mark.parametrize("seed", [None, 1])
+def test_a_release_classifies_and_states_its_guarantee(place: int, seed: int | None) -> None:
+    model = fitted(place, random_state=seed)
+    assert model.score(X, Y) > 0.85
+    assert (model.guarantee_.epsilon, model.guarantee_.delta) == (4, models()[place].delta)
+    assert model.is_simulated_ is (seed is not None)
+    np.testing.assert_allclose(model.predict_proba(X[:9]).sum(axis=1), 1)
+    if seed is None and NAMES[place] != "adaptive":
+        assert verify(model.document_).holds
+    else:
+        assert model.document_ is None
+
+
+@pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)
+def test_class_probabilities_are_those_of_a_query(place: int) -> None:
+    model = fitted(place, random_state=2)
+    network = model.network_
+    states = dict(zip(network.names, network.states, strict=True))
+    for k in range(5):
+        record = {f"x{j}": states[f"x{j}"][np.searchsorted(model.edges_[j], X[k, j], side="right")] for j in range(3)}
+        expected = dp.query(network, model.probabilities_, "class", record)
+        np.testing.assert_allclose(model.predict_proba(X[k : k + 1])[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("left_out", "word"), [("bounds", "bounds"), ("classes", "classes")])
+def test_what_is_read_from_the_records_is_warned_of_and_leaves_no_guarantee(left_out: str, word: str) -> None:
+    from dpbayes.estimators import DPNaiveBayes, PrivacyLeakWarning
+
+    model = DPNaiveBayes(**(PUBLIC | {left_out: None}), random_state=1)
+    with pytest.warns(PrivacyLeakWarning, match=f"{word} were read from the records"):
+        model.fit(X, Y)
+    assert not model.guarantee_.is_private
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": "x"}, "epsilon"),
+        ({"delta": 2}, "delta"),
+        ({"bounds": (1, 1)}, "lower bound"),
+        ({"bounds": (0, np.inf)}, "finite"),
+        ({"bins": 0}, "number of bins"),
+        ({"bins": [3, 3]}, "3 features and 2 numbers of bins"),
+        ({"classes": [0, 1]}, "not one of the declared classes"),
+        ({"prior": 0}, "prior"),
+    ],
+)
+def test_a_parameter_out_of_range_is_refused(parameters: dict[str, Any], sentence: str) -> None:
+    from dpbayes.estimators import DPNaiveBayes
+
+    with pytest.raises(dp.InputError, match=sentence):
+        DPNaiveBayes(**(PUBLIC | {"random_state": 1} | parameters)).fit(X, Y)
+
+
+def test_whole_numbers_from_0_have_a_bin_each() -> None:
+    from dpbayes.estimators import DPNaiveBayes
+
+    codes = RNG.integers(0, 4, (500, 2))
+    model = DPNaiveBayes(bounds=(0, 3), bins=4, classes=[0, 1], random_state=1).fit(codes, codes[:, 0] > 1)
+    assert [np.searchsorted(model.edges_[0], k, side="right") for k in range(4)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["DPNaiveBayes", "DPBayesNetClassifier"])
+def test_the_example_of_a_docstring_runs(name: str) -> None:
+    import inspect
+    from doctest import DocTestParser, DocTestRunner
+
+    from dpbayes import estimators
+
+    value = getattr(estimators, name)
+    text = inspect.getdoc(value) or ""
+    example = DocTestParser().get_doctest(text, {"np": np, name: value}, name, None, None)
+    failures: list[str] = []
+    outcome = DocTestRunner().run(example, out=failures.append)
+    assert outcome.attempted
+    assert not outcome.failed, "".join(failures)
+    described = text.partition("Args:")[2].partition("\n\n")[0]
+    assert set(inspect.signature(value).parameters) == {
+        line.split(":")[0].strip() for line in described.splitlines() if line.startswith("    ") and line[4] != " "
+    }
