@@ -68,10 +68,11 @@ docs: $(VENV)-docs/.made
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
 
-# Synthetic records of dpmm, in an environment of its own, beside those of an adaptive release. It takes hours.
-bench-peers: $(VENV)/.dev $(VENV)-peers/.made
-	PYTHONPATH=. OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.utility
-	PYTHONPATH=. OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.utility --peers $(VENV)-peers/bin/python
+# Synthetic records of dpmm and smartnoise, in environments of their own, beside those of an adaptive release. It takes
+# many hours. Results are stored: a run that was stopped continues where it was.
+PEERS := MST/2 AIM/2 PrivBayes/2 MST AIM
+bench-peers: $(VENV)/.dev $(VENV)-peers/.made $(VENV)-smartnoise/.made
+	PYTHONPATH=. $(BIN)/python -m benchmarks.utility --seeds 5 --methods adaptive "learnt + Gaussian" "the table" $(PEERS)
 
 # Browser tests drive Debian's Chromium, cheapest without its windows; CHROMIUM=/path/to/chromium names another one.
 DEBIANS := /usr/bin/chromium-headless-shell /usr/bin/chromium
@@ -119,9 +120,15 @@ $(VENV)-interchange/.made: requirements.txt requirements-interchange.txt
 	$(VENV)-interchange/bin/pip install --quiet --disable-pip-version-check --no-compile -r requirements-interchange.txt
 	touch $@
 
+$(VENV)-smartnoise/.made: requirements-smartnoise.txt
+	python3 -m venv $(VENV)-smartnoise
+	$(VENV)-smartnoise/bin/pip install --quiet --disable-pip-version-check -r requirements-smartnoise.txt
+	$(VENV)-smartnoise/bin/pip install --quiet --disable-pip-version-check --no-deps smartnoise-synth==1.0.8 smartnoise-sql==1.0.10
+	touch $@
+
 $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(VENV)-docs $(VENV)-interchange build
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-smartnoise $(VENV)-docs $(VENV)-interchange build

@@ -1,10 +1,12 @@
 """Synthetic records by dpmm, another package, in an environment of its own: `make bench-peers`.
 
 `python peers.py METHOD EPSILON DELTA SEED RECORDS < table.npz > out.npz`. The table has `codes` (n, d) and `cards`
-(d,). Standard output has `codes` and the `seconds` of processor time. This script does not import dpbayes.
+(d,). Standard output has `codes`, the `seconds` of processor time and the `megabytes` of memory at most. This script
+does not import dpbayes.
 """
 
 import io
+import resource
 import sys
 import time
 
@@ -24,8 +26,10 @@ def main(method: str, epsilon: str, delta: str, seed: str, records: str) -> None
     pipeline.fit(frame, domain=dict(zip(names, table["cards"].tolist(), strict=True)), random_state=int(seed))
     synthetic = pipeline.generate(n_records=int(records), random_state=int(seed))
     seconds = time.process_time() - start
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     out = io.BytesIO()
-    np.savez_compressed(out, codes=synthetic[names].to_numpy().astype(np.int64), seconds=seconds)
+    codes = synthetic[names].to_numpy().astype(np.int64)
+    np.savez_compressed(out, codes=codes, seconds=seconds, megabytes=megabytes)
     sys.stdout.buffer.write(out.getvalue())
 
 

@@ -1,37 +1,37 @@
 """How near synthetic records of a private release are to the table: `python -m benchmarks.utility`.
 
-For every table, epsilon (at delta = 1e-5) and method, the mean over seeds of the total variation of all tables of one,
-two and three columns, between 20,000 synthetic records and the table. The releases are simulated.
+For every table, epsilon (at delta = 1e-5), method and seed: the mean total variation of all tables of one, two and
+three columns, between 20,000 synthetic records and the records of the release; the AUC and accuracy of classifiers
+that learn from the synthetic records, on held-out records; processor time, without imports; and memory. The releases
+are simulated. Every result is stored in a file of its own, so that a run which was stopped continues where it was.
+
+Neighbours. dpbayes protects the replacement of a record, the other packages the addition or removal of one. Replacing a
+record is one removal and one addition, so the same guarantee of replacement needs half of their epsilon: "MST/2" is MST
+at half of epsilon, and "MST" is MST at the same number, which is a weaker guarantee.
 """
 
 import argparse
 import io
+import json
 import math
 import os
+import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.own import DELTA
+from benchmarks.own import METHODS as OWN
 from benchmarks.record import Record
-from dpbayes.base.amounts import EpsilonDelta
-from dpbayes.base.zcdp import rho_of_pure
-from dpbayes.mechanisms.adaptive.release import simulate_adaptive
-from dpbayes.mechanisms.laplace import LaplaceUpdates
-from dpbayes.mechanisms.residual import GaussianResiduals
-from dpbayes.mechanisms.structure.choice import StructureChoice, simulate_structure
-from dpbayes.model.counts import count
+from benchmarks.utility_tables import KNOWN, TABLES, Split
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.shipped_tables import load_shipped
-from dpbayes.sources.synthetic import sample_dataset
 
-DELTA = 1e-5
 SYNTHETIC = 20_000
 """Synthetic records of a release."""
 
@@ -40,134 +40,79 @@ MOST_TRIPLES = 300
 
 EPSILONS = (0.1, 1.0, 10.0)
 
-Synthesis = Callable[[Dataset, float, np.random.Generator], Dataset]
+LONGEST = 3600
+"""A program that takes more seconds on the clock fails."""
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "utility"
+DPMM, SMARTNOISE = ROOT / ".venv-peers" / "bin" / "python", ROOT / ".venv-smartnoise" / "bin" / "python"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A method: a command that reads a table and writes synthetic records, and by what epsilon is multiplied."""
+
+    command: tuple[str, ...]
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
 class Errors:
-    """The mean total variation of all tables of one, two and three columns, and the seconds of processor time."""
+    """The mean total variation of all tables of one, two and three columns; seconds of a processor; megabytes.
+
+    `classifiers` has [AUC, accuracy] by classifier; it is empty without scikit-learn.
+    """
 
     one_way: float
     two_way: float
     three_way: float
     seconds: float
+    megabytes: float
+    classifiers: dict[str, list[float]] = field(default_factory=dict)
 
 
-# Tables
+def programs() -> dict[str, Program]:
+    """Return all methods by name."""
+    own = {name: Program((sys.executable, "-m", "benchmarks.own", name)) for name in OWN}
+    smartnoise = str(Path(__file__).with_name("smartnoise.py"))
+    dpmm = str(Path(__file__).with_name("peers.py"))
+    peers = {
+        **{name: (str(SMARTNOISE), smartnoise, name) for name in ("MST", "AIM")},
+        "PrivBayes": (str(DPMM), dpmm, "PrivBayes"),
+        "MST of dpmm": (str(DPMM), dpmm, "MST"),
+        "AIM of dpmm": (str(DPMM), dpmm, "AIM"),
+    }
+    halves = {f"{name}/2": Program(command, 0.5) for name, command in peers.items()}
+    return own | halves | {name: Program(command) for name, command in peers.items()}
 
 
-def sampled(name: str, n: int) -> Dataset:
-    """Return n records of a named network."""
-    network, probabilities = load_named(name)
-    return sample_dataset(network, probabilities, n, np.random.default_rng(5))
+# One release
 
 
-TABLES: dict[str, Callable[[], Dataset]] = {
-    "Adult": lambda: load_shipped("adult"),
-    "Fulton": lambda: load_shipped("fulton"),
-    "House votes": lambda: load_shipped("house_votes_84"),
-    "Asia, n = 1,000": lambda: sampled("asia", 1000),
-    "Alarm, n = 10,000": lambda: sampled("alarm", 10_000),
-}
+@cache
+def split(table: str) -> Split:
+    """Return a table of `TABLES`."""
+    return TABLES[table](str(DPMM))
 
 
-# Methods
-
-
-def adaptive(data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
-    """An adaptive release."""
-    release = simulate_adaptive(data, epsilon=epsilon, delta=DELTA, rng=rng)
-    return release.synthetic(SYNTHETIC, rng)
-
-
-def learnt_gaussian(data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
-    """A graph learnt with one parent for a third of rho, and Gaussian residuals for the rest, read noise-aware."""
-    rho = float(EpsilonDelta(Fraction(str(epsilon)), Fraction(1, 10**5)).rho)
-    network = learnt(data, pure_of_rho(rho / 3), rng)
-    mechanism = GaussianResiduals(prior=network, epsilon=1.0, delta=DELTA)
-    vars(mechanism)["shift"] = math.sqrt(2 * rho * 2 / 3)
-    return read(network, mechanism.release(count(network, data), rng).noise_aware().mean, rng)
-
-
-def learnt_laplace(data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
-    """A graph learnt with one parent for half of epsilon, and Laplace noise for the rest, read noise-aware."""
-    network = learnt(data, epsilon / 2, rng)
-    release = LaplaceUpdates(prior=network, epsilon=epsilon / 2).release(count(network, data), rng)
-    return read(network, release.noise_aware().mean, rng)
-
-
-METHODS: dict[str, Synthesis] = {
-    "adaptive": adaptive,
-    "learnt + Gaussian": learnt_gaussian,
-    "learnt + Laplace": learnt_laplace,
-}
-
-
-def learnt(data: Dataset, epsilon: float, rng: np.random.Generator) -> Network:
-    """Return a graph with up to one parent, learnt at a pure epsilon."""
-    exact = Fraction(epsilon).limit_denominator(10**6)
-    return simulate_structure(StructureChoice(epsilon=exact, parents=1), data, rng).network
-
-
-def pure_of_rho(rho: float) -> float:
-    """Return the largest pure epsilon that implies this rho, by bisection."""
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rho_of_pure(middle) <= rho else (low, middle)
-    return low
-
-
-def read(network: Network, probabilities: np.ndarray, rng: np.random.Generator) -> Dataset:
-    """Return synthetic records of CPTs."""
-    rows = network.over_cells(network.row_sums(probabilities))
-    return sample_dataset(network, probabilities / rows, SYNTHETIC, rng)
-
-
-# Peers
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A method of dpmm, run by a Python interpreter that has it, at epsilon times `share`.
-
-    Its guarantee is for adding or removing one record. Replacing a record is one removal and one addition, so the same
-    guarantee of replacement needs half of epsilon.
-    """
-
-    python: str
-    method: str
-    share: float
-
-    def __call__(self, data: Dataset, epsilon: float, rng: np.random.Generator) -> Dataset:
-        """Return synthetic records. Errors: CalledProcessError where the peer fails."""
-        sent = io.BytesIO()
-        np.savez_compressed(sent, codes=data.codes, cards=[len(states) for states in data.states])
-        script = Path(__file__).with_name("peers.py")
-        seed = int(rng.integers(2**31))
-        command = [
-            self.python,
-            str(script),
-            self.method,
-            str(self.share * epsilon),
-            str(DELTA),
-            str(seed),
-            str(SYNTHETIC),
-        ]
-        answer = subprocess.run(command, input=sent.getvalue(), stdout=subprocess.PIPE, check=True)
-        return Dataset(data.names, data.states, np.load(io.BytesIO(answer.stdout))["codes"])
-
-
-def peers(python: str) -> dict[str, Synthesis]:
-    """Return the methods of dpmm at the epsilon of the same guarantee, and at the same number."""
-    names = ("MST", "PrivBayes")
-    return {f"{name} at epsilon{word}": Peer(python, name, share) for name in names for word, share in SHARES.items()}
-
-
-SHARES = {"/2": 0.5, "": 1.0}
-
-
-# Errors
+def synthesised(program: Program, table: str, epsilon: float, seed: int) -> tuple[Dataset, float, float]:
+    """Return synthetic records, the seconds and the megabytes. Errors: SubprocessError where the program fails."""
+    data, sent = split(table).train, io.BytesIO()
+    cards = [len(states) for states in data.states]
+    np.savez_compressed(sent, codes=data.codes, cards=cards, names=data.names, network=KNOWN.get(table, ""))
+    words = [f"{program.share * epsilon:g}", str(DELTA), str(seed), str(SYNTHETIC)]
+    single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    environment = os.environ | single
+    answer = subprocess.run(
+        [*program.command, *words],
+        input=sent.getvalue(),
+        stdout=subprocess.PIPE,
+        check=True,
+        env=environment,
+        timeout=LONGEST,
+    )
+    result = np.load(io.BytesIO(answer.stdout))
+    return Dataset(data.names, data.states, result["codes"]), float(result["seconds"]), float(result["megabytes"])
 
 
 def total_variation(data: Dataset, synthetic: Dataset, columns: Sequence[int]) -> float:
@@ -180,65 +125,149 @@ def total_variation(data: Dataset, synthetic: Dataset, columns: Sequence[int]) -
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-def errors_of(data: Dataset, synthesis: Synthesis, epsilon: float, seed: int) -> Errors:
-    """Return the errors of one release."""
-    rng, start = np.random.default_rng(seed), _processor_time()
-    synthetic = synthesis(data, epsilon, rng)
-    seconds = _processor_time() - start
+def mean_variations(data: Dataset, synthetic: Dataset) -> tuple[float, float, float]:
+    """Return the mean total variation of all tables of one and two columns, and of a sample of those of three."""
     places = range(len(data.names))
     triples = list(combinations(places, 3))
-    sampled_triples = np.random.default_rng(0).permutation(len(triples))[:MOST_TRIPLES]
-    of_three = [total_variation(data, synthetic, triples[k]) for k in sampled_triples]
-    return Errors(
-        float(np.mean([total_variation(data, synthetic, [j]) for j in places])),
-        float(np.mean([total_variation(data, synthetic, pair) for pair in combinations(places, 2)])),
-        float(np.mean(of_three)) if of_three else 0.0,
-        seconds,
+    sample = [triples[k] for k in np.random.default_rng(0).permutation(len(triples))[:MOST_TRIPLES]]
+    one, two, three = (
+        float(np.mean([total_variation(data, synthetic, columns) for columns in sets]))
+        for sets in ([[j] for j in places], combinations(places, 2), sample)
     )
+    return one, two, three
 
 
-def _processor_time() -> float:
-    """Seconds of this process and of those that it ran."""
-    own = os.times()
-    return own.user + own.system + own.children_user + own.children_system
+def predictions(own: Split, synthetic: Dataset) -> dict[str, list[float]]:
+    """Return [AUC, accuracy] of classifiers that learn from synthetic records; nothing without scikit-learn."""
+    if not DPMM.exists():
+        return {}
+    sent = io.BytesIO()
+    cards, target = [len(states) for states in own.train.states], own.train.names.index(own.target)
+    np.savez_compressed(sent, train=synthetic.codes, test=own.test.codes, cards=cards, target=target)
+    script = Path(__file__).with_name("classifiers.py")
+    answer = subprocess.run([str(DPMM), str(script)], input=sent.getvalue(), stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(answer.stdout))
 
 
-def utility(
-    tables: Sequence[str] = tuple(TABLES),
-    methods: Mapping[str, Synthesis] = METHODS,
-    epsilons: Sequence[float] = EPSILONS,
-    seeds: int = 3,
-) -> Iterator[tuple[str, float, str, Errors]]:
-    """Yield table, epsilon, method and the mean errors over the seeds."""
-    for table in tables:
-        data = TABLES[table]()
-        for epsilon in epsilons:
-            for method, synthesis in methods.items():
-                runs = [errors_of(data, synthesis, epsilon, seed) for seed in range(seeds)]
-                means = np.mean([tuple(vars(run).values()) for run in runs], axis=0)
-                yield table, epsilon, method, Errors(*means.tolist())
+def errors_of(table: str, epsilon: float, program: Program, seed: int) -> Errors:
+    """Return the errors of one release. Errors: SubprocessError where the program fails."""
+    synthetic, seconds, megabytes = synthesised(program, table, epsilon, seed)
+    own = split(table)
+    return Errors(*mean_variations(own.train, synthetic), seconds, megabytes, predictions(own, synthetic))
+
+
+# Many releases
+
+
+@dataclass(frozen=True)
+class Line:
+    """One release of the benchmark."""
+
+    table: str
+    epsilon: float
+    method: str
+    seed: int
+
+    @property
+    def file(self) -> Path:
+        """Where its result is stored."""
+        name = f"{self.table} {self.epsilon:g} {self.method} {self.seed}"
+        return RESULTS / (re.sub(r"[^A-Za-z0-9.+-]+", "_", name.replace("/", " half")) + ".json")
+
+
+def stored(line: Line) -> Errors | None:
+    """Return the stored result of a line, None where it was not measured."""
+    return Errors(**json.loads(line.file.read_text())) if line.file.exists() else None
+
+
+def measured(line: Line) -> Errors | None:
+    """Return the errors of a line, measured unless they are stored; None where the program fails."""
+    if (errors := stored(line)) is not None:
+        return errors
+    try:
+        errors = errors_of(line.table, line.epsilon, programs()[line.method], line.seed)
+    except subprocess.SubprocessError as error:
+        print(f"{line} failed: {error}", file=sys.stderr)
+        return None
+    line.file.parent.mkdir(parents=True, exist_ok=True)
+    partial = line.file.with_suffix(".part")
+    partial.write_text(json.dumps(asdict(errors)))
+    partial.rename(line.file)
+    return errors
+
+
+def lines(
+    tables: Iterable[str], epsilons: Iterable[float], methods: Iterable[str], seeds: Iterable[int]
+) -> Iterator[Line]:
+    """Yield the lines of a run: all methods with the first seed before those with the next."""
+    ways = [(table, epsilon, method) for table in tables for epsilon in epsilons for method in methods]
+    for seed in seeds:
+        yield from (Line(*way, seed) for way in ways)
+
+
+def means(results: Mapping[Line, Errors]) -> dict[tuple[str, float, str], tuple[Errors, int]]:
+    """Return the mean errors over the seeds, and how many seeds there are, by table, epsilon and method."""
+    runs: dict[tuple[str, float, str], list[Errors]] = {}
+    for line, errors in results.items():
+        runs.setdefault((line.table, line.epsilon, line.method), []).append(errors)
+    return {way: (_mean(own), len(own)) for way, own in runs.items()}
+
+
+def _mean(runs: Sequence[Errors]) -> Errors:
+    numbers = ("one_way", "two_way", "three_way", "seconds", "megabytes")
+    values = {name: float(np.mean([getattr(run, name) for run in runs])) for name in numbers}
+    common = [run.classifiers for run in runs if run.classifiers]
+    classifiers = {name: np.mean([own[name] for own in common], axis=0).tolist() for name in (common or [{}])[0]}
+    return Errors(**values, classifiers=classifiers)
+
+
+HEADS = ("table", "epsilon", "method", "seeds", "1-way", "2-way", "3-way", "AUC", "accuracy", "seconds", "MB")
+
+
+def as_rows(results: Mapping[Line, Errors]) -> Iterator[str]:
+    """Yield a table of Markdown. AUC and accuracy are those of logistic regression and of gradient boosting."""
+    yield f"| {' | '.join(HEADS)} |"
+    yield f"| {' | '.join('---' for _ in HEADS)} |"
+    for (table, epsilon, method), (errors, seeds) in means(results).items():
+        ways = [f"{value:.4f}" for value in (errors.one_way, errors.two_way, errors.three_way)]
+        scores = [" / ".join(f"{own[k]:.3f}" for own in errors.classifiers.values()) for k in (0, 1)]
+        cells = [*ways, *scores, f"{errors.seconds:.2f}", f"{errors.megabytes:.0f}"]
+        yield f"| {table} | {epsilon:g} | {method} | {seeds} | {' | '.join(cells)} |"
 
 
 def records(seeds: int = 3) -> list[Record]:
-    """Return the errors of two columns as records of a benchmark."""
+    """Return the errors of two columns as records of a benchmark, of the tables that need no other package."""
+    tables = [table for table in TABLES if table != "survey"]
+    run = lines(tables, EPSILONS, ("adaptive", "learnt + Gaussian"), range(seeds))
+    found = {line: errors for line in run if (errors := measured(line))}
     return [
         Record(name=f"{table}, epsilon {epsilon:g}, {method}", value=errors.two_way, unit="total variation")
-        for table, epsilon, method, errors in utility(seeds=seeds)
+        for (table, epsilon, method), (errors, _) in means(found).items()
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.utility", description=__doc__)
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=list(TABLES))
-    parser.add_argument("--peers", metavar="PYTHON", help="measure dpmm instead, with this interpreter")
+    parser.add_argument("--methods", nargs="+", default=["adaptive", "learnt + Gaussian"], choices=list(programs()))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--stored", action="store_true", help="print the stored results, and measure nothing")
     args = parser.parse_args()
-    print("| table | epsilon | method | 1-way | 2-way | 3-way | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
-    methods = peers(args.peers) if args.peers else METHODS
-    for table, epsilon, method, errors in utility(args.tables, methods, args.epsilons, args.seeds):
-        ways = " | ".join(f"{value:.4f}" for value in (errors.one_way, errors.two_way, errors.three_way))
-        print(f"| {table} | {epsilon:g} | {method} | {ways} | {errors.seconds:.2f} |", flush=True)
+    run = [
+        line
+        for line in lines(args.tables, args.epsilons, args.methods, range(args.seeds))
+        if line.method != "known graph" or line.table in KNOWN
+    ]
+    found = {}
+    for line in run:
+        errors = stored(line) if args.stored else measured(line)
+        if errors:
+            found[line] = errors
+            if not args.stored:
+                print(f"{line.table}, {line.epsilon:g}, {line.method}, {line.seed}: {errors.two_way:.4f}", flush=True)
+    print(__doc__.split("\n\n")[-1])
+    print("\n".join(as_rows(found)))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
 
-from benchmarks import accuracy, classroom, noise_aware, record, regression, releases, utility
+from benchmarks import accuracy, classroom, noise_aware, own, record, regression, releases, utility, utility_tables
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.engines import of_size, write
 from benchmarks.engines_run import WAYS
@@ -16,6 +17,7 @@ from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
 from dpbayes.model.dataset import Dataset
+from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.options.claims import BoundClaim
 
@@ -165,15 +167,85 @@ def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
     assert "moves ε on Explore once a second" in text
 
 
-def test_the_benchmark_of_utility_has_errors_of_every_table_and_method(monkeypatch):
-    assert set(utility.METHODS) == {"adaptive", "learnt + Gaussian", "learnt + Laplace"}
+@pytest.fixture
+def _few_results(monkeypatch, tmp_path):
     monkeypatch.setattr(utility, "SYNTHETIC", 2000)
-    measured = [*utility.utility(tables=("Asia, n = 1,000",), epsilons=(10.0,), seeds=1)]
-    assert [(table, epsilon, method) for table, epsilon, method, _ in measured] == [
-        ("Asia, n = 1,000", 10.0, method) for method in utility.METHODS
-    ]
-    for *_, errors in measured:
+    monkeypatch.setattr(utility, "RESULTS", tmp_path)
+
+
+@pytest.mark.usefixtures("_few_results")
+def test_the_benchmark_of_utility_stores_the_errors_of_every_line(monkeypatch):
+    lines = [*utility.lines(["Asia"], [10.0], ["adaptive", "known graph", "the table"], range(1))]
+    assert [line.method for line in lines] == ["adaptive", "known graph", "the table"]
+    found = {line: utility.measured(line) for line in lines}
+    for line in lines[:2]:
+        errors = found[line]
         assert 0 < errors.one_way < errors.two_way < errors.three_way < 0.2
+        assert 0 < errors.seconds < 60 < errors.megabytes
+    assert found[lines[2]].two_way == 0
+    monkeypatch.setattr(utility, "errors_of", None)  # a second run measures nothing
+    assert {line: utility.measured(line) for line in lines} == found
+    rows = [*utility.as_rows(found)]
+    assert len(rows) == 5
+    assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {found[lines[0]].one_way:.4f} | ")
+
+
+@pytest.mark.usefixtures("_few_results")
+def test_a_line_of_a_program_that_fails_is_left_out(monkeypatch, capsys):
+    failing = utility.Program((sys.executable, "-c", "raise SystemExit(1)"))
+    monkeypatch.setattr(utility, "programs", lambda: {"failing": failing})
+    line = utility.Line("Asia", 1.0, "failing", 0)
+    assert utility.measured(line) is None
+    assert not line.file.exists()
+    assert "failing" in capsys.readouterr().err
+
+
+def test_methods_are_compared_at_the_same_guarantee_and_at_the_same_number():
+    programs = utility.programs()
+    assert programs["adaptive"].share == programs["MST"].share == 1.0
+    assert programs["MST/2"].share == programs["AIM/2"].share == 0.5
+    assert programs["MST/2"].command == programs["MST"].command
+    files = [line.file for line in utility.lines(utility_tables.TABLES, [0.1, 1.0], programs, range(2))]
+    assert len(set(files)) == len(files)
+
+
+def test_means_over_seeds_count_the_seeds():
+    one, other = (
+        utility.Errors(0.1 * k, 0.2 * k, 0.3 * k, 1.0, 50.0, {"logistic regression": [0.5 * k, 0.4 * k]})
+        for k in (1, 2)
+    )
+    results = {utility.Line("Asia", 1.0, "adaptive", seed): errors for seed, errors in enumerate((one, other))}
+    (mean, seeds), *rest = utility.means(results).values()
+    assert (seeds, rest) == (2, [])
+    assert mean.two_way == pytest.approx(0.3)
+    assert mean.classifiers["logistic"] == pytest.approx([0.75, 0.6])
+
+
+@pytest.mark.parametrize("name", ["House votes", "Asia", "made-up 103"])
+def test_held_out_records_are_not_those_of_the_release(name):
+    split = utility_tables.TABLES[name]("")
+    assert split.train.states == split.test.states
+    assert split.target in split.train.names
+    if name == "House votes":
+        assert split.train.n + split.test.n == 435
+        both = np.sort(np.concatenate([split.train.codes, split.test.codes]).sum(axis=1))
+        np.testing.assert_array_equal(both, np.sort(load_shipped("house_votes_84").codes.sum(axis=1)))
+    else:
+        assert not np.array_equal(split.train.codes, split.test.codes)
+
+
+def test_no_held_back_table_is_compared_in_the_documents():
+    assert not set(utility_tables.COMPARED) & set(utility_tables.HELD_BACK)
+    assert set(utility_tables.KNOWN) <= set(utility_tables.TABLES)
+
+
+def test_every_method_of_dpbayes_gives_synthetic_records():
+    own_split = utility_tables.TABLES["Asia"]("")
+    for name, method in own.METHODS.items():
+        task = own.Task(own_split.train, 10.0, 500, "asia")
+        synthetic = method(task, np.random.default_rng(1))
+        assert synthetic.codes.shape == ((1000, 8) if name == "the table" else (500, 8))
+        assert utility.mean_variations(own_split.train, synthetic)[1] < 0.25
 
 
 def test_the_total_variation_of_tables_is_that_of_their_shares():

@@ -1,4 +1,4 @@
-"""All commands of real releases: `release`, `learn`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
+"""Commands of releases: `release`, `learn`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
 
 `python -m dpbayes release --help` describes one of them; each has `--help`.
 """
