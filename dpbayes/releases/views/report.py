@@ -21,6 +21,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.document.certificate import likely_loss
+from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import INTERVALS, posterior_of, probabilities_and_warning, reading_of, roughness_of
 
@@ -65,7 +66,8 @@ def html_report(
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
-        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code></p>\n",
+        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code> "
+        f"{escape(signature_line(content))}</p>\n",
     )
 
 
