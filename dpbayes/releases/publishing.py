@@ -1,5 +1,7 @@
 """Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown.
 
+If the ledger names a signing key, a release is signed before the ledger keeps it.
+
 `drawing` is the only function here that sees a table's counts, and all that it hands on are integers.
 """
 
@@ -34,6 +36,7 @@ from dpbayes.releases.document.graph import (
 )
 from dpbayes.releases.document.release import document_bytes
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
+from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -184,7 +187,12 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
-    ledger.spend(path, request.dataset, request.cost, request.question, draw, after=after)
+    key = signing_key(path)  # what cannot be signed here costs nothing
+
+    def drawn() -> bytes:
+        return draw() if key is None else signed(draw(), key)
+
+    ledger.spend(path, request.dataset, request.cost, request.question, drawn, after=after)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published

@@ -31,7 +31,7 @@ from dpbayes.releases.document.adaptive import (
     read_adaptive,
     step_rhos,
 )
-from dpbayes.releases.document.canonical import digest
+from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
 from dpbayes.releases.document.graph import (
     StructureDocument,
@@ -42,6 +42,7 @@ from dpbayes.releases.document.graph import (
 )
 from dpbayes.releases.document.release import ReleaseDocument, hashes_of, loss_of, noise_content, read_document
 from dpbayes.releases.document.request import GraphChoice
+from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -86,25 +87,54 @@ def schema() -> dict[str, Any]:
     return content
 
 
-def verify(data: bytes) -> Verification:
-    """Check the bytes of a release; a file that is none fails in its first check, which says why."""
+def verify(data: bytes, key: PublicKey | None = None) -> Verification:
+    """Check the bytes of a release; a file that is none fails in its first check, which says why.
+
+    With a `key`, a release that this key did not sign fails. Without one, a signature is compared with the key that
+    the file names, and a release without a signature is said to have none.
+    """
+    document: StructureDocument | AdaptiveDocument | ReleaseDocument
+    said_of: Iterator[Check | str]
     try:
         if is_structure(data):
-            what, said_of = "a learnt graph", _checked_graph(read_structure(data))
+            what, document = "a learnt graph", read_structure(data)
+            said_of = _checked_graph(document)
         elif is_adaptive(data):
-            what, said_of = "an adaptive release", _checked_adaptive(read_adaptive(data))
+            what, document = "an adaptive release", read_adaptive(data)
+            said_of = _checked_adaptive(document)
         else:
-            what, said_of = "a release", _checked(read_document(data))
+            what, document = "a release", read_document(data)
+            said_of = _checked(document)
     except InputError as error:
         return Verification((_fails("form", str(error)),))
     checks = [_holds("form", f"The file is {what} in canonical form and in a supported version.")]
     left_out: list[str] = []
-    for said in said_of:
+    for said in (*said_of, _signature(document.content, key)):
         if isinstance(said, Check):
             checks.append(said)
         else:
             left_out.append(said)
     return Verification(tuple(checks), tuple(left_out))
+
+
+def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str:
+    """Return whether a document is signed by its signer, and by a key that was given."""
+    if key is None and "signer" not in content and "signature" not in content:
+        return NOT_SIGNED
+    try:
+        error = signature_error(content, key)
+    except InputError as refusal:
+        said = f"The signature was not checked. {refusal}"
+        return said if key is None else _fails("signature", said)
+    if error:
+        return _fails("signature", error)
+    signer = signer_from(content["signer"])
+    if key is not None:
+        return _holds("signature", f"{signer} signed this file, with the given key.")
+    return _holds(
+        "signature",
+        f"{signer} signed this file, by the key in the file. Only verify --key confirms that the key is the signer's.",
+    )
 
 
 def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
@@ -134,8 +164,7 @@ def _graph_counted(document: ReleaseDocument) -> Check:
 
 def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     request, content = document.request, document.content
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    if content["hash"] == digest(rest):
+    if content["hash"] == hash_of(content):
         yield _holds("hash", "The hash matches the content.")
     else:
         yield _fails("hash", "The hash does not match the content.")
@@ -174,8 +203,7 @@ def _confirmed(document: StructureDocument) -> Check | str:
 
 def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
     request, process, content = document.request, document.process, document.content
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    if content["hash"] == digest(rest):
+    if content["hash"] == hash_of(content):
         yield _holds("hash", "The hash matches the content.")
     else:
         yield _fails("hash", "The hash does not match the content.")

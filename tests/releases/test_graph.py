@@ -336,7 +336,7 @@ def test_without_opendp_nothing_is_spent_and_the_check_says_so(path, learnt, mon
     assert ledger.account_of(path, "garden").spent == COST
     verification = verify(ledger.outcome(path, learnt.row))
     assert verification.holds
-    assert len(verification.left_out) == 1
+    assert len(verification.left_out) == 2
 
 
 # A budget in rho

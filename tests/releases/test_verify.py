@@ -20,6 +20,7 @@ from dpbayes.releases.document.canonical import canonical, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, document_bytes, hashes_of, read_document
 from dpbayes.releases.document.request import DomainChoice, GraphChoice
+from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
 from tests.releases.asking import drawn, request_of, usual_loss
@@ -61,7 +62,7 @@ def test_a_real_document_is_verified(mechanism):
     measure = read_document(REAL[mechanism]).request.entry.measure
     assert [check.name for check in verification.checks] == [measure.value if n == "epsilon" else n for n in NAMES]
     assert verification.holds
-    assert verification.left_out == ()
+    assert verification.left_out == (NOT_SIGNED,)
     assert all(check.sentence.endswith(".") for check in verification.checks)
 
 
@@ -76,16 +77,18 @@ def test_what_is_not_installed_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp.measurements", None)
     verification = verify(REAL["laplace"])
     assert verification.holds
-    assert len(verification.left_out) == 2
-    assert all(
-        text.endswith('is not installed here: pip install "dpbayes[release]".') for text in verification.left_out
-    )
+    *absent, unsigned = verification.left_out
+    assert (len(absent), unsigned) == (2, NOT_SIGNED)
+    assert all(text.endswith('is not installed here: pip install "dpbayes[release]".') for text in absent)
     assert "schema" not in {check.name for check in verification.checks}
 
 
 def test_an_audit_that_would_take_long_is_left_out(monkeypatch):
     monkeypatch.setattr(module, "MOST_AUDITED", 5)
-    assert verify(REAL["laplace"]).left_out == ("There was no audit: the network has more than 5 cells.",)
+    assert verify(REAL["laplace"]).left_out == (
+        "There was no audit: the network has more than 5 cells.",
+        NOT_SIGNED,
+    )
 
 
 # Bytes

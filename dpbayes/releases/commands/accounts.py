@@ -13,6 +13,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
+from dpbayes.releases.signing import key_file, keys_folder, ledger_keys, make_key
 
 MOST_READ = 2**53
 """The largest number that is read; what is too large for a choice, the choice says itself."""
@@ -24,7 +25,8 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
         "--ledger",
         type=Path,
         metavar="FILE",
-        help="the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
+        help="the ledger, a file or postgresql://USER@HOST:PORT/DATABASE (default: DPBAYES_LEDGER, or a ledger in your "
+        "data folder)",
     )
 
 
@@ -64,9 +66,26 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         metavar="HASH",
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
+    _add_keys(actions)
+    move = actions.add_parser("move", help="move all rows to a new ledger, check the copy, and close the old ledger")
+    move.add_argument(
+        "--to", required=True, type=Path, metavar="FILE", help="the new ledger, a file or postgresql://..."
+    )
     sums = actions.add_parser("composed", help="print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
+
+
+def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the actions on signing keys."""
+    new = actions.add_parser("new-key", help="make a signing key; every later release is signed")
+    new.add_argument("--name", required=True, help="the name of the signer, which every signed release contains")
+    new.add_argument("--reason", required=True, help="why the key is made, for readers of the ledger")
+    new.add_argument("--replaces", metavar="ROW", help="the row of a key in use that is not used from now on")
+    actions.add_parser("keys", help="list the signing keys that the ledger names")
+    public = actions.add_parser("public-key", help="write the public key of a signer, to be published")
+    public.add_argument("row", help="the row of the key in the output of keys")
+    public.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the key, such as key.pem")
 
 
 def keep_accounts(args: argparse.Namespace) -> int:
@@ -108,7 +127,7 @@ def _budget(args: argparse.Namespace) -> Amount:
 
 def _opened(path: Path, args: argparse.Namespace) -> Iterator[str]:
     ledger.open_dataset(path, args.dataset, _budget(args), reason=args.reason)
-    yield f"{args.dataset} is open in {path}. {left_of(path, args.dataset)}"
+    yield f"{args.dataset} is open in {ledger.place_text(path)}. {left_of(path, args.dataset)}"
 
 
 def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
@@ -118,7 +137,7 @@ def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
     require_output(args.out, [path])
-    write_output(args.out, ledger.outcome(path, whole_number("The row", args.row, low=1, high=MOST_READ)))
+    write_output(args.out, ledger.outcome(path, _row(args.row)))
     yield f"Written to {args.out}"
 
 
@@ -140,6 +159,48 @@ def _composed(path: Path, args: argparse.Namespace) -> Iterator[str]:
         yield f"{len(amounts):,} releases: {total} at delta 0; the composed loss is at most {together}."
 
 
+def _key_made(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    replaces = None if args.replaces is None else _row(args.replaces)
+    key = make_key(path, args.name, reason=args.reason, replaces=replaces)
+    yield f"{key.signer} signs the releases of this ledger from now on (row {key.row})."
+    yield f"The private key is {key_file(path, key.signer.key)}. Keep a copy in a safe place, and show it to nobody."
+    yield f"Publish the public key: python -m dpbayes ledger public-key {key.row} --out key.pem"
+
+
+def _keys(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    keys = ledger_keys(path)
+    if not keys:
+        yield "The ledger names no signing key. Its releases are not signed."
+    for key in keys:
+        state = "in use" if key.replaced_in is None else f"replaced in row {key.replaced_in}"
+        yield f"row {key.row}, {key.time}: {key.signer}, {state}. {key.reason}"
+
+
+def _public_key(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    require_output(args.out, [path])
+    row = _row(args.row)
+    key = next((key for key in ledger_keys(path) if key.row == row), None)
+    if key is None:
+        raise InputError(f"Row {row} of the ledger does not name a signing key. List the keys with ledger keys.")
+    write_output(args.out, key.signer.key.pem)
+    yield f"Written to {args.out}"
+
+
+def _row(text: str) -> int:
+    return whole_number("The row", text, low=1, high=MOST_READ)
+
+
+def _moved(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    target = ledger.ledger_path(args.to)
+    head = ledger.move(path, target)
+    yield f"All {head.row:,} rows are in {ledger.place_text(target)}, with the same contents."
+    yield f"The hash of the last row is {head.hash}"
+    yield f"{ledger.place_text(path)} can still be read and takes no more rows. Name the new ledger from now on."
+    files = [key_file(path, key.signer.key) for key in ledger_keys(target) if key.replaced_in is None]
+    if files and keys_folder(path) != keys_folder(target):
+        yield f"Move the signing keys to {keys_folder(target)}: {', '.join(map(str, files))}"
+
+
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "list": _listed,
     "open": _opened,
@@ -147,4 +208,8 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "export": _exported,
     "check": _checked,
     "composed": _composed,
+    "new-key": _key_made,
+    "keys": _keys,
+    "public-key": _public_key,
+    "move": _moved,
 }

@@ -419,7 +419,7 @@ def _write(out: Path, data: bytes, path: Path, row: int) -> None:
         write_output(out, data)
     except OSError as error:
         raise InputError(
-            f"The output {out} cannot be written: {error.strerror}. Row {row} of the ledger {path} contains the "
-            "release. Run this command again without --again and with another --out, or run "
+            f"The output {out} cannot be written: {error.strerror}. Row {row} of the ledger {ledger.place_text(path)} "
+            "contains the release. Run this command again without --again and with another --out, or run "
             f"python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None

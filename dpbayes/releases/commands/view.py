@@ -20,6 +20,9 @@ from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.document.graph import is_structure
+from dpbayes.releases.document.signature import read_public_key, signature_line
+from dpbayes.releases.ledger import Spending
+from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.reading import posterior_of
@@ -70,12 +73,13 @@ def make_view(args: argparse.Namespace) -> int:
     require_output(args.out, [args.file])
     data = verified(args.file)
     if is_adaptive(data):
-        return _make_adaptive_view(read_adaptive(data).release, args)
+        adaptive = read_adaptive(data)
+        return _make_adaptive_view(adaptive.release, signature_line(adaptive.content), args)
     document = read_document(data)
     write_output(args.out, VIEWS[args.out.suffix](document, args))
     if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
-    print(f"Written to {args.out}")
+    print(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
@@ -92,15 +96,15 @@ def verified(file: Path) -> bytes:
     return data
 
 
-def _make_adaptive_view(release: AdaptiveRelease, args: argparse.Namespace) -> int:
-    """Make the network or synthetic records of an adaptive release."""
+def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Namespace) -> int:
+    """Make the network or synthetic records of an adaptive release, and say who signed it."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
         raise InputError(
             f"An adaptive release has views with the endings {', '.join(ADAPTIVE_VIEWS)}, from its estimated "
             "probabilities, without posterior samples."
         )
     write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](release, args))
-    print(f"Written to {args.out}")
+    print(f"Written to {args.out}. {signed}")
     return HOLDS
 
 
@@ -164,30 +168,52 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
     )
+    parser.add_argument(
+        "--key", type=Path, metavar="PUBLIC.pem", help="also check that the release was signed with this public key"
+    )
 
 
 def check_release(args: argparse.Namespace) -> int:
     """Print what was checked; FAILS unless all of it holds. Errors: InputError, OSError."""
     data = args.file.read_bytes()
-    verification = verify(data)
+    verification = verify(data, None if args.key is None else read_public_key(args.key.read_bytes()))
     for check in verification.checks:
         print(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
     for sentence in verification.left_out:
         print(f"  -    {sentence}")
-    in_ledger = args.ledger is None or _is_in_ledger(args.ledger, data)
+    in_ledger = args.ledger is None or _is_in_ledger(ledger.ledger_path(args.ledger), data)
     return HOLDS if verification.holds and in_ledger else FAILS
 
 
 def _is_in_ledger(path: Path, data: bytes) -> bool:
     ledger.check(path)
-    rows = [
-        spending.row
+    released = [
+        (spending, ledger.outcome(path, spending.row))
         for account in ledger.accounts(path)
         for spending in ledger.spendings(path, account.dataset)
-        if spending.release and ledger.outcome(path, spending.row) == data
+        if spending.release
     ]
-    if rows:
-        print(f"holds  The ledger is unchanged and contains this release in row {rows[0]}.")
+    own = next((spending for spending, outcome in released if outcome == data), None)
+    if own is not None:
+        print(f"holds  The ledger is unchanged and contains this release in row {own.row}.")
+        return _is_named(path, own, data)
+    stripped = next((row.row for row, outcome in released if is_signed(outcome) and unsigned(outcome) == data), None)
+    if stripped is not None:
+        print(f"FAILS  The ledger contains this release in row {stripped} with a signature, which was removed here.")
     else:
         print("FAILS  The ledger does not contain this release.")
-    return bool(rows)
+    return False
+
+
+def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
+    """Say whether the ledger names the key of a release, and what became of the key; nothing of an unsigned one."""
+    if not is_signed(data):
+        return True
+    signer = signer_of(data)
+    key = next((key for key in ledger_keys(path) if key.signer == signer and key.row < spending.row), None)
+    if key is None:
+        print("FAILS  The ledger does not name the key that signed this release.")
+        return False
+    later = "" if key.replaced_in is None else f" Another key replaced it in row {key.replaced_in}."
+    print(f"holds  The ledger names the key of {signer} in row {key.row}.{later}")
+    return True

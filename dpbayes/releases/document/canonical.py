@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
@@ -34,6 +34,11 @@ def canonical(content: object) -> bytes:
 def digest(content: object) -> str:
     """Return the SHA-256 of the canonical form, in hexadecimal digits."""
     return hashlib.sha256(canonical(content)).hexdigest()
+
+
+def hash_of(content: Mapping[str, object]) -> str:
+    """Return the hash that a document with the field `hash` has: of all but this field and the signature."""
+    return digest({name: value for name, value in content.items() if name not in ("hash", "signature")})
 
 
 # Numbers

@@ -19,6 +19,7 @@ from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text, read_canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
 from dpbayes.releases.document.request import ReleaseRequest, request_from
+from dpbayes.releases.document.signature import SIGNED_SHAPE
 
 FORMAT = "dpbayes release"
 VERSION, VERSION_OF_RHO = 1, 2
@@ -92,8 +93,8 @@ def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str,
 
 
 def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
-    """Return the SHA-256 of what was asked, of the integers, and of the whole content but the hashes."""
-    rest = {name: value for name, value in content.items() if name != "hashes"}
+    """Return the SHA-256 of what was asked, of the integers, and of the content but the hashes and the signature."""
+    rest = {name: value for name, value in content.items() if name not in ("hashes", "signature")}
     return {"request": digest(content["request"]), "integers": digest(content["integers"]), "content": digest(rest)}
 
 
@@ -122,6 +123,7 @@ def read_document(data: bytes) -> ReleaseDocument:
 def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
     """Return what bytes of one format tell, of the shape of their version; `name` is what a refusal calls them.
 
+    A document of any format and version may be signed.
     Errors: InputError.
     """
     content = read_canonical(data)
@@ -131,7 +133,7 @@ def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]
     if type(version) is not int or version not in shapes:
         readable = " and ".join(map(str, shapes))
         raise InputError(f"The {name} has version {brief(version)}; this program reads versions {readable}.")
-    require_shape(f"The {name}", content, shapes[version])
+    require_shape(f"The {name}", content, {**shapes[version], **SIGNED_SHAPE})
     return content
 
 

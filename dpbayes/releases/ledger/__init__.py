@@ -1,4 +1,4 @@
-"""The curator's account of real releases: one SQLite file in which every release is an event.
+"""The curator's account of real releases, a SQLite file or a PostgreSQL database: every release is an event.
 
 The exact sum decides, of epsilons or, where a budget was opened in rho, of rhos. A reservation is on the disk before
 anything is drawn, and stays spent whatever happens after. Rows are never changed; each carries the hash of the one
@@ -15,7 +15,11 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
+    UnknownWriteError,
 )
+from dpbayes.releases.ledger.keys import NamedKey, name_key, named_keys
+from dpbayes.releases.ledger.moving import move
+from dpbayes.releases.ledger.place import data_folder, is_server, ledger_path, place_text
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
     account_of,
@@ -30,7 +34,7 @@ from dpbayes.releases.ledger.reading import (
     spendings_on,
 )
 from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
-from dpbayes.releases.ledger.store import ledger_path
+from dpbayes.releases.ledger.store import exists
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
 __all__ = [
@@ -43,19 +47,28 @@ __all__ = [
     "Event",
     "EventKind",
     "LedgerError",
+    "NamedKey",
     "OverBudgetError",
     "RepeatedRequestError",
     "Spending",
+    "UnknownWriteError",
     "account_of",
     "accounts",
     "check",
     "composed",
     "cost_of",
+    "data_folder",
     "events",
+    "exists",
     "find",
+    "is_server",
     "ledger_path",
+    "move",
+    "name_key",
+    "named_keys",
     "open_dataset",
     "outcome",
+    "place_text",
     "raise_budget",
     "remember_table",
     "request_bytes",

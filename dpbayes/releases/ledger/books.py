@@ -73,11 +73,17 @@ class Spending:
 
 @dataclass(frozen=True)
 class Books:
-    """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows."""
+    """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows.
+
+    `keys` has the signing keys by their rows, each with the row of the key that replaced it, None for one in use;
+    `moved` is the last row of a ledger that was moved elsewhere.
+    """
 
     events: tuple[Event, ...] = ()
     accounts: Mapping[str, Account] = field(default_factory=dict)
     spendings: Mapping[int, Spending] = field(default_factory=dict)
+    keys: Mapping[int, int | None] = field(default_factory=dict)
+    moved: Event | None = None
 
     def of(self, dataset: str) -> tuple[Spending, ...]:
         """Return the spendings of one dataset."""
@@ -93,12 +99,16 @@ def books_of(events: Iterable[Event]) -> Books:
     events = tuple(events)
     accounts: dict[str, Account] = {}
     spendings: dict[int, Spending] = {}
+    keys: dict[int, int | None] = {}
     last: Event | None = None
     for place, event in enumerate(events, start=1):
         _check_link(event, place, last)
-        _ENTERED[event.kind](event, accounts, spendings)
+        if event.kind is EventKind.KEY:
+            _name_key(event, keys)
+        else:
+            _ENTERED[event.kind](event, accounts, spendings)
         last = event
-    return Books(events, accounts, spendings)
+    return Books(events, accounts, spendings, keys, last if last and last.kind is EventKind.MOVED else None)
 
 
 def broken(row: int, why: str) -> BrokenLedgerError:
@@ -123,12 +133,26 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
         raise broken(place, "its hash does not match, so the row was edited")
     if event.previous != (last.hash if last else NO_HASH):
         raise broken(place, "it does not contain the hash of the previous row")
+    if last and last.kind is EventKind.MOVED:
+        raise broken(place, "the ledger was moved elsewhere in the row before")
     if (place == 1) != (event.kind is EventKind.BEGUN):
         raise broken(place, "the first row, and only the first, must be the start of a ledger")
 
 
+def _name_key(event: Event, keys: dict[int, int | None]) -> None:
+    if event.reservation is not None:
+        if keys.get(event.reservation, event.row) is not None:
+            raise broken(event.row, "it replaces a signing key that is not in use")
+        keys[event.reservation] = event.row
+    keys[event.row] = None
+
+
 def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     pass  # its content is the key of the fingerprints
+
+
+def _moved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
+    pass  # it says where to, and no row may follow
 
 
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
@@ -187,4 +211,5 @@ _ENTERED = {
     EventKind.RELEASED: _closed,
     EventKind.FAILED: _closed,
     EventKind.TABLE: _table,
+    EventKind.MOVED: _moved,
 }

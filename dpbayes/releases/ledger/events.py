@@ -33,6 +33,8 @@ class EventKind(enum.Enum):
     RELEASED = "released"
     FAILED = "failed"
     TABLE = "table seen"
+    KEY = "signing key named"
+    MOVED = "ledger moved"
 
 
 IN_RHO = (EventKind.OPENED_IN_RHO, EventKind.RESERVED_IN_RHO)
@@ -44,7 +46,8 @@ class Entry:
     """What an event says before it has a place in the ledger; what does not belong to its kind is None or empty.
 
     `amount` is the total budget of a dataset that is opened or raised, and what a reservation costs; `content`
-    the question's bytes of a reservation, the outcome's of a release; `reservation` the row that is closed.
+    the question's bytes of a reservation, the outcome's of a release, the signer of a key; `reservation` the row that
+    is closed, and of a key the row of the key that it replaces.
     """
 
     kind: EventKind
@@ -155,6 +158,10 @@ class EpsilonLostError(LedgerError):
     def __init__(self, sentence: str, row: int) -> None:
         super().__init__(sentence)
         self.row = row
+
+
+class UnknownWriteError(LedgerError):
+    """The connection to a server ended while a row was being written: it may be in the ledger, or not."""
 
 
 class BrokenLedgerError(LedgerError):

@@ -9,6 +9,7 @@ from dpbayes.base.amounts import Amount, amount_in, amount_with_symbol, cost_in,
 from dpbayes.base.validation import brief
 from dpbayes.releases.ledger.books import Account, Books, Spending, clock_notes
 from dpbayes.releases.ledger.events import BrokenLedgerError, Event, LedgerError, checked_dataset, content_hash
+from dpbayes.releases.ledger.place import place_text
 from dpbayes.releases.ledger.store import content_of, reading
 
 
@@ -77,17 +78,17 @@ def events(path: Path) -> tuple[Event, ...]:
 
 def request_bytes(path: Path, row: int) -> bytes:
     """Return the bytes of the request for which `row` reserved. Errors: LedgerError if it did not."""
-    with reading(path) as (connection, books):
-        return content_of(connection, _spending(books, row).reservation)
+    with reading(path) as (rows, books):
+        return content_of(rows, _spending(books, row).reservation)
 
 
 def outcome(path: Path, row: int) -> bytes:
     """Return the bytes that were released for the reservation in `row`. Errors: LedgerError if none were."""
-    with reading(path) as (connection, books):
+    with reading(path) as (rows, books):
         release = _spending(books, row).release
         if release is None:
             raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
-        return content_of(connection, release)
+        return content_of(rows, release)
 
 
 def _spending(books: Books, row: int) -> Spending:
@@ -115,19 +116,19 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
     only by the hashes of rows `seen` elsewhere, such as in a certificate. Errors: LedgerError, one sentence that names
     the first row that is broken.
     """
-    with reading(path) as (connection, books):
+    with reading(path) as (rows, books):
         for event in books.events:
             if event.content_hash is not None:
-                content_of(connection, event)
-        pages = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
-    if pages != ["ok"]:
-        raise BrokenLedgerError(f"The SQLite file of the ledger {path} is damaged: {brief(pages[0], 100)}.")
+                content_of(rows, event)
+        damage = rows.damage()
+    if damage:
+        raise BrokenLedgerError(f"The ledger {place_text(path)} is damaged: {damage}.")
     hashes = {event.hash for event in books.events}
     for hash_seen in seen:
         if hash_seen not in hashes:
             raise BrokenLedgerError(
-                f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or its last "
-                "rows were removed."
+                f"The ledger {place_text(path)} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
+                "its last rows were removed."
             )
     return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
 

@@ -16,7 +16,7 @@ from dpbayes.base.amounts import (
     number_of,
 )
 from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.ledger.books import Spending
+from dpbayes.releases.ledger.books import Books, Spending
 from dpbayes.releases.ledger.events import (
     Entry,
     EpsilonLostError,
@@ -25,14 +25,17 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
+    UnknownWriteError,
     checked_bytes,
     checked_cost,
     checked_dataset,
     checked_reason,
     content_hash,
 )
+from dpbayes.releases.ledger.place import place_text
 from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
-from dpbayes.releases.ledger.store import add, begin, writing
+from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.store import add, begin, written
 
 MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
@@ -50,15 +53,18 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
         n=None if n is None else whole_number("The number of records", n, low=0, high=MOST_RECORDS),
         reason=checked_reason(reason),
     )
-    begin(path)
-    with writing(path) as (connection, books):
+
+    def opened(rows: Rows, books: Books) -> Event:
         if entry.dataset in books.accounts:
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
                 f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Raise this budget."
             )
-        return add(connection, books, entry).events[-1]
+        return add(rows, books, entry).events[-1]
+
+    begin(path)
+    return written(path, opened)
 
 
 def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
@@ -72,7 +78,8 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         amount=(raised := number_of(checked_cost("The budget", budget))),
         reason=checked_reason(reason),
     )
-    with writing(path) as (connection, books):
+
+    def with_more(rows: Rows, books: Books) -> Event:
         account = account_in(books, entry.dataset)
         present = account.budget
         if measure_of(budget) is not account.measure:
@@ -85,7 +92,9 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
                 f"A budget can only be raised. The budget of {brief(entry.dataset)} is {amount_text(present)}, and "
                 f"{amount_text(raised)} is not larger."
             )
-        return add(connection, books, entry).events[-1]
+        return add(rows, books, entry).events[-1]
+
+    return written(path, with_more)
 
 
 def spend(
@@ -106,6 +115,12 @@ def spend(
         raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
     try:
         return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
+    except UnknownWriteError as error:
+        raise EpsilonLostError(
+            f"{error} The {amount_with_symbol(reservation.spent)} reserved in row {reservation.row} stays charged. If "
+            "the release is in the ledger, the same request shows it at no cost.",
+            reservation.row,
+        ) from error
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
 
@@ -136,7 +151,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
-    with writing(path) as (connection, books):
+    def reserved(rows: Rows, books: Books) -> Event:
         account = account_in(books, entry.dataset)
         amount = amount_in(
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
@@ -149,7 +164,9 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
                 f"{amount_text(account.budget)}, less than {cost_text(account, amount)}. Choose a smaller amount, or "
                 "raise the budget."
             )
-        return add(connection, books, entry).events[-1]
+        return add(rows, books, entry).events[-1]
+
+    return written(path, reserved)
 
 
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
@@ -165,12 +182,12 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
 
 
 def _close(path: Path, reservation: Event, closing: Entry) -> Event:
-    with writing(path) as (connection, books):
+    def closed(rows: Rows, books: Books) -> Event:
         present = books.spendings.get(reservation.row)
         # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
         if present is None or present.reservation != reservation or present.closing:
             symbol = measure_of(reservation.spent).symbol
-            raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
+            raise LedgerError(f"The ledger {place_text(path)} does not contain the open reservation of {symbol}.")
         entry = Entry(
             kind=closing.kind,
             dataset=reservation.dataset,
@@ -178,7 +195,9 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
             reservation=reservation.row,
             content=closing.content,
         )
-        return add(connection, books, entry).events[-1]
+        return add(rows, books, entry).events[-1]
+
+    return written(path, closed)
 
 
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:

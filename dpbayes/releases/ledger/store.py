@@ -1,56 +1,43 @@
-"""The file: one SQLite table of events to which rows are added, and which no program changes or deletes."""
+"""The file: one SQLite table of events to which rows are added, and which no program changes or deletes.
+
+A ledger that a team shares is kept by a server instead (`postgres.py`); `reading`, `written` and `begin` serve both.
+"""
 
 import errno
-import os
 import re
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from dpbayes.base.extras import extra
+from dpbayes.base.validation import brief
+from dpbayes.releases.ledger import postgres
 from dpbayes.releases.ledger.books import Books, books_of, broken
 from dpbayes.releases.ledger.events import (
-    IN_RHO,
     BrokenLedgerError,
     Entry,
     Event,
     EventKind,
     LedgerError,
     content_hash,
-    event_of,
     sealed,
     values_of,
 )
+from dpbayes.releases.ledger.place import server_of
+from dpbayes.releases.ledger.rows import ADDED, COLUMNS, READABLE, VERSION, Rows, Value, events_in, version_of
 
 BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
 
-APPLICATION, VERSION, VERSION_OF_RHO = 0x64706C67, 1, 2
-"""What marks a SQLite file as a ledger ("dplg"), the version of its layout, and that of a ledger with a rho in it.
+APPLICATION = 0x64706C67
+"""What marks a SQLite file as a ledger ("dplg")."""
 
-The layout of both is the same. The first row with a rho raises the version, so that an older program, which would not
-understand that row, says that it cannot read the ledger.
-"""
-
-_COLUMNS = (
-    "row",
-    "kind",
-    "dataset",
-    "amount",
-    "delta",
-    "n",
-    "reason",
-    "reservation",
-    "content_hash",
-    "time",
-    "previous",
-    "hash",
-)
-_ADDED = (*_COLUMNS, "content")
+Result = TypeVar("Result")
 
 # Exactly as SQLite keeps them, so that they can be compared. The last one also stands in the way of INSERT OR REPLACE,
 # which deletes a row without asking the trigger on deletes.
@@ -68,37 +55,71 @@ _SCHEMA = {
 }
 
 
-def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
-    """Return where the ledger is: as named, else the environment's DPBAYES_LEDGER, else in the person's data folder."""
-    given = named or os.environ.get("DPBAYES_LEDGER")
-    if given:
-        return Path(given)
-    with extra("release", "The default path of the ledger"):
-        from platformdirs import user_data_path  # late: starting the program costs nothing
+@dataclass(frozen=True)
+class SqliteRows:
+    """The rows in a file, within one transaction of a connection."""
 
-    return user_data_path("dpbayes", appauthor=False) / "ledger.sqlite"
+    connection: sqlite3.Connection
+
+    def append(self, values: Mapping[str, Value], version: int) -> None:
+        if version > _pragma(self.connection, "user_version"):
+            self.connection.execute(f"PRAGMA user_version={version}")  # kept, or not, with the row
+        marks = ", ".join("?" * len(ADDED))
+        statement = f"INSERT INTO event ({', '.join(ADDED)}) VALUES ({marks})"
+        self.connection.execute(statement, [values[name] for name in ADDED])
+
+    def content(self, row: int) -> object:
+        return self.connection.execute("SELECT content FROM event WHERE row = ?", (row,)).fetchone()[0]
+
+    def damage(self) -> str:
+        pages = [str(text) for (text,) in self.connection.execute("PRAGMA quick_check(1)")]
+        return "" if pages == ["ok"] else f"SQLite finds {brief(pages[0], 100)}"
+
+
+def exists(path: Path) -> bool:
+    """Whether a ledger's file is there, or its server has a ledger. Errors: LedgerError for a server out of reach."""
+    server = server_of(path)
+    return path.exists() if server is None else postgres.exists(server)
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
+def reading(path: Path) -> Iterator[tuple[Rows, Books]]:
     """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
+    server = server_of(path)
+    if server is not None:
+        with postgres.reading(server) as given:
+            yield given
+        return
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
     with refusing(path), closing(_reader(path)) as connection:
         connection.execute("BEGIN")
-        yield connection, _checked(connection, path)
+        yield SqliteRows(connection), _checked(connection, path)
+
+
+def written(path: Path, act: Callable[[Rows, Books], Result]) -> Result:
+    """Have an act add to the ledger, checked, while no other program writes to it, and return what the act returns.
+
+    What was added is kept when the act ends without an error. The act has no other effect: a server's transaction may
+    have to be repeated. Errors: LedgerError, BrokenLedgerError; then nothing was added.
+    """
+    server = server_of(path)
+    if server is not None:
+        return postgres.written(server, act)
+    with writing(path) as (rows, books):
+        return act(rows, books)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Books]]:
-    """Give the ledger, checked, to one program at a time; what is added is kept when the block ends without an error.
+def writing(path: Path) -> Iterator[tuple[SqliteRows, Books]]:
+    """Give a file, checked, to one program at a time; what is added is kept when the block ends without an error.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
     with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
-        yield connection, _checked(connection, path)
+        yield SqliteRows(connection), _checked(connection, path)
 
 
 def begin(path: Path) -> None:
@@ -106,6 +127,24 @@ def begin(path: Path) -> None:
 
     Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's file, which stays as it is.
     """
+    _begin(path, _first_row)
+
+
+def begin_as(path: Path, copied: Sequence[tuple[Event, bytes | None]]) -> None:
+    """Make the file a ledger of these rows and contents, all or none, unless it is one. Errors: as of `begin`."""
+
+    def copy(rows: Rows) -> None:
+        for event, content in copied:
+            rows.append({**values_of(event), "content": content}, version_of(event.kind))
+
+    _begin(path, copy)
+
+
+def _begin(path: Path, fill: Callable[[Rows], None]) -> None:
+    server = server_of(path)
+    if server is not None:
+        postgres.begin(server, fill)
+        return
     with refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
@@ -116,7 +155,8 @@ def begin(path: Path) -> None:
             if _is_empty(connection):
                 with _transaction(connection):
                     if _is_empty(connection):  # nobody else was faster
-                        _fill(connection)
+                        _make(connection)
+                        fill(SqliteRows(connection))
             _require_ledger(connection, path)
             _let_readers_read_on(connection)
 
@@ -130,24 +170,30 @@ def _let_readers_read_on(connection: sqlite3.Connection) -> None:
             raise
 
 
-def add(connection: sqlite3.Connection, books: Books, entry: Entry) -> Books:
-    """Write one entry as the next row, and return the books with it."""
+def add(rows: Rows, books: Books, entry: Entry) -> Books:
+    """Write one entry as the next row, and return the books with it. Errors: LedgerError if the ledger was moved."""
+    if books.moved is not None:
+        raise LedgerError(
+            f"This ledger was moved in row {books.moved.row} and takes no more rows. {books.moved.reason} Use the "
+            "ledger there."
+        )
     event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
     after = books_of((*books.events, event))  # what would not add up is not written either
-    values = {**values_of(event), "content": entry.content}
-    marks = ", ".join("?" * len(_ADDED))
-    if entry.kind in IN_RHO:
-        connection.execute(f"PRAGMA user_version={VERSION_OF_RHO}")  # kept, or not, with the row
-    connection.execute(f"INSERT INTO event ({', '.join(_ADDED)}) VALUES ({marks})", [values[name] for name in _ADDED])
+    rows.append({**values_of(event), "content": entry.content}, version_of(entry.kind))
     return after
 
 
-def content_of(connection: sqlite3.Connection, event: Event) -> bytes:
+def content_of(rows: Rows, event: Event) -> bytes:
     """Return the bytes of a row's content. Errors: BrokenLedgerError if they are not those whose hash the row has."""
-    (content,) = connection.execute("SELECT content FROM event WHERE row = ?", (event.row,)).fetchone()
+    content = rows.content(event.row)
     if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
         raise broken(event.row, "its content was edited after it was written")
+    assert isinstance(content, bytes), "a row whose content is asked for has one"
     return content
+
+
+def _first_row(rows: Rows) -> None:
+    add(rows, Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
 
 
 def _now() -> str:
@@ -218,12 +264,11 @@ def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
         raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
 
 
-def _fill(connection: sqlite3.Connection) -> None:
+def _make(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.values():
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id={APPLICATION}")
     connection.execute(f"PRAGMA user_version={VERSION}")
-    add(connection, Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> Books:
@@ -232,30 +277,26 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
     _require_ledger(connection, path)
     version = _pragma(connection, "user_version")
-    if version not in (VERSION, VERSION_OF_RHO):
+    if version not in READABLE:
+        readable = f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}"
         raise BrokenLedgerError(
-            f"The ledger {path} has version {version}, and this program reads versions {VERSION} and "
-            f"{VERSION_OF_RHO}; use the program that wrote it."
+            f"The ledger {path} has version {version}, and this program reads versions {readable}; use the program "
+            "that wrote it."
         )
     if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
     books = books_of(_events(connection))
-    in_rho = next((event.row for event in books.events if event.kind in IN_RHO), None)
-    if version == VERSION and in_rho is not None:
-        raise broken(in_rho, f"it has a rho, which no ledger of version {VERSION} has")
+    later = next((event.row for event in books.events if version_of(event.kind) > version), None)
+    if later is not None:
+        raise broken(later, f"it is of a kind that no ledger of version {version} has")
     return books
 
 
 def _events(connection: sqlite3.Connection) -> Iterator[Event]:
     # All at once: a refusal in the middle would keep the file open for as long as somebody keeps the refusal.
-    rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM event ORDER BY row").fetchall()
-    for place, row in enumerate(rows, start=1):
-        try:
-            yield event_of(dict(zip(_COLUMNS, row, strict=True)))
-        except (ValueError, TypeError, ZeroDivisionError):
-            raise broken(place, "it contains an invalid value") from None
+    return events_in(connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall())
 
 
 # What SQLite and the system say

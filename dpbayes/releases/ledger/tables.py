@@ -12,7 +12,8 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
 from dpbayes.releases.ledger.reading import account_in
-from dpbayes.releases.ledger.store import add, content_of, reading, writing
+from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.store import add, content_of, reading, written
 
 RECORDS_ELSEWHERE = (
     "The ledger stores no hash of a table that is counted in place. It cannot detect the same records under another "
@@ -27,12 +28,15 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     Errors: LedgerError.
     """
     name = checked_dataset(dataset)
-    with writing(path) as (connection, books):
+
+    def remembered(rows: Rows, books: Books) -> tuple[str, ...]:
         account_in(books, name)
-        print_of = fingerprint(data, content_of(connection, books.events[0]))
+        print_of = fingerprint(data, content_of(rows, books.events[0]))
         if not any(event.dataset == name for event in _same(books, print_of)):
-            add(connection, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
+            add(rows, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
         return _doubts(books, name, print_of)
+
+    return written(path, remembered)
 
 
 def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
@@ -43,9 +47,9 @@ def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     the ledger nobody can compare a table with it. Errors: LedgerError.
     """
     name = checked_dataset(dataset)
-    with reading(path) as (connection, books):
+    with reading(path) as (rows, books):
         account_in(books, name)
-        return _doubts(books, name, fingerprint(data, content_of(connection, books.events[0])))
+        return _doubts(books, name, fingerprint(data, content_of(rows, books.events[0])))
 
 
 def _same(books: Books, print_of: bytes) -> tuple[Event, ...]:

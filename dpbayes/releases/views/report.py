@@ -22,6 +22,7 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.document.certificate import likely_loss
+from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import (
     INTERVALS,
@@ -76,7 +77,8 @@ def html_report(
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
-        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code></p>\n",
+        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code> "
+        f"{escape(signature_line(content))}</p>\n",
     )
 
 

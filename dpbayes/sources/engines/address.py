@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dpbayes.base.steps import Work
@@ -14,6 +15,9 @@ from dpbayes.base.validation import InputError, is_writable
 from dpbayes.sources.engines.engine import Engine
 from dpbayes.sources.engines.session import Database, table_names
 from dpbayes.sources.engines.sql import SqlTable
+
+if TYPE_CHECKING:
+    from dpbayes.sources.engines.postgresql import PostgresServer
 
 KINDS = ("parquet", "duckdb", "postgresql", "spark")
 """What stands before the colon of an address."""
@@ -124,12 +128,17 @@ def database_of(address: Address, within: Path | None = None) -> Database:
 
         return DuckDbFile(str(address), address.place, address.table, within)
     if address.kind == "postgresql":
-        from dpbayes.sources.engines.postgresql import PostgresServer
-
-        return PostgresServer(str(address), _connection(address), address.table)
+        return server_at(address)
     from dpbayes.sources.engines.spark import SparkCluster
 
     return SparkCluster(str(address), address.place, address.table)
+
+
+def server_at(address: Address) -> "PostgresServer":
+    """Return the server of an address of PostgreSQL."""
+    from dpbayes.sources.engines.postgresql import PostgresServer
+
+    return PostgresServer(str(address), _connection(address), address.table)
 
 
 # Names

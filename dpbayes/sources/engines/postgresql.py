@@ -76,7 +76,7 @@ class PostgresServer:
         try:
             connection = psycopg.connect(**{**PATIENCE, **self.connection}, autocommit=True)
         except (psycopg.Error, OSError, ValueError) as error:
-            raise InputError(_why_closed(error, self)) from None
+            raise InputError(why_closed(error, self)) from None
         session = PostgresSession(connection, self)
         try:
             for setting in SETTINGS:
@@ -192,7 +192,7 @@ def _arrow(values: tuple[Any, ...], kind: Any) -> pa.Array:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def _why_closed(error: Exception, server: PostgresServer) -> str:
+def why_closed(error: Exception, server: PostgresServer) -> str:
     """Say why there is no connection; libpq tells it in words alone, in which a server says FATAL in all languages."""
     text, user = str(error), server.connection.get("user")
     who = f"the user {brief(user)}" if user else "the user of this program"

@@ -64,8 +64,8 @@ def test_without_a_ledger_nothing_is_made(tmp_path: Path) -> None:
 
 def test_it_is_for_its_owner_and_survives_a_power_cut(path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
-    with store.writing(path) as (connection, _):
-        settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    with store.writing(path) as (rows, _):
+        settings = [rows.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
     assert settings == ["wal", 2]
 
 
@@ -134,14 +134,16 @@ def test_a_device_is_refused_and_keeps_its_permissions(tmp_path: Path) -> None:
 
 def test_another_version_is_named(path: Path) -> None:
     with sqlite3.connect(path) as other:
-        other.execute("PRAGMA user_version=3")
+        other.execute("PRAGMA user_version=4")
     other.close()
-    sentence = "The ledger PATH has version 3, and this program reads versions 1 and 2; use the program that wrote it."
+    sentence = (
+        "The ledger PATH has version 4, and this program reads versions 1, 2 and 3; use the program that wrote it."
+    )
     refused(path, sentence)
     for read in (ledger.check, ledger.accounts, ledger.events):
-        with pytest.raises(ledger.BrokenLedgerError, match="has version 3"):
+        with pytest.raises(ledger.BrokenLedgerError, match="has version 4"):
             read(path)
-    with pytest.raises(ledger.BrokenLedgerError, match="has version 3"):
+    with pytest.raises(ledger.BrokenLedgerError, match="has version 4"):
         ledger.open_dataset(path, "more", Fraction(1), reason="None.")
 
 

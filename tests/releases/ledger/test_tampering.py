@@ -20,12 +20,13 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
-from dpbayes.releases.ledger.events import seal, sealed, values_of
+from dpbayes.releases.ledger.events import Entry, seal, sealed, values_of
+from dpbayes.releases.ledger.rows import ADDED
 from tests.conftest import thorough
 from tests.releases.ledger.drawing import Drawing, raising
 
 TENTH = Fraction(1, 10)
-COLUMNS = store._ADDED
+COLUMNS = ADDED
 NUMBERS = itertools.count()
 
 
@@ -45,7 +46,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
     ledger.open_dataset(path, "clinic", Rho(TENTH), reason="A budget in rho.")
     ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
-    assert ledger.check(path).rows == 14
+    first = ledger.name_key(path, b"a signer", reason="The first key.")
+    ledger.name_key(path, b"another signer", reason="A new key.", replaces=first.row)
+    ledger.move(path, path.with_name("elsewhere"))
+    assert ledger.check(path).rows == 17
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
     return path
@@ -100,7 +104,7 @@ def test_a_flipped_bit_in_any_field_names_its_row(full: Path, data: st.DataObjec
     assert broken_row(flip(full, cell, place, bit)) == cell[0]
 
 
-@pytest.mark.parametrize("row", range(1, 15))
+@pytest.mark.parametrize("row", range(1, 18))
 def test_an_edit_of_each_field_of_a_row_names_it(full: Path, row: int) -> None:
     for cell in cells(full):
         if cell[0] == row and cell[1] != "row":
@@ -132,7 +136,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
         ledger.outcome(copy, 3)
 
 
-@pytest.mark.parametrize("row", range(1, 14))
+@pytest.mark.parametrize("row", range(1, 17))
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
@@ -148,7 +152,7 @@ def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> No
 
 def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> None:
     head = ledger.check(full).head
-    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 14
+    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 17
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
@@ -187,6 +191,13 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
             5,
             {"kind": ledger.EventKind.OPENED},
             "Row 5 of the ledger is invalid: it opens a dataset that is already open",
+        ),
+        (16, {"reservation": 14}, "Row 16 of the ledger is invalid: it replaces a signing key that is not in use"),
+        (16, {"reservation": 16}, "Row 16 of the ledger is invalid: it replaces a signing key that is not in use"),
+        (
+            16,
+            {"kind": ledger.EventKind.MOVED, "reservation": None},
+            "Row 17 of the ledger is invalid: the ledger was moved elsewhere in the row before",
         ),
         (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is invalid: the first row, and only the first"),
         (1, {"previous": "1" * 64}, "Row 1 of the ledger is invalid: it does not contain the hash of the previous row"),
@@ -262,6 +273,6 @@ def test_a_flipped_bit_of_the_file_is_harmless_or_reported(full: Path, data: st.
 
 def test_a_row_is_sealed_as_it_was_in_version_1(path: Path) -> None:
     """The hash of a row in a certificate must be found again by later programs."""
-    entry = store.Entry(kind=ledger.EventKind.RESERVED, dataset="vötes", amount=TENTH, delta=Fraction(0), content=b"q")
+    entry = Entry(kind=ledger.EventKind.RESERVED, dataset="vötes", amount=TENTH, delta=Fraction(0), content=b"q")
     event = sealed(entry, after=None, time="2026-01-01T00:00:00.000000Z")
     assert event.hash == "e106661a7e9d20dbc01c1fe0ff4dc8a8c75aaff7a6b373cf6d63e7f78cc12f5e"

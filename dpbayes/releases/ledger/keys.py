@@ -1,0 +1,52 @@
+"""The signing keys that a ledger names: their public halves, and which key replaced which."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpbayes.releases.ledger.books import Books
+from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError, checked_bytes, checked_reason
+from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.store import add, content_of, reading, written
+
+
+@dataclass(frozen=True)
+class NamedKey:
+    """A signing key as the ledger names it: its event, what it says of the signer, and the row of its successor."""
+
+    event: Event
+    content: bytes
+    replaced_in: int | None = None
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether new releases are signed with it."""
+        return self.replaced_in is None
+
+
+def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = None) -> Event:
+    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
+
+    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
+    """
+    entry = Entry(
+        kind=EventKind.KEY,
+        reason=checked_reason(reason),
+        reservation=replaces,
+        content=checked_bytes("A signer", content),
+    )
+
+    def named(rows: Rows, books: Books) -> Event:
+        if replaces is not None and books.keys.get(replaces, replaces) is not None:
+            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
+        return add(rows, books, entry).events[-1]
+
+    return written(path, named)
+
+
+def named_keys(path: Path) -> tuple[NamedKey, ...]:
+    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
+    with reading(path) as (rows, books):
+        return tuple(
+            NamedKey(books.events[row - 1], content_of(rows, books.events[row - 1]), replaced_in)
+            for row, replaced_in in books.keys.items()
+        )

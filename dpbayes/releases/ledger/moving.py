@@ -1,0 +1,55 @@
+"""Moving a ledger elsewhere, such as from a file to the database of a team, with all rows as they are."""
+
+from pathlib import Path
+
+from dpbayes.releases.ledger.books import Books
+from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError
+from dpbayes.releases.ledger.place import place_text
+from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.store import add, begin_as, content_of, reading, written
+
+
+def move(source: Path, target: Path) -> Event:
+    """Copy all rows to a new ledger, compare them, and close the old one, so that no budget can be spent twice.
+
+    The rows of the new ledger have the same hashes. The old ledger can still be read. After an interruption, the same
+    call goes on where it was.
+
+    Returns:
+        The last row of the new ledger.
+
+    Errors: LedgerError where the target has a ledger with other rows, and where the copy differs from the source.
+    """
+    if place_text(source) == place_text(target) or (target.exists() and source.exists() and target.samefile(source)):
+        raise LedgerError(f"The ledger is already {place_text(target)}. Name another place.")
+
+    def moved(rows: Rows, books: Books) -> Event:
+        if books.moved is not None:
+            raise LedgerError(f"This ledger was already moved. {books.moved.reason}")
+        _copy(rows, books, target)
+        _compare(rows, books, target)
+        reason = f"It is now {place_text(target)}."
+        add(rows, books, Entry(kind=EventKind.MOVED, reason=reason))
+        return books.events[-1]
+
+    return written(source, moved)
+
+
+def _copy(rows: Rows, books: Books, target: Path) -> None:
+    begin_as(target, [(event, _content(rows, event)) for event in books.events])
+
+
+def _content(rows: Rows, event: Event) -> bytes | None:
+    return None if event.content_hash is None else content_of(rows, event)
+
+
+def _compare(rows: Rows, books: Books, target: Path) -> None:
+    """Refuse to close the old ledger unless the new one has its rows and no others. Errors: LedgerError."""
+    with reading(target) as (new, copied):
+        is_same = copied.events == books.events and all(
+            _content(new, event) == _content(rows, event) for event in books.events
+        )
+    if not is_same:
+        raise LedgerError(
+            f"{place_text(target)} has a ledger with other rows. Nothing was moved. Name a place without a ledger."
+        )

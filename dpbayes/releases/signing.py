@@ -1,0 +1,190 @@
+"""Signing keys: made once, kept in a file beside the ledger, named in the ledger, and used for every release.
+
+The private key never leaves its file. The ledger has the public key, so that it can be published, and so that a
+release can be compared with it after the key was replaced.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpbayes.base.extras import extra
+from dpbayes.base.validation import InputError, brief
+from dpbayes.releases import ledger
+from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
+from dpbayes.releases.document.release import hashes_of
+from dpbayes.releases.document.signature import PublicKey, Signer, signed_bytes, signer_from
+
+FOLDER = "DPBAYES_KEYS"
+"""The environment's name for the folder of the private keys."""
+
+MOST_BYTES = 10_000
+"""Most bytes of a file with a private key."""
+
+
+_SIGNATURE = b',"signature":"'
+"""In the canonical form nothing but the field reads so: a quote inside of a text has a backslash before it."""
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """A signer with the means to sign."""
+
+    signer: Signer
+    sign: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True)
+class LedgerKey:
+    """A key that a ledger names: its row, who signs with it, why it was made, and the row of the key in its place."""
+
+    row: int
+    signer: Signer
+    reason: str
+    time: str
+    replaced_in: int | None
+
+
+def ledger_keys(path: Path) -> tuple[LedgerKey, ...]:
+    """Return the keys that a ledger names, in the order of their rows. Errors: LedgerError."""
+    return tuple(
+        LedgerKey(key.event.row, _signer_of(key), key.event.reason, key.event.time, key.replaced_in)
+        for key in ledger.named_keys(path)
+    )
+
+
+def keys_folder(path: Path) -> Path:
+    """Return the folder of private keys: as DPBAYES_KEYS names it, else that of the ledger's file.
+
+    Of a ledger in a database, it is the person's data folder.
+    """
+    named = os.environ.get(FOLDER)
+    if named:
+        return Path(named)
+    return ledger.data_folder() if ledger.is_server(path) else path.absolute().parent
+
+
+def key_file(path: Path, key: PublicKey) -> Path:
+    """Return the file of the private key that belongs to a public key."""
+    return keys_folder(path) / f"signing-key-{key.fingerprint}.pem"
+
+
+def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> LedgerKey:
+    """Make a key, write it into a file that only its owner can read, and name it in the ledger.
+
+    Every key has a file of its own, so that no key is ever overwritten. With `replaces`, the key in that row is not
+    used for new releases any more; what it has signed stays signed.
+
+    Errors: InputError where the file cannot be written or the ledger refuses; then no release is signed with the key.
+    """
+    with extra("sign", "A signing key"):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    in_use = {key.row: key for key in ledger_keys(path) if key.replaced_in is None}
+    if replaces is not None and replaces not in in_use:
+        raise InputError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
+    private = Ed25519PrivateKey.generate()
+    signer = Signer(name, PublicKey(private.public_key().public_bytes_raw().hex()))
+    file = key_file(path, signer.key)
+    _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    try:
+        event = ledger.name_key(path, canonical(signer.content), reason=reason, replaces=replaces)
+    except ledger.UnknownWriteError:
+        raise
+    except InputError:
+        file.unlink(missing_ok=True)  # nothing can have been signed with it
+        raise
+    return LedgerKey(event.row, signer, event.reason, event.time, None)
+
+
+def signing_key(path: Path) -> SigningKey | None:
+    """Return the key that signs a ledger's releases on this computer; None where the ledger names no key.
+
+    If several keys are in use, it is the newest whose file is here.
+
+    Errors: InputError, before anything is charged, where a key is in use and no file of one can be used.
+    """
+    in_use = [key for key in ledger_keys(path) if key.replaced_in is None]
+    if not in_use:
+        return None
+    for key in reversed(in_use):
+        file = key_file(path, key.signer.key)
+        if file.is_file():
+            return SigningKey(key.signer, _loaded(file, key.signer.key))
+    newest = in_use[-1]
+    raise InputError(
+        f"The releases of this ledger are signed, and the private key of {newest.signer} is missing. Restore the file "
+        f"{key_file(path, newest.signer.key)} from a copy. If it is lost, replace it: python -m dpbayes ledger new-key "
+        f"--name NAME --replaces {newest.row} --reason REASON."
+    )
+
+
+def signed(document: bytes, key: SigningKey) -> bytes:
+    """Return a document with its signer and signature; its hash then covers the signer."""
+    content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
+    content["signer"] = key.signer.content
+    if "hashes" in content:
+        content["hashes"] = hashes_of(content)
+    else:
+        content["hash"] = hash_of(content)
+    return canonical(content | {"signature": key.sign(signed_bytes(content)).hex()})
+
+
+def is_signed(document: bytes) -> bool:
+    """Whether a document has a signature, valid or not."""
+    return _SIGNATURE in document
+
+
+def signer_of(document: bytes) -> Signer:
+    """Return the signer that a signed document names. Errors: InputError where it names none."""
+    content = read_canonical(document)
+    return signer_from(content.get("signer") if isinstance(content, dict) else None)
+
+
+def unsigned(document: bytes) -> bytes:
+    """Return a document as it is without its signer and signature, with the hash that it then has."""
+    content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
+    rest = {name: value for name, value in content.items() if name not in ("signer", "signature")}
+    if "hashes" in rest:
+        return canonical(rest | {"hashes": hashes_of(rest)})
+    return canonical(rest | {"hash": hash_of(rest)})
+
+
+def _signer_of(key: ledger.NamedKey) -> Signer:
+    return signer_from(read_canonical(key.content))
+
+
+def _write_private(file: Path, data: bytes) -> None:
+    """Write a new file for its owner alone. Errors: InputError where it cannot be written, or is there already."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "wb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        raise InputError(f"The key file {file} cannot be written: {error.strerror}.") from None
+
+
+def _loaded(file: Path, key: PublicKey) -> Callable[[bytes], bytes]:
+    """Return what signs with the private key in a file. Errors: InputError where it is not that of a public key."""
+    with extra("sign", "A signed release"):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    try:
+        with file.open("rb") as opened:
+            private = load_pem_private_key(opened.read(MOST_BYTES), password=None)
+    except OSError as error:
+        raise InputError(f"The key file {file} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise InputError(f"The key file {file} does not contain a private key. Restore it from a copy.") from None
+    if not isinstance(private, Ed25519PrivateKey) or private.public_key().public_bytes_raw().hex() != key.digits:
+        raise InputError(
+            f"The key file {brief(file.name, 200)} contains another key than the ledger names. Restore it from a copy."
+        )
+    return private.sign
