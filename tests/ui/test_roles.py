@@ -3,12 +3,11 @@
 import asyncio
 import http.client
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
@@ -57,38 +56,53 @@ def test_what_a_role_has_not_is_one_sentence(act: Act) -> None:
 # The token
 
 
+Connect = Callable[..., None]
+
+
+@dataclass(eq=False)
+class Connection:
+    """What a server knows of a connection."""
+
+    headers: list[tuple[str, str]]
+    cookies: dict[str, str]
+
+
 @pytest.fixture
-def connection(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The connection of a run, of which a server would know headers and cookies."""
+def connect(monkeypatch: pytest.MonkeyPatch) -> Connect:
+    """What begins a connection with a cookie, as a server would know it."""
     monkeypatch.undo()
-    context = SimpleNamespace(headers={"Host": "127.0.0.1:8501"}, cookies={})
-    monkeypatch.setattr(st, "context", context)
     monkeypatch.setenv(TOKEN, CURATORS)
-    return context
+
+    def begin(name: str, value: str, host: str = "127.0.0.1:8501") -> None:
+        connection = Connection([("host", host)], {name: value})
+        monkeypatch.setattr(roles, "_get_client_context", lambda: connection)
+
+    return begin
 
 
-def test_whoever_has_the_token_is_the_curator(connection: SimpleNamespace) -> None:
+def test_whoever_has_the_token_is_the_curator(connect: Connect) -> None:
+    connect("another", CURATORS)
     assert roles.person() is VISITOR
-    connection.cookies = {"dpbayes-8501": CURATORS}
+    connect("dpbayes-8501", CURATORS)
     assert roles.person() is OWNER
-    connection.headers = {"Host": "class.example"}
+    connect("dpbayes-8501", CURATORS, host="class.example")
     assert roles.person() is VISITOR, "a cookie of another address"
-    connection.cookies = {"dpbayes": CURATORS}
+    connect("dpbayes", CURATORS, host="class.example")
     assert roles.person() is OWNER
 
 
 @pytest.mark.parametrize("cookie", ["", CURATORS[:-1], CURATORS + "x", CURATORS.upper(), "é", f" {CURATORS}"])
-def test_whoever_has_another_one_is_a_visitor(connection: SimpleNamespace, cookie: str) -> None:
-    connection.cookies = {"dpbayes-8501": cookie}
+def test_whoever_has_another_one_is_a_visitor(connect: Connect, cookie: str) -> None:
+    connect("dpbayes-8501", cookie)
     assert roles.person() is VISITOR
 
 
 @pytest.mark.parametrize("token", ["", "short", "a token with spaces in it", "x" * 300, "0123456789abcdef;Path=/"])
 def test_a_server_without_a_good_token_has_no_curator(
-    connection: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, token: str
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
     monkeypatch.setenv(TOKEN, token)
-    connection.cookies = {"dpbayes-8501": token}
+    connect("dpbayes-8501", token)
     assert roles.person() is VISITOR
 
 

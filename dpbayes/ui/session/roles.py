@@ -11,8 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-import streamlit as st
+from streamlit.runtime.context import _get_client_context
+from streamlit.runtime.session_manager import ClientContext
 
 from dpbayes.base.validation import InputError
 
@@ -132,8 +134,17 @@ def of_connection() -> Person:
 
     Tests of pages have no connection, and replace this function to be somebody. In a server nothing replaces it.
     """
-    name = cookie_name(st.context.headers.get("Host", ""))
-    return OWNER if is_token(st.context.cookies.get(name, "")) else VISITOR
+    connection = _get_client_context()
+    if connection is None:
+        return VISITOR
+    if connection not in _owners:  # pages ask often, and neither cookies nor token change while a connection lasts
+        name = cookie_name(dict(connection.headers).get("host", ""))
+        _owners[connection] = is_token(connection.cookies.get(name, ""))
+    return OWNER if _owners[connection] else VISITOR
+
+
+_owners: "WeakKeyDictionary[ClientContext, bool]" = WeakKeyDictionary()
+"""Which of the open connections came with the token."""
 
 
 # The token
