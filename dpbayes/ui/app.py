@@ -24,6 +24,7 @@ from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
+from dpbayes.ui.widgets.sign_in import say_who, sign_in_button
 from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
@@ -135,6 +136,8 @@ def top_bar(title: str) -> None:
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
+        sign_in_button()
+    say_who()
     if current().seat is Seat.RECIPIENT:
         is_choice = person().may(Act.SEE_RECORDS)
         st.caption(

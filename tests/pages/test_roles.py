@@ -13,7 +13,8 @@ from dpbayes.base.amounts import Rho
 from dpbayes.releases import ledger
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import DATA_ROOT
-from dpbayes.ui.session.roles import OWNER, VISITOR, Grant, Person, Role
+from dpbayes.ui.session.grants import Grant, Role
+from dpbayes.ui.session.roles import OWNER, VISITOR, Person
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import PAGES, everything, fine, headline, open_page, press, sentences, settings_of
 from tests.releases.made import COLUMNS, CSV, opened

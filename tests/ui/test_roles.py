@@ -14,7 +14,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.server import security, serve
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
-from dpbayes.ui.session.roles import OWNER, TOKEN, VISITOR, Act, Grant, Person, Role
+from dpbayes.ui.session.grants import EVERY, Grant, Role
+from dpbayes.ui.session.roles import OWNER, TOKEN, VISITOR, Act, Person
 from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, streamlit_process
 from tests.wire import received, texts
 
@@ -44,7 +45,7 @@ def test_a_role_is_for_the_datasets_that_it_names() -> None:
     assert [ada.may(Act.READ_LEDGER, name) for name in ("clinic", "votes", "other")] == [True, True, False]
     with pytest.raises(InputError, match="does not include the dataset votes"):
         ada.require(Act.RELEASE, "votes")
-    assert not ada.may(Act.READ_LEDGER, roles.EVERY)
+    assert not ada.may(Act.READ_LEDGER, EVERY)
 
 
 @pytest.mark.parametrize("act", list(Act))

@@ -1,40 +1,33 @@
 """Who is at the other end of a connection, and what this person may do. Both are decided here and nowhere else.
 
 A page asks `person().may(...)` or `person().require(...)`. The answer depends on the connection alone: on the cookie
-that the server has set for its token. Settings, links and the seat never change it. Without a connection, or without a
-token, the person is a visitor.
+that the server has set for its token, or on the identity token of a sign-in. Settings, links and the seat never change
+it. Whoever has neither is a visitor.
 """
 
 import enum
 import hmac
+import logging
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from streamlit.runtime.context import _get_client_context
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import ClientContext
 
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.grants import Grant, Role, granted, has_expired, rules
 
 TOKEN = "DPBAYES_TOKEN"
 """The variable of the environment with the token of a server; without it nobody can be its curator."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
 """A token that an address and a cookie can hold, and that nobody guesses."""
-
-EVERY = "*"
-"""What a grant names that is for all datasets."""
-
-
-class Role(enum.Enum):
-    """What a person is to a server, the most trusted first."""
-
-    CURATOR = "curator"
-    AUDITOR = "auditor"
-    RECIPIENT = "recipient"
-    VISITOR = "visitor"
 
 
 class Act(enum.Enum):
@@ -65,17 +58,7 @@ REFUSALS: Mapping[Act, str] = {
 HOW = "The curator opens the address with the token, which the server prints when it starts."
 """How a person becomes the curator."""
 
-
-@dataclass(frozen=True)
-class Grant:
-    """A role for the datasets of these names, or for all."""
-
-    role: Role
-    datasets: frozenset[str] = frozenset({EVERY})
-
-    def covers(self, dataset: str | None) -> bool:
-        """Return whether the grant is for this dataset; None stands for any."""
-        return dataset is None or EVERY in self.datasets or dataset in self.datasets
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -83,7 +66,8 @@ class Person:
     """A person as a server knows them: a name, and the roles that were granted.
 
     Example:
-        >>> from dpbayes.ui.session.roles import Act, Grant, Person, Role
+        >>> from dpbayes.ui.session.grants import Grant, Role
+        >>> from dpbayes.ui.session.roles import Act, Person
         >>> ada = Person("ada", (Grant(Role.CURATOR, frozenset({"clinic"})), Grant(Role.AUDITOR)))
         >>> ada.may(Act.RELEASE, "clinic"), ada.may(Act.RELEASE, "votes"), ada.may(Act.READ_LEDGER, "votes")
         (True, False, True)
@@ -140,11 +124,44 @@ def of_connection() -> Person:
     if connection not in _owners:  # pages ask often, and neither cookies nor token change while a connection lasts
         name = cookie_name(dict(connection.headers).get("host", ""))
         _owners[connection] = is_token(connection.cookies.get(name, ""))
-    return OWNER if _owners[connection] else VISITOR
+    return OWNER if _owners[connection] else signed_in(identity(), time.time())
 
 
 _owners: "WeakKeyDictionary[ClientContext, bool]" = WeakKeyDictionary()
 """Which of the open connections came with the token."""
+
+
+# The sign-in
+
+
+def identity() -> Mapping[str, Any]:
+    """Return the claims of the identity token with which this session began; none without a sign-in.
+
+    Streamlit takes them from its signed cookie, and lets nobody go on with a session of another identity.
+    """
+    run = get_script_run_ctx()
+    claims: Mapping[str, Any] = run.user_info if run is not None else {}
+    return claims if claims.get("is_logged_in") is True else {}
+
+
+def signed_in(claims: Mapping[str, Any], now: float) -> Person:
+    """Return the person of a sign-in, a visitor where it grants nothing or has expired.
+
+    Args:
+        claims: The claims of the identity token; none for a person who has not signed in.
+        now: Seconds since 1970.
+
+    Returns:
+        The person, under the e-mail address or the subject of the token.
+    """
+    if not claims or has_expired(claims, now):
+        return VISITOR
+    try:
+        grants = granted(claims, rules(), now)
+    except InputError as error:  # a file that was changed while the server runs
+        _LOG.error("Nobody has a role by sign-in. %s", error)
+        return VISITOR
+    return Person(str(claims.get("email") or claims.get("sub") or VISITOR.name), grants or VISITOR.grants)
 
 
 # The token

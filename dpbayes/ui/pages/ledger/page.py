@@ -20,7 +20,8 @@ from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.roles import EVERY, Act, person
+from dpbayes.ui.session.grants import EVERY
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
