@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data-root",
         metavar="FOLDER",
-        help="visitors may connect Parquet and DuckDB files in this folder; the variable "
+        help="the curator may connect Parquet and DuckDB files in this folder; the variable "
         "DPBAYES_DATA_ROOT has the same effect",
     )
     parser.add_argument(
@@ -59,14 +59,15 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="[NAME=]ADDRESS",
-        help="visitors may connect this database under this name; may be repeated; the variable "
+        help="the curator may connect this database under this name; may be repeated; the variable "
         "DPBAYES_CONNECT has one address per line",
     )
     parser.add_argument(
         "--class",
         dest="for_class",
         action="store_true",
-        help="serve the local network, not only this computer: everybody in the network can then open the dashboard",
+        help="serve the local network, not only this computer: everybody in the network can then open the dashboard "
+        "as a visitor",
     )
     parser.add_argument(
         "--host",

@@ -18,6 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 from dpbayes.sources import data_files
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.shipped_tables import _declared, load_shipped, shipped_regression
+from dpbayes.ui.session import roles
 
 settings.register_profile("fast", max_examples=40, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
@@ -77,6 +78,13 @@ def components_scanned_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
         yield
+
+
+@pytest.fixture(autouse=True)
+def curator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page without a server has no connection, and whoever has none is a visitor: tests are the curator."""
+    monkeypatch.setattr(roles, "of_connection", lambda: roles.OWNER)
+    monkeypatch.setenv(roles.TOKEN, "")  # the command's own start sets it
 
 
 @pytest.fixture

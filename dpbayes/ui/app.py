@@ -15,6 +15,7 @@ from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.moved import MOVED, place_now
 from dpbayes.ui.session.place import show_place
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
@@ -23,11 +24,14 @@ from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
+from dpbayes.ui.widgets.sign_in import say_who, sign_in_button
 from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
 
 ABOUT = "dpbayes: differentially private Bayesian networks, their accuracy and their privacy loss."
+
+YOUR_ROLE = "Your role on this server is recipient: it has no other view."
 
 
 def app() -> None:
@@ -105,7 +109,7 @@ def top_bar(title: str) -> None:
         segments(
             "View as",
             "seat",
-            list(Seat),
+            list(Seat) if person().may(Act.SEE_RECORDS) else [Seat.RECIPIENT],
             format_func=lambda seat: seat.value.capitalize(),
             label_visibility="collapsed",
         )
@@ -132,10 +136,13 @@ def top_bar(title: str) -> None:
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
+        sign_in_button()
+    say_who()
     if current().seat is Seat.RECIPIENT:
+        is_choice = person().may(Act.SEE_RECORDS)
         st.caption(
-            "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
-            "access."
+            "Recipient view: only what a release contains. "
+            + ("This choice changes what is shown; it does not restrict access." if is_choice else YOUR_ROLE)
         )
     if missing:
         st.caption(missing)

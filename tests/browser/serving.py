@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from dpbayes.ui.session.roles import TOKEN, cookie_name
 
 ROOT = Path(__file__).parents[2]
 CHROMIUMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
@@ -30,6 +32,8 @@ CHROMIUM_ARGS = [
 ]
 LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
 PATIENCE_S = 90
+CURATORS = "the-token-of-all-servers-of-tests"
+"""The token that the tests' servers have; the browsers of the tests know it, unless they are to be visitors."""
 
 
 @contextmanager
@@ -68,16 +72,35 @@ def free_port() -> int:
 def server_process(command: list[str], url: str, *, cwd: Path, path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server from folder `cwd`, with Python's modules of folder `path`, and yield its process once it answers."""
     # Streamlit puts the app's own folder on the path; an app among the tests also needs the project's.
-    environment = {**os.environ, "PYTHONPATH": str(path)}
+    environment = {**os.environ, "PYTHONPATH": str(path), TOKEN: CURATORS}
     with tempfile.TemporaryFile("w+") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, cwd=cwd, env=environment)
         try:
             if not wait_for(server, url):
                 log.seek(0)
                 raise RuntimeError(log.read())
+            _addresses.append(url)
+            for context in (context for browser in _running for context in browser.contexts):
+                become_curator(context)
             yield server
         finally:
+            _addresses[:] = [address for address in _addresses if address != url]
             _stop(server)
+
+
+_addresses: list[str] = []
+"""The servers that run."""
+
+VISITORS: set[BrowserContext] = set()
+"""Browsers whose person has not got the token."""
+
+
+def become_curator(context: BrowserContext) -> None:
+    """Give a browser the cookies by which its person is the curator of all servers that run."""
+    if context not in VISITORS:
+        for url in _addresses:
+            name = cookie_name(url.rpartition("/")[2])
+            context.add_cookies([{"name": name, "value": CURATORS, "url": url, "httpOnly": True, "sameSite": "Strict"}])
 
 
 def wait_for(server: subprocess.Popen[Any], url: str) -> bool:
@@ -146,6 +169,7 @@ def usual_window(*, viewport: ViewportSize = SIZE, color_scheme: Literal["light"
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme, reduced_motion="reduce")
         page.external, page.errors = [], []
+        become_curator(page.context)
         try:
             yield page
         finally:
@@ -167,7 +191,13 @@ def forget(page: Page) -> None:
 def watched_page(browser: Browser, **context: Any) -> Page:
     """Return a page in a context of its own, as another person's browser would have, that remembers what it asked."""
     context.setdefault("viewport", SIZE)
-    return watched(browser.new_context(**context).new_page())
+    is_curator = context.pop("is_curator", True)
+    opened = browser.new_context(**context)
+    if is_curator:
+        become_curator(opened)
+    else:
+        VISITORS.add(opened)
+    return watched(opened.new_page())
 
 
 def watched(page: Page) -> Page:

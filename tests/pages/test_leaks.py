@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tests.pages.conftest import figures, fine, open_page, sentences
 from tests.releases import leaking
 from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
 from tests.releases.made import opened, request_with
+from tests.wire import scalars
 
 SETTINGS = Settings(parameters=(("epsilon", 0.5),))
 
@@ -60,19 +60,6 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, bytes]]:
 
     monkeypatch.setattr(st, "download_button", kept)
     return files
-
-
-def scalars(message: Message) -> Iterator[str]:
-    """Every text, number and run of bytes of a message, however deep."""
-    for field, value in message.ListFields():
-        several = value if field.is_repeated else [value]
-        if field.message_type and field.message_type.GetOptions().map_entry:
-            several = [*value.keys(), *value.values()]
-        for element in several:
-            if isinstance(element, Message):
-                yield from scalars(element)
-            else:
-                yield element.decode(errors="replace") if isinstance(element, bytes) else str(element)
 
 
 def all_of(messages: list[Message]) -> str:

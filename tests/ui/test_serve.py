@@ -129,7 +129,10 @@ def test_usually_this_computer_alone_is_served(started: list[list[str]], capsys:
     (words,) = started
     assert words[words.index("--server.address") + 1] == "127.0.0.1"
     assert "--browser.serverAddress" not in words
-    assert capsys.readouterr().out == ""
+    said = capsys.readouterr().out
+    assert "/?token=" in said
+    assert "Anyone else who reaches this server is a visitor" in said
+    assert said.count("\n") == 2
 
 
 def test_a_class_is_served_at_an_address_it_can_open_and_who_can_look_is_said(
@@ -144,7 +147,9 @@ def test_a_class_is_served_at_an_address_it_can_open_and_who_can_look_is_said(
     assert f"http://192.0.2.7:{port}" in said
     assert "Everybody on this network" in said
     assert "An upload stays in the session of its visitor" in said
-    assert said.count("\n") == 1
+    assert f"http://127.0.0.1:{port}/?token=" in said, "the curator's own does not go over the network"
+    assert said.count("token=") == 1
+    assert said.count("\n") == 3
 
 
 def test_without_a_network_nobody_else_is_served(

@@ -1,4 +1,7 @@
-"""What the server keeps to one visitor: security headers, the origin of connections, the addresses of downloads."""
+"""What the server keeps to one visitor: security headers, the origin of connections, the addresses of downloads.
+
+It also takes the token from an address and gives the browser a cookie with it (dpbayes/ui/session/roles.py).
+"""
 
 import functools
 import hmac
@@ -7,13 +10,15 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from streamlit.runtime import get_instance, memory_media_file_storage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec, UploadFileUrlInfo
 from streamlit.web.server.server_util import allowlisted_origins
+
+from dpbayes.ui.session.roles import cookie_name, is_token
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,6 +32,9 @@ HEADERS = (
 )
 _BEGIN = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 POLICY_VIOLATION = 1008
+NOT_STORED = (b"cache-control", b"no-store")
+
+WRONG_TOKEN = "This token is not valid here. Open the address that the server printed when it started last."
 
 MOST_UPLOADED = 200 * 2**20
 """Bytes of files that are kept of a session; the oldest make room, and one that is larger is kept alone."""
@@ -59,6 +67,9 @@ def secured(app: Application) -> Application:
         elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
             await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
             await send_with_headers({"type": "http.response.body"})
+        elif scope["type"] == "http" and scope["method"] == "GET" and (token := _token_in(scope)) is not None:
+            for message in _answer_to(token, scope):
+                await send_with_headers(message)
         else:
             await app(scope, receive, send_with_headers)
             if scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
@@ -87,6 +98,40 @@ def _with_headers(send: Send, *, is_open: bool) -> Send:
         await send(message)
 
     return send_with_headers
+
+
+def _query(scope: Message) -> list[tuple[str, str]]:
+    return parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+
+
+def _token_in(scope: Message) -> str | None:
+    """Return the token in an address; None where there is none."""
+    return next((value for name, value in _query(scope) if name == "token"), None)
+
+
+def _answer_to(token: str, scope: Message) -> list[Message]:
+    """Return the answer to an address with a token: a cookie with it and the same address without, or a refusal.
+
+    The token so leaves the address at once: no link that is copied has it, and no page is told where it came from.
+    """
+    if not is_token(token):
+        text = (b"content-type", b"text/plain; charset=utf-8")
+        return [
+            {"type": "http.response.start", "status": 403, "headers": [text, NOT_STORED]},
+            {"type": "http.response.body", "body": WRONG_TOKEN.encode()},
+        ]
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    cookie = f"{cookie_name(host)}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    rest = urlencode([(name, value) for name, value in _query(scope) if name != "token"])
+    # A path that begins with two slashes, or with a backslash, would name another server.
+    place = "/" + scope.get("raw_path", scope["path"].encode()).decode("latin-1").lstrip("/\\")
+    headers = [
+        (b"location", (f"{place}?{rest}" if rest else place).encode("latin-1")),
+        (b"set-cookie", cookie.encode("latin-1")),
+        NOT_STORED,
+    ]
+    return [{"type": "http.response.start", "status": 303, "headers": headers}, {"type": "http.response.body"}]
 
 
 def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:

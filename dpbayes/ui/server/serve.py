@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -16,7 +17,9 @@ from streamlit.web import cli
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.ui.server.program import APP, start_command
-from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
+from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, named_connections
+from dpbayes.ui.session.grants import rules
+from dpbayes.ui.session.roles import TOKEN, server_token
 
 HOST, PORT = "127.0.0.1", 8501
 NAMES = (HOST, "localhost")
@@ -38,6 +41,8 @@ def main(args: argparse.Namespace) -> int:
     host = CLASS if args.for_class else HOST
     try:
         _name_connections(args)
+        rules()
+        token = _begin_token()
         port = checked_port(args.port, host)
         if not APP.is_file():
             raise InputError(f"There is no {APP}: install dpbayes again or restore the file.")
@@ -45,6 +50,7 @@ def main(args: argparse.Namespace) -> int:
     except InputError as error:
         print(error, file=sys.stderr)
         return REFUSED
+    print(curators_address(f"http://{HOST}:{port}", token), flush=True)
     if not address:
         serve(port, ["--server.address", HOST, *_allowed(args.names)])
         return HOLDS
@@ -64,7 +70,27 @@ def _name_connections(args: argparse.Namespace) -> None:
         os.environ[DATA_ROOT] = args.data_root
     if args.connect:
         os.environ[CONNECT] = "\n".join(args.connect)
-    connections()
+    named_connections()
+
+
+def _begin_token() -> str:
+    """Return a new token, by which whoever started the server is its curator; "" where the environment names one.
+
+    Errors: InputError for one in the environment that could be guessed.
+    """
+    if server_token():
+        return ""
+    token = os.environ[TOKEN] = secrets.token_urlsafe(32)
+    return token
+
+
+def curators_address(address: str, token: str) -> str:
+    """Return the sentences about the address that makes whoever opens it the curator."""
+    shown = token or f"VALUE-OF-{TOKEN}"  # what the environment names is not written to a log
+    return (
+        f"You are the curator if you open {address}/?token={shown}\n"
+        "Anyone else who reaches this server is a visitor, who has no ledger, no real releases and no connections."
+    )
 
 
 def who_can_look(address: str) -> str:
@@ -72,8 +98,8 @@ def who_can_look(address: str) -> str:
     temporary = "a temporary ledger, which exists until this server stops"
     ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else temporary
     return (
-        f"Everybody on this network can open {address}. An upload stays in the session of its visitor. A release is "
-        f"charged to {ledger}. Every visitor can open the connected tables."
+        f"Everybody on this network can open {address} as a visitor. An upload stays in the session of its visitor. "
+        f"Your own releases are charged to {ledger}."
     )
 
 

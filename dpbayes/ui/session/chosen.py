@@ -35,6 +35,7 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.scans import counts_of, scanned_records
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
@@ -105,6 +106,7 @@ class Chosen:
             )
         mine = upload()
         if mine is None:
+            person().require(Act.UPLOAD)
             raise InputError(
                 "There is no uploaded table here, and uploads never leave their session. "
                 "Load the file on the Data page to see this view."
@@ -123,6 +125,7 @@ class Chosen:
         """The table that stays where it is. Errors: InputError when nothing is connected in this session."""
         mine = self._connected_here
         if mine is None:
+            person().require(Act.CONNECT)
             raise InputError("No table is connected in this session; connect one on the Data page.")
         return mine
 

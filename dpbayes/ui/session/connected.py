@@ -23,6 +23,7 @@ from dpbayes.sources.engines.engine import Engine, Field
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.roles import Act, person
 
 HEAD = 10
 """Records of the preview."""
@@ -113,9 +114,10 @@ def keep_connected(mine: Connected) -> None:
 
 
 def connected(connection: str) -> Connected | None:
-    """Return this session's connected table, if it is of the connection with this public name."""
+    """Return this session's connected table, if it is of this connection and this person may open it."""
     mine = st.session_state.get("connected")
-    return mine if isinstance(mine, Connected) and mine.connection == connection else None
+    is_meant = isinstance(mine, Connected) and mine.connection == connection
+    return mine if is_meant and person().may(Act.CONNECT, connection) else None
 
 
 # The engine

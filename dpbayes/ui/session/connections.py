@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpbayes.base.validation import InputError, brief
+from dpbayes.ui.session.roles import Act, person
 
 DATA_ROOT, CONNECT = "DPBAYES_DATA_ROOT", "DPBAYES_CONNECT"
 """Variables of the environment: a folder; addresses, one a line, each with `name=` before it if it is to have one."""
@@ -66,13 +67,20 @@ class Connections:
 
 
 def connections() -> Connections:
+    """Return what this person may open. Errors: InputError for what cannot be meant."""
+    named, who = named_connections(), person()
+    addresses = {name: address for name, address in named.addresses.items() if who.may(Act.CONNECT, name)}
+    return Connections(named.root if who.may(Act.CONNECT, FILES) else None, addresses)
+
+
+def named_connections() -> Connections:
     """Return what the owner named in the environment. Errors: InputError for what cannot be meant."""
     lines = os.environ.get(CONNECT, "").splitlines()
     return read_connections(os.environ.get(DATA_ROOT, ""), lines)
 
 
 def connection_names() -> tuple[str, ...]:
-    """Return the public names that a link may have; none where what the owner named cannot be meant."""
+    """Return the public names that a link of this person may have; none where what the owner named cannot be meant."""
     try:
         return connections().names
     except InputError:

@@ -7,17 +7,23 @@ import streamlit as st
 
 from dpbayes.ui.session.link import settings_from, too_long
 from dpbayes.ui.session.moved import settings_now
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.settings import Seat, Settings
 
 
 def current() -> Settings:
-    """Return the session's settings; the first call reads them from the link."""
+    """Return the session's settings; the first call reads them from the link.
+
+    Whoever may see nothing but releases has the recipient's seat, whatever the link or a control says.
+    """
     if "settings" not in st.session_state:
         settings, problems = settings_from(st.query_params.to_dict())
         st.session_state["settings"] = settings
         st.session_state["link.problems"] = settings, problems
     settings = st.session_state["settings"]
     assert isinstance(settings, Settings)
+    if settings.seat is not Seat.RECIPIENT and not person().may(Act.SEE_RECORDS):
+        st.session_state["settings"] = settings = dataclasses.replace(settings, seat=Seat.RECIPIENT)
     return settings
 
 

@@ -12,6 +12,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.proposals import Proposal
+from dpbayes.ui.session.roles import Act, person
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +75,9 @@ def keep_upload(mine: Upload) -> None:
 
 
 def upload() -> Upload | None:
-    """Return this session's uploaded table, if any."""
+    """Return this session's uploaded table, if there is one and this person may see it."""
     mine = st.session_state.get("upload")
-    return mine if isinstance(mine, Upload) else None
+    return mine if isinstance(mine, Upload) and person().may(Act.UPLOAD) else None
 
 
 def given_cpts() -> dict[str, np.ndarray]:

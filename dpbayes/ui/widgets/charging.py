@@ -11,12 +11,20 @@ from dpbayes.releases.publishing import require_declared
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import upload
 
 
+def charged_ledger() -> Path:
+    """Return where the ledger is that a real release is charged to. Errors: InputError for all but the curator."""
+    person().require(Act.RELEASE)
+    return ledger.ledger_path()
+
+
 def whose_budget(path: Path, *, key: str) -> str | None:
-    """Let the person choose a dataset with a budget; where there is none, lead to the ledger."""
-    datasets = [account.dataset for account in ledger.accounts(path)] if path.exists() else []
+    """Let the person choose among their datasets with a budget; where there is none, lead to the ledger."""
+    accounts, who = ledger.accounts(path) if path.exists() else (), person()
+    datasets = [account.dataset for account in accounts if who.may(Act.RELEASE, account.dataset)]
     if not datasets:
         st.info("No dataset has a privacy budget yet. Create one on Ledger.")
         ledger_link()

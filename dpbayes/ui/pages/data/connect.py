@@ -9,6 +9,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, connecting, keep_connected, listing
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import done_on_request
@@ -21,6 +22,7 @@ LISTING, OPENING = "connected.listing", "connected.opening"
 def connector(chosen: Chosen) -> None:
     """Choose a connection and a table of it, declare its columns, and count it."""
     with sentence_instead():
+        person().require(Act.CONNECT)
         server = connections()
         if not server.names:
             st.info(f"This server has no connections. {HOW}")

@@ -22,6 +22,7 @@ from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connections import connections
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
@@ -123,7 +124,7 @@ def origin_controls(chosen: Chosen) -> None:
     st.session_state["origin"] = origin
     st.segmented_control(
         "Source",
-        [name for name in ORIGINS if name != CONNECTED or origin == CONNECTED or _connects()],
+        [name for name in ORIGINS if name == origin or _is_offered(name)],
         format_func=ORIGINS.__getitem__,
         key="origin",
         required=True,
@@ -142,12 +143,19 @@ def origin_controls(chosen: Chosen) -> None:
         domain_table()
 
 
+def _is_offered(origin: str) -> bool:
+    """Return whether this person may take a table from there."""
+    if origin == CONNECTED:
+        return _connects()
+    return origin != "upload" or person().may(Act.UPLOAD)
+
+
 def _connects() -> bool:
     """Return whether the server offers connections; where their list is wrong, the part that shows them says so."""
     try:
         return bool(connections().names)
     except InputError:
-        return True
+        return person().may(Act.CONNECT)
 
 
 def _set_origin() -> None:

@@ -18,7 +18,14 @@ from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
+from dpbayes.ui.widgets.charging import (
+    charge,
+    charged_ledger,
+    domain_choice,
+    ledger_link,
+    require_releasable,
+    whose_budget,
+)
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
@@ -35,7 +42,7 @@ def make_release(chosen: Chosen) -> None:
 
 
 def _make(chosen: Chosen) -> None:
-    path = ledger.ledger_path()
+    path = charged_ledger()
     require_releasable(chosen)
     st.markdown(
         "The page above shows simulations. A real release samples its noise once, exactly, from this computer’s "

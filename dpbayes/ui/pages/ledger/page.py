@@ -20,6 +20,8 @@ from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.grants import EVERY
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
@@ -41,17 +43,26 @@ NONE_YET = "No dataset has a privacy budget yet."
 
 
 def ledger_page(chosen: Chosen) -> None:
-    """Show the curator the accounts; anyone with a release file can open and check it."""
-    path, suspicion = ledger.ledger_path(), chosen.options("release").suspicion
-    if not chosen.is_curator:
+    """Show the accounts to whoever may read them; anyone with a release file can open and check it."""
+    suspicion = chosen.options("release").suspicion
+    path = _readable_ledger() if chosen.is_curator else None
+    if path is None:
         headline("Anyone can check and use a release file without the records.")
+        if chosen.is_curator:
+            with sentence_instead():
+                person().require(Act.READ_LEDGER)
         _from_file(suspicion)
     elif not path.exists():
         headline(NONE_YET)
         _begin(path, chosen, suspicion)
     else:
         _accounts(path, chosen, suspicion)
-    same_from_python(python_of(path if chosen.is_curator and path.exists() else None), name="ledger")
+    same_from_python(python_of(path if path is not None and path.exists() else None), name="ledger")
+
+
+def _readable_ledger() -> Path | None:
+    """Return where the ledger is, for whoever may read it."""
+    return ledger.ledger_path() if person().may(Act.READ_LEDGER) else None
 
 
 def _begin(path: Path, chosen: Chosen, suspicion: float) -> None:
@@ -77,7 +88,7 @@ def python_of(path: Path | None) -> str:
 
 
 def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
-    accounts = ledger.accounts(path)
+    accounts = tuple(account for account in ledger.accounts(path) if person().may(Act.READ_LEDGER, account.dataset))
     headline(_sentence(accounts))
     if not accounts:
         _begin(path, chosen, suspicion)
@@ -94,10 +105,11 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
             _raise_budget(path, accounts)
         st.divider()
         _from_file(suspicion)
-    with folded("Integrity of the ledger", key="ledger.check") as is_open:
-        if is_open:
-            with sentence_instead():
-                _checked(path)
+    if person().may(Act.READ_LEDGER, EVERY):
+        with folded("Integrity of the ledger", key="ledger.check") as is_open:
+            if is_open:
+                with sentence_instead():
+                    _checked(path)
     st.caption(f"The ledger is the file {escaped(str(path))}. Not private (curator view).")
 
 
@@ -161,6 +173,8 @@ def _left_text(account: Account) -> str:
 
 def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -> None:
     """Offer a dataset with a budget; the form begins with the open table and its epsilon."""
+    if _refuses_changes():
+        return
     kind = _kind("ledger.kind", list(BudgetKind))
     name, taken = suggested_name(chosen), {account.dataset for account in accounts}
     with st.form("open", clear_on_submit=True, border=False):
@@ -169,6 +183,7 @@ def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -
         reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.reason")
         if st.form_submit_button("Create dataset", type="primary"):
             with sentence_instead():
+                person().require(Act.RELEASE, name)
                 ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
                 st.rerun()
 
@@ -216,7 +231,19 @@ def _amount(kind: BudgetKind, budget: str, delta: str) -> Amount:
     return Rho(number) if kind is BudgetKind.CONCENTRATED else number
 
 
+def _refuses_changes() -> bool:
+    """Say to whoever may only read the ledger that they cannot change it; return whether it is so."""
+    may = person().may(Act.RELEASE)
+    if not may:
+        with sentence_instead():
+            person().require(Act.RELEASE)
+    return not may
+
+
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
+    if _refuses_changes():
+        return
+    accounts = tuple(account for account in accounts if person().may(Act.RELEASE, account.dataset))
     place = st.selectbox(
         "Dataset", range(len(accounts)), format_func=lambda i: accounts[i].dataset, key="ledger.raised"
     )

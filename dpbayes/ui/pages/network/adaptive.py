@@ -25,7 +25,14 @@ from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.publishing import Published, publish_adaptive, shown_again
 from dpbayes.ui.pages.network.learn import drawing_taken
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
+from dpbayes.ui.widgets.charging import (
+    charge,
+    charged_ledger,
+    domain_choice,
+    ledger_link,
+    require_releasable,
+    whose_budget,
+)
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -185,7 +192,7 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
 def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     """Make the release once, by the operating system's randomness, after one confirmation."""
     require_releasable(chosen)
-    path = ledger.ledger_path()
+    path = charged_ledger()
     st.markdown(
         "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
         "the dataset’s budget, which must be tracked in ρ."

@@ -26,7 +26,14 @@ from dpbayes.releases.publishing import Published, publish_structure, shown_agai
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
-from dpbayes.ui.widgets.charging import charge, domain_choice, ledger_link, require_releasable, whose_budget
+from dpbayes.ui.widgets.charging import (
+    charge,
+    charged_ledger,
+    domain_choice,
+    ledger_link,
+    require_releasable,
+    whose_budget,
+)
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
@@ -116,7 +123,7 @@ def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
 def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     """Learn the graph once, by the operating system's randomness, after one confirmation."""
     require_releasable(chosen)
-    path = ledger.ledger_path()
+    path = charged_ledger()
     st.markdown(
         "**Real release of the graph.** The noise is sampled once, from this computer’s randomness. The cost "
         "is charged to the dataset’s budget."

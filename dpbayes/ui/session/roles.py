@@ -1,0 +1,190 @@
+"""Who is at the other end of a connection, and what this person may do. Both are decided here and nowhere else.
+
+A page asks `person().may(...)` or `person().require(...)`. The answer depends on the connection alone: on the cookie
+that the server has set for its token, or on the identity token of a sign-in. Settings, links and the seat never change
+it. Whoever has neither is a visitor.
+"""
+
+import enum
+import hmac
+import logging
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from streamlit.runtime.context import _get_client_context
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.session_manager import ClientContext
+
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.grants import Grant, Role, granted, has_expired, rules
+
+TOKEN = "DPBAYES_TOKEN"
+"""The variable of the environment with the token of a server; without it nobody can be its curator."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
+"""A token that an address and a cookie can hold, and that nobody guesses."""
+
+
+class Act(enum.Enum):
+    """What a role may permit."""
+
+    READ_LEDGER = "read the ledger"
+    RELEASE = "charge a budget"
+    CONNECT = "open a connected table"
+    UPLOAD = "upload a table"
+    SEE_RECORDS = "see what is not private of a table in this session"
+
+
+PERMITTED: Mapping[Role, frozenset[Act]] = {
+    Role.CURATOR: frozenset(Act),
+    Role.AUDITOR: frozenset({Act.READ_LEDGER, Act.UPLOAD, Act.SEE_RECORDS}),
+    Role.VISITOR: frozenset({Act.UPLOAD, Act.SEE_RECORDS}),
+    Role.RECIPIENT: frozenset(),
+}
+"""What each role may do. All may use the laboratory on shipped and synthetic tables, and open a release file."""
+
+REFUSALS: Mapping[Act, str] = {
+    Act.READ_LEDGER: "Only the curator and the auditor can read the ledger.",
+    Act.RELEASE: "Only the curator can create datasets, raise budgets and make real releases.",
+    Act.CONNECT: "Only the curator can open connected tables.",
+    Act.UPLOAD: "A recipient cannot upload tables. A recipient opens release files on Ledger.",
+    Act.SEE_RECORDS: "A recipient sees only what a release contains.",
+}
+HOW = "The curator opens the address with the token, which the server prints when it starts."
+"""How a person becomes the curator."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person as a server knows them: a name, and the roles that were granted.
+
+    Example:
+        >>> from dpbayes.ui.session.grants import Grant, Role
+        >>> from dpbayes.ui.session.roles import Act, Person
+        >>> ada = Person("ada", (Grant(Role.CURATOR, frozenset({"clinic"})), Grant(Role.AUDITOR)))
+        >>> ada.may(Act.RELEASE, "clinic"), ada.may(Act.RELEASE, "votes"), ada.may(Act.READ_LEDGER, "votes")
+        (True, False, True)
+    """
+
+    name: str
+    grants: tuple[Grant, ...]
+
+    @property
+    def role(self) -> Role:
+        """The most trusted role of this person."""
+        granted = {grant.role for grant in self.grants}
+        return next((role for role in Role if role in granted), Role.VISITOR)
+
+    def may(self, act: Act, dataset: str | None = None) -> bool:
+        """Return whether this person may do this.
+
+        Args:
+            act: What is to be done.
+            dataset: The name of the dataset or of the connection; None where any will do.
+
+        Returns:
+            True where one of the grants permits it for this dataset.
+        """
+        return any(act in PERMITTED[grant.role] and grant.covers(dataset) for grant in self.grants)
+
+    def require(self, act: Act, dataset: str | None = None) -> None:
+        """Refuse what this person may not do. Errors: InputError with a sentence."""
+        if self.may(act, dataset):
+            return
+        if self.may(act):
+            raise InputError(f"Your role does not include the dataset {dataset}.")
+        how = f" {HOW}" if act in PERMITTED[Role.CURATOR] - PERMITTED[Role.VISITOR] else ""
+        raise InputError(f"{REFUSALS[act]}{how}")
+
+
+OWNER = Person("owner of the server", (Grant(Role.CURATOR),))
+VISITOR = Person("visitor", (Grant(Role.VISITOR),))
+
+
+def person() -> Person:
+    """Return the person for whom this run of a page is."""
+    return of_connection()
+
+
+def of_connection() -> Person:
+    """Return the person at the other end of the connection of this run.
+
+    Tests of pages have no connection, and replace this function to be somebody. In a server nothing replaces it.
+    """
+    connection = _get_client_context()
+    if connection is None:
+        return VISITOR
+    if connection not in _owners:  # pages ask often, and neither cookies nor token change while a connection lasts
+        name = cookie_name(dict(connection.headers).get("host", ""))
+        _owners[connection] = is_token(connection.cookies.get(name, ""))
+    return OWNER if _owners[connection] else signed_in(identity(), time.time())
+
+
+_owners: "WeakKeyDictionary[ClientContext, bool]" = WeakKeyDictionary()
+"""Which of the open connections came with the token."""
+
+
+# The sign-in
+
+
+def identity() -> Mapping[str, Any]:
+    """Return the claims of the identity token with which this session began; none without a sign-in.
+
+    Streamlit takes them from its signed cookie, and lets nobody go on with a session of another identity.
+    """
+    run = get_script_run_ctx()
+    claims: Mapping[str, Any] = run.user_info if run is not None else {}
+    return claims if claims.get("is_logged_in") is True else {}
+
+
+def signed_in(claims: Mapping[str, Any], now: float) -> Person:
+    """Return the person of a sign-in, a visitor where it grants nothing or has expired.
+
+    Args:
+        claims: The claims of the identity token; none for a person who has not signed in.
+        now: Seconds since 1970.
+
+    Returns:
+        The person, under the e-mail address or the subject of the token.
+    """
+    if not claims or has_expired(claims, now):
+        return VISITOR
+    try:
+        grants = granted(claims, rules(), now)
+    except InputError as error:  # a file that was changed while the server runs
+        _LOG.error("Nobody has a role by sign-in. %s", error)
+        return VISITOR
+    return Person(str(claims.get("email") or claims.get("sub") or VISITOR.name), grants or VISITOR.grants)
+
+
+# The token
+
+
+def server_token() -> str:
+    """Return the token of this server; empty without one. Errors: InputError for one that could be guessed."""
+    token = os.environ.get(TOKEN, "")
+    if token and not _TOKEN.fullmatch(token):
+        raise InputError(f"{TOKEN} must be 16 to 256 letters, digits, hyphens or underscores.")
+    return token
+
+
+def is_token(text: str) -> bool:
+    """Return whether a text is the token of this server, after a time that does not depend on the text."""
+    try:
+        token = server_token()
+    except InputError:  # nobody is the curator of a server with a token that could be guessed
+        return False
+    return bool(token) and hmac.compare_digest(text.encode(), token.encode())
+
+
+def cookie_name(host: str) -> str:
+    """Return the name of the cookie with the token: each port has its own, for a browser sends them to all ports."""
+    port = host.rpartition(":")[2]
+    return f"dpbayes-{port}" if port.isdecimal() else "dpbayes"

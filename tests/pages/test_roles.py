@@ -1,0 +1,146 @@
+"""Every page as each role sees it: what a role may not do is a sentence, and nothing of it is drawn."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.amounts import Rho
+from dpbayes.releases import ledger
+from dpbayes.ui.session import roles
+from dpbayes.ui.session.connections import DATA_ROOT
+from dpbayes.ui.session.grants import Grant, Role
+from dpbayes.ui.session.roles import OWNER, VISITOR, Person
+from dpbayes.ui.session.settings import Seat, Settings
+from tests.pages.conftest import PAGES, everything, fine, headline, open_page, press, sentences, settings_of
+from tests.releases.made import COLUMNS, CSV, opened
+
+AUDITOR = Person("eva", (Grant(Role.AUDITOR),))
+RECIPIENT = Person("rob", (Grant(Role.RECIPIENT),))
+OF_VOTES = Person("vera", (Grant(Role.CURATOR, frozenset({"votes"})),))
+
+NO_LEDGER = "Only the curator and the auditor can read the ledger."
+NO_CHANGES = "Only the curator can create datasets, raise budgets and make real releases."
+
+Become = Callable[[Person], None]
+
+
+@pytest.fixture
+def become(monkeypatch: pytest.MonkeyPatch) -> Become:
+    """What makes somebody else of the person for whom pages run."""
+    return lambda who: monkeypatch.setattr(roles, "of_connection", lambda: who)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the server's ledger is, with a budget for one dataset."""
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return opened(tmp_path, budget="3")
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(sentences(at)).replace("\\", "")
+
+
+def test_a_visitor_checks_files_and_sees_nothing_of_the_ledger(path: Path, become: Become) -> None:
+    become(VISITOR)
+    at = open_page("pages/ledger.py")
+    assert NO_LEDGER in said(at)
+    assert "garden" not in everything(at)
+    assert str(path) not in everything(at)
+    assert not at.text_input
+    assert [box.key for box in at.get("file_uploader")] == ["ledger.file"]
+
+
+def test_an_auditor_reads_the_ledger_and_changes_nothing(path: Path, become: Become) -> None:
+    become(AUDITOR)
+    at = open_page("pages/ledger.py")
+    assert headline(at).startswith("garden has")
+    assert NO_CHANGES in said(at)
+    assert not {"Create dataset", "Raise budget"} & {button.label for button in at.button}
+    path.unlink()
+    at = open_page("pages/ledger.py")
+    assert NO_CHANGES in said(at)
+    assert not at.button
+
+
+def test_whoever_has_some_datasets_sees_and_charges_these_alone(path: Path, become: Become) -> None:
+    become(OF_VOTES)
+    at = open_page("pages/ledger.py")
+    assert "garden" not in everything(at)
+    assert "Integrity of the ledger" not in everything(at)
+    at.text_input(key="ledger.name").set_value("clinic")
+    at.text_input(key="ledger.budget").set_value("1")
+    at.text_input(key="ledger.reason").set_value("a try")
+    press(at, "Create dataset")
+    assert "Your role does not include the dataset clinic." in said(at)
+    assert [account.dataset for account in ledger.accounts(path)] == ["garden"]
+    make = fine(_with_open(open_page("pages/explore.py"), "make").run())
+    assert "No dataset has a privacy budget yet." in everything(make)
+    at.text_input(key="ledger.name").set_value("votes")
+    press(at, "Create dataset")
+    assert "votes" in headline(at)
+
+
+@pytest.mark.parametrize(
+    ("page", "part"), [("pages/explore.py", "make"), ("pages/network.py", "learn"), ("pages/network.py", "adaptive")]
+)
+@pytest.mark.parametrize("who", [VISITOR, AUDITOR], ids=["visitor", "auditor"])
+def test_only_the_curator_makes_real_releases(path: Path, become: Become, page: str, part: str, who: Person) -> None:
+    ledger.open_dataset(path, "garden-in-rho", Rho(Fraction(3)), reason="for a test")
+    become(who)
+    at = fine(_with_open(open_page(page), part).run())
+    assert NO_CHANGES in said(at)
+    assert not [button.label for button in at.button if "spend" in button.label]
+    assert "garden" not in everything(at)
+    become(OWNER)
+    at = fine(at.run())
+    at.selectbox(key=f"{part}.dataset").set_value("garden-in-rho" if part == "adaptive" else "garden")
+    assert [button.label for button in fine(at.run()).button if "spend" in button.label]
+
+
+def _with_open(at: AppTest, part: str) -> AppTest:
+    at.session_state[part] = True
+    return at
+
+
+# The recipient
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_recipient_has_no_other_seat(become: Become, page: str) -> None:
+    become(RECIPIENT)
+    for at in (open_page(page, seat="curator"), open_page(page, Settings(seat=Seat.CURATOR))):
+        assert settings_of(at).seat is Seat.RECIPIENT
+        assert "(curator view)" not in everything(at).lower()
+
+
+def test_a_recipient_neither_uploads_nor_keeps_what_a_curator_uploaded(become: Become) -> None:
+    at = open_page("pages/data.py", data="upload")
+    at.get("file_uploader")[0].set_value(("garden.csv", CSV.encode(), "text/csv"))
+    fine(at.run())
+    assert "garden.csv" in everything(at)
+    become(RECIPIENT)
+    fine(at.run())
+    assert "garden.csv" not in everything(at)
+    assert "A recipient cannot upload tables." in said(at)
+    assert "Upload" not in open_page("pages/data.py").get("button_group")[1].options
+    become(OWNER)
+    at.session_state["settings"] = replace(settings_of(at), seat=Seat.CURATOR)
+    assert "garden.csv" in everything(fine(at.run())), "nothing is lost"
+
+
+def test_a_visitor_keeps_no_connection(become: Become, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd.DataFrame({column.name: ["no", "yes"] for column in COLUMNS}).to_parquet(tmp_path / "garden.parquet")
+    monkeypatch.setenv(DATA_ROOT, str(tmp_path))
+    at = open_page("pages/data.py", data="connected:files")
+    press(at, "Open")
+    assert "Connected: garden.parquet" in everything(at).replace("\\", "")
+    become(VISITOR)
+    fine(at.run())
+    assert "Connected:" not in everything(at)
+    assert "Only the curator can open connected tables." in said(at)

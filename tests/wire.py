@@ -1,0 +1,83 @@
+"""A page as the server sends it: a client without a browser, and every text and number of what it receives."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode
+
+from google.protobuf.message import Message
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+SILENCE_S = 120
+"""A server that says nothing for so long has failed."""
+
+EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
+
+
+@contextmanager
+def connected(url: str, headers: Mapping[str, str] | None = None) -> Iterator[ClientConnection]:
+    """Connect to a server as one of its own pages does, which repeats a cookie of its own as a protocol."""
+    cookies = SimpleCookie((headers or {}).get("Cookie", ""))
+    own = [cookies["_streamlit_xsrf"].value] if "_streamlit_xsrf" in cookies else []
+    with connect(
+        f"ws{url.removeprefix('http')}/_stcore/stream",
+        origin=Origin(url),
+        subprotocols=[Subprotocol(word) for word in ("streamlit", *own)],
+        additional_headers=dict(headers or {}),
+        max_size=None,
+    ) as wire:
+        yield wire
+
+
+def run(
+    wire: ClientConnection, page: str, query: Mapping[str, str] | None = None, *, pressed: str = ""
+) -> list[ForwardMsg]:
+    """Run a page with a link's query, perhaps because a button is `pressed`; return all messages until it is drawn."""
+    message = BackMsg()
+    message.rerun_script.page_name = page
+    message.rerun_script.query_string = urlencode(query or {})
+    if pressed:
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id, state.trigger_value = pressed, True
+    wire.send(message.SerializeToString())
+    sent: list[ForwardMsg] = []
+    while not sent or sent[-1].WhichOneof("type") != "script_finished" or sent[-1].script_finished == EARLY:
+        content = wire.recv(timeout=SILENCE_S)
+        assert isinstance(content, bytes)
+        sent.append(ForwardMsg.FromString(content))
+    return sent
+
+
+def received(
+    url: str, page: str, query: Mapping[str, str] | None = None, *, headers: Mapping[str, str] | None = None
+) -> list[ForwardMsg]:
+    """Open a page of a server with a link's query, and return all messages until the page has been drawn."""
+    with connected(url, headers) as wire:
+        return run(wire, page, query)
+
+
+def button(messages: list[ForwardMsg], label: str) -> str:
+    """Return what Streamlit calls the button with this label."""
+    buttons = [message.delta.new_element.button for message in messages]
+    return next(element.id for element in buttons if element.label == label)
+
+
+def scalars(message: Message) -> Iterator[str]:
+    """Every text, number and run of bytes of a message, however deep."""
+    for field, value in message.ListFields():
+        several = value if field.is_repeated else [value]
+        if field.message_type and field.message_type.GetOptions().map_entry:
+            several = [*value.keys(), *value.values()]
+        for element in several:
+            if isinstance(element, Message):
+                yield from scalars(element)
+            else:
+                yield element.decode(errors="replace") if isinstance(element, bytes) else str(element)
+
+
+def texts(messages: list[ForwardMsg]) -> str:
+    """Return all that messages hold, a line for each text or number, without the marks that keep names text."""
+    return "\n".join(text.replace("\\", "") for message in messages for text in scalars(message))
