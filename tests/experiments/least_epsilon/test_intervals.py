@@ -33,9 +33,9 @@ def planned(epsilon: float, reading: Reading) -> PlannedIntervals:
         tolerance=0.1,
         draws=DRAWS,
     )
-    found = finished(interval_steps(wish, epsilon, 0.5, reading, rng, releases=DRAWS))
-    assert found is not None
-    return found
+    planned_intervals = finished(interval_steps(wish, epsilon, 0.5, reading, rng, releases=DRAWS))
+    assert planned_intervals is not None
+    return planned_intervals
 
 
 def test_intervals_narrow_as_epsilon_grows_and_contain_what_they_are_to() -> None:
@@ -61,10 +61,12 @@ def test_releases_of_one_table_have_noise_of_their_own() -> None:
     wish = Wish(
         mechanism=LaplaceUpdates(prior=CHAIN, epsilon=1.0), question=QUESTION, tables=counts, tolerance=0.1, draws=50
     )
-    found = finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, np.random.default_rng(1), releases=50))
-    assert found is not None
-    assert len(np.unique(found.widths)) == 50
-    assert found.contained.mean() > 0.85
+    planned_intervals = finished(
+        interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, np.random.default_rng(1), releases=50)
+    )
+    assert planned_intervals is not None
+    assert len(np.unique(planned_intervals.widths)) == 50
+    assert planned_intervals.contained.mean() > 0.85
 
 
 def test_larger_networks_are_read_row_by_row_and_estimates_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:

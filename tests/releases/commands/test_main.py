@@ -369,7 +369,7 @@ def test_a_released_estimate_has_no_interval(words, tmp_path, capsys):
     )
 
 
-def test_an_adaptive_release_is_asked_alike(tmp_path, capsys):
+def test_an_adaptive_release_answers_questions_too(tmp_path, capsys):
     file = tmp_path / "adaptive.json"
     file.write_bytes(drawn_with_a_generator())
     assert main(["query", str(file), "--target", "c"]) == HOLDS
