@@ -3,7 +3,8 @@
 import argparse
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
+from dpbayes.releases.views.croissant import ENCODINGS, Publication, croissant
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
@@ -51,6 +53,15 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         default=str(SUSPICION),
         help="an attacker's prior belief about one person, for a report (default: %(default)s)",
     )
+    parser.add_argument(
+        "--croissant",
+        type=Path,
+        metavar="FILE",
+        help="also write Croissant metadata of the records; needs --license, --creator and --url",
+    )
+    parser.add_argument("--license", default="", help="for --croissant, the licence of the records")
+    parser.add_argument("--creator", default="", help="for --croissant, who publishes the records")
+    parser.add_argument("--url", default="", help="for --croissant, the address of the page of the records")
     parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
 
 
@@ -71,6 +82,8 @@ def make_view(args: argparse.Namespace) -> int:
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file])
+    if args.croissant is not None:
+        _require_records(args)
     data = verified(args.file)
     if is_adaptive(data):
         adaptive = read_adaptive(data)
@@ -96,6 +109,32 @@ def verified(file: Path) -> bytes:
     return data
 
 
+def _require_records(args: argparse.Namespace) -> None:
+    """Refuse metadata of what is no file of records, and an output for it. Errors: InputError."""
+    _publication(args)
+    require_output(args.croissant, [args.file])
+    if args.out.suffix not in ENCODINGS or args.draws is not None:
+        raise InputError(f"Croissant metadata describes records in a file that ends in {' or '.join(ENCODINGS)}.")
+    if args.croissant.resolve().parent != args.out.resolve().parent or args.croissant.resolve() == args.out.resolve():
+        raise InputError("The metadata must be a file of its own in the folder of the records.")
+
+
+def _publication(args: argparse.Namespace) -> Publication:
+    return Publication(args.license, args.creator, args.url)
+
+
+def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequence[str]) -> bytes:
+    """Return the file of records; write the metadata that belong to it, where they are to be."""
+    data = files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
+    if args.croissant is not None:
+        day = datetime.now(UTC).date()
+        publication = _publication(args)
+        metadata = croissant(records, data, args.out.name, sentences=sentences, publication=publication, day=day)
+        write_output(args.croissant, metadata)
+        print(f"Metadata written to {args.croissant}")
+    return data
+
+
 def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Namespace) -> int:
     """Make the network or synthetic records of an adaptive release, and say who signed it."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
@@ -108,9 +147,10 @@ def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Na
     return HOLDS
 
 
-def _adaptive_records(release: AdaptiveRelease, args: argparse.Namespace) -> Dataset:
+def _adaptive_records(release: AdaptiveRelease, args: argparse.Namespace) -> bytes:
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    return release.synthetic(n, _generator(args))
+    sentences = [f"The release satisfies {release.guarantee} for tables that differ in one record."]
+    return _written_records(args, release.synthetic(n, _generator(args)), sentences)
 
 
 def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
@@ -122,9 +162,13 @@ def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
     )
 
 
+def _document_records(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
+    return _written_records(args, _records(document, args), document.content["sentences"])
+
+
 def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
     if args.draws is None:
-        return files.records_parquet(_records(document, args))
+        return _document_records(document, args)
     draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
     return files.draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
 
@@ -143,7 +187,7 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
     ".bifxml": lambda document, args: files.released_xmlbif(document, args.reading).encode(),
     ".html": _report,
-    ".csv": lambda document, args: files.records_csv(_records(document, args)),
+    ".csv": _document_records,
     ".parquet": _parquet,
     ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
@@ -153,8 +197,8 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]] = {
     ".bif": lambda release, args: write_bif(release.network, release.probabilities).encode(),
     ".bifxml": lambda release, args: write_xmlbif(release.network, release.probabilities).encode(),
-    ".csv": lambda release, args: files.records_csv(_adaptive_records(release, args)),
-    ".parquet": lambda release, args: files.records_parquet(_adaptive_records(release, args)),
+    ".csv": _adaptive_records,
+    ".parquet": _adaptive_records,
 }
 """What can be made of an adaptive release."""
 
