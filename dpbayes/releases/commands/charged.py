@@ -13,7 +13,7 @@ from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import RELEASABLE, releasable
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
@@ -24,7 +24,7 @@ from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
 from dpbayes.releases.document.graph import StructureRequest, read_structure
-from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.promises import parsed_budget, parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
     Chargeable,
@@ -256,7 +256,11 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
-    parser.add_argument("--delta", required=True, help="the delta of the guarantee, a decimal; rho is charged")
+    parser.add_argument(
+        "--delta",
+        default="0",
+        help="the delta of the guarantee, a decimal; rho is charged (default: 0, pure privacy; epsilon is charged)",
+    )
     tables.add_out(parser, "the file for the release, such as release.json")
 
 
@@ -265,9 +269,8 @@ def adaptive(args: argparse.Namespace) -> int:
     path = ledger.ledger_path(args.ledger)
     require_output(args.out, [path, *tables.files_read(args)])
     ledger.account_of(path, args.dataset)  # before the print is kept
-    promise = parsed_promise(args.epsilon, args.delta)
+    plan = plan_for(*parsed_budget(args.epsilon, args.delta))
     data = tables.table_of_file(args.data, _declared(args.domains))
-    plan = AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
     request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
     _remember(path, args.dataset, data)
     published = _charged(
