@@ -72,6 +72,21 @@ class Residuals:
         sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
         return np.asarray(sums / np.add.reduceat(self._weights[order], starts))
 
+    def weighted(self, tables: FloatArray, precisions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals (R,) by least squares from tables (K,) whose cells have these precisions, (|I|,).
+
+        The second result is the precision of every residual, sum_F w_F precision_F: (M,). A residual without precision
+        is 0.
+        """
+        slots = np.diff([*self._slot_starts, len(self._rest)])
+        of_slots = self._rest * np.repeat(precisions, slots)
+        of_sets = np.asarray(np.bincount(self.closure.slots, of_slots), dtype=np.float64)
+        cells = np.repeat(precisions, [math.prod(cards) for cards in self._family_cards])
+        numbers = self._turned(tables, self._bases) * np.sqrt(self._weights) * cells
+        order, starts = self._by_number
+        sums, total = np.asarray(np.add.reduceat(numbers[order], starts)), of_sets[self.set_of_number]
+        return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), of_sets
+
     def whole(self, counts: IntArray) -> IntArray:
         """Return the residuals of consistent tables (..., K) times their `lengths`, whole numbers exactly: (..., R)."""
         turned = np.empty(counts.shape, dtype=np.int64)

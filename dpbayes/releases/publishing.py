@@ -137,7 +137,7 @@ def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, a
 def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
     """Make an adaptive release of a table, which is charged before anything is drawn.
 
-    The dataset's budget must be in rho. `after` and errors are those of `publish`.
+    The dataset's budget must be in rho, unless the plan is pure. `after` and errors are those of `publish`.
     """
     require_drawable(request, data)
 

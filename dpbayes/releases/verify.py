@@ -29,7 +29,7 @@ from dpbayes.releases.document.adaptive import (
     course_error,
     is_adaptive,
     read_adaptive,
-    step_rhos,
+    step_costs,
 )
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
@@ -211,12 +211,17 @@ def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
     if error:
         yield _fails("steps", error)
     else:
-        yield _holds("steps", "The steps are in an order of the plan, and the measured graphs are those chosen.")
-    if process.rho <= request.plan.rho:
-        rho = amount_text(request.plan.rho)
-        yield _holds("rho", f"All prices and choices together, recomputed, cost at most the stated rho of {rho}.")
+        yield _holds(
+            "steps",
+            "Each choice has the plan's cost and the candidates that earlier steps leave, and each measurement has the "
+            "chosen graph and is within its share.",
+        )
+    measure, total = request.plan.measure.value, request.plan.total
+    if process.cost <= total:
+        stated = f"{measure} of {amount_text(total)}"
+        yield _holds(measure, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
     else:
-        yield _fails("rho", "All prices and choices together cost more than the stated rho.")
+        yield _fails(measure, f"All prices and choices together cost more than the stated {measure}.")
     yield _confirmed_adaptive(document)
     sentences = adaptive_sentences(request, process, document.composed, document.drawn)
     if content["sentences"] == sentences:
@@ -230,15 +235,16 @@ def _confirmed_adaptive(document: AdaptiveDocument) -> Check | str:
         opendp()
     except InputError:
         return NO_OPENDP
-    noise, choices = step_rhos(document)
+    noise, choices = step_costs(document)
+    measure = document.request.plan.measure.value
     try:
-        for rho in noise:
-            confirmed_noise(rho)
-        for rho in choices:
-            confirmed_choice(SENSITIVITY, rho)
+        for cost in noise:
+            confirmed_noise(cost)
+        for cost in choices:
+            confirmed_choice(SENSITIVITY, cost)
     except InputError:
-        return _fails("OpenDP", "OpenDP's privacy map returns more than the stated rho of a step.")
-    return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the rho of each step.")
+        return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {measure} of a step.")
+    return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.")
 
 
 # A release

@@ -65,7 +65,7 @@ def test_the_graph_becomes_the_drawing(path: Path) -> None:
     assert set(Chosen(settings_of(at)).network.edges) == set(release.network.edges)
 
 
-@pytest.mark.parametrize(("name", "text"), [("epsilon", "none"), ("delta", "0"), ("delta", "2")])
+@pytest.mark.parametrize(("name", "text"), [("epsilon", "none"), ("delta", "none"), ("delta", "2")])
 def test_a_number_that_cannot_be_is_one_sentence(path: Path, name: str, text: str) -> None:
     one_sentence(put(offered(), f"adaptive.{name}", text), name)
 
@@ -83,6 +83,16 @@ def test_a_release_is_made_once_and_shown_again_for_nothing(path: Path) -> None:
     again = offered()
     assert any("Showing it again costs no budget" in info.value for info in again.info)
     assert len(ledger.spendings(path, "asia")) == 1
+
+
+def test_without_delta_the_release_is_pure_and_costs_its_epsilon(path: Path) -> None:
+    ledger.open_dataset(path, "asia", Fraction(2), reason="for a test")
+    at = put(offered(), "adaptive.delta", "0")
+    assert "with the drawing as a public graph" in finding(at)
+    at = press(at, next(button.label for button in at.button if button.label.endswith("spend ε = 1")))
+    (spending,) = ledger.spendings(path, "asia")
+    assert spending.cost == 1
+    assert verify(ledger.outcome(path, spending.row)).holds
 
 
 def test_the_recipient_is_offered_none(path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpbayes.base.amounts import Rho
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
@@ -14,6 +14,7 @@ from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.request import DomainChoice
 
 PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
+PURE = plan_for(Fraction(5), Fraction(0))
 DRAWN = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.14.2", "3.12.0")
 
 
@@ -29,7 +30,16 @@ DATA = table()
 REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR)
 
 
+PURE_REQUEST = AdaptiveRequest.of("garden", DATA, PURE, DomainChoice.CURATOR)
+
+
 def drawn_with_a_generator() -> bytes:
     """Return a document like a real one."""
     process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
     return written_adaptive(REQUEST, process, Composed(0, Rho(Fraction(0))), DRAWN)
+
+
+def drawn_under_pure_privacy() -> bytes:
+    """Return a document like a real one, of a dataset with a budget in epsilon."""
+    process = carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2)))
+    return written_adaptive(PURE_REQUEST, process, Composed(), DRAWN)

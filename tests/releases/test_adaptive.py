@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbayes.base.amounts import number_of
+from dpbayes.base.amounts import number_of, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
@@ -20,12 +20,26 @@ from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import learnt_graphs, publish_adaptive, shown_again
 from dpbayes.releases.verify import verify
 from tests.releases.made import opened, opened_in_rho
-from tests.releases.made_adaptive import DATA, PLAN, REQUEST, drawn_with_a_generator, table
+from tests.releases.made_adaptive import (
+    DATA,
+    PLAN,
+    PURE,
+    PURE_REQUEST,
+    REQUEST,
+    drawn_under_pure_privacy,
+    drawn_with_a_generator,
+    table,
+)
 
 
 @pytest.fixture(scope="module")
 def document() -> bytes:
     return drawn_with_a_generator()
+
+
+@pytest.fixture(scope="module")
+def pure() -> bytes:
+    return drawn_under_pure_privacy()
 
 
 def failed(data: bytes) -> set[str]:
@@ -78,6 +92,34 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     assert (composed.releases, number_of(composed.spent)) == (1, plan.rho)
 
 
+def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
+    read = read_adaptive(pure)
+    assert read.request == PURE_REQUEST
+    assert read.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
+    assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
+    verification = verify(pure)
+    assert verification.holds, verification
+    assert [check.name for check in verification.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
+    content = json.loads(pure)
+    assert content["version"] == 1
+    assert "rho" not in pure.decode()
+    assert "The guarantee is pure, with epsilon 5." in content["sentences"][2]
+    assert "discrete Laplace" in content["sentences"][4]
+
+
+@pytest.mark.parametrize("in_rho", [False, True])
+def test_a_pure_release_is_charged_to_either_budget(tmp_path, in_rho: bool) -> None:
+    path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
+    plan = plan_for(Fraction(1, 2), Fraction(0))
+    request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
+    published = publish_adaptive(path, request, DATA)
+    (spending,) = ledger.spendings(path, "garden")
+    assert spending.cost == (rho_of(plan.total) if in_rho else plan.total)
+    assert verify(published.document).holds
+    assert shown_again(path, request) == published
+    assert read_adaptive(published.document).release.guarantee.epsilon == 0.5
+
+
 def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("drawn")
@@ -103,7 +145,8 @@ def with_larger_prices(content: dict) -> None:
 
 
 def with_cheaper_choice(content: dict) -> None:
-    of_stage(content, "forest")["rho"] = "1/1000000"
+    step = of_stage(content, "forest")
+    step["rho" if "rho" in step else "epsilon"] = "1/1000000"
 
 
 def with_another_pair(content: dict) -> None:
@@ -120,6 +163,33 @@ def with_forest_twice(content: dict) -> None:
     content["steps"].append(of_stage(content, "forest"))
 
 
+def with_share_of_a_later_stage(content: dict) -> None:
+    """The columns cost more than their share, and the last measurement so much less that the total is the same."""
+    step = of_stage(content, "columns")
+    step["prices"] = [price + price // 50 for price in step["prices"]]
+    step = content["steps"][-1]
+    step["prices"] = [price - price // 5 for price in step["prices"]]
+
+
+def with_other_candidates(content: dict) -> None:
+    of_stage(content, "forest")["candidates"] -= 1
+
+
+def with_pair_not_taken(content: dict) -> None:
+    of_stage(content, "forest")["taken"] = False
+
+
+def with_closed_cycle(content: dict) -> None:
+    """A parent is chosen that is connected to its child already."""
+    of_stage(content, "parents")["pair"] = of_stage(content, "forest")["pair"]
+
+
+def with_shorter_forest(content: dict) -> None:
+    """The forest ends without having chosen nothing, though there are candidates."""
+    last = max(place for place, step in enumerate(content["steps"]) if step["stage"] == "forest")
+    del content["steps"][last]
+
+
 def with_another_sentence(content: dict) -> None:
     content["sentences"][0] += " It is exact."
 
@@ -127,7 +197,12 @@ def with_another_sentence(content: dict) -> None:
 @pytest.mark.parametrize(
     ("change", "fails"),
     [
-        (with_larger_prices, {"rho"}),
+        (with_larger_prices, {"rho", "steps"}),
+        (with_share_of_a_later_stage, {"steps"}),
+        (with_other_candidates, {"steps"}),
+        (with_pair_not_taken, {"steps"}),
+        (with_closed_cycle, {"steps"}),
+        (with_shorter_forest, {"steps"}),
         (with_cheaper_choice, {"steps"}),
         (with_another_pair, {"steps"}),
         (without_last_step, {"steps"}),
@@ -140,6 +215,26 @@ def test_a_changed_document_fails_where_it_was_changed(document: bytes, change, 
     change(content)
     assert fails <= failed(hashed(content)) <= fails | {"sentences"}
     assert "hash" in failed(canonical(content))
+
+
+@pytest.mark.parametrize(
+    ("change", "fails"),
+    [
+        (with_larger_prices, {"epsilon", "steps"}),
+        (with_share_of_a_later_stage, {"steps"}),
+        (with_other_candidates, {"steps"}),
+        (with_pair_not_taken, {"steps"}),
+        (with_cheaper_choice, {"steps"}),
+        (with_another_pair, {"steps"}),
+        (without_last_step, {"steps"}),
+        (with_forest_twice, {"steps", "epsilon"}),
+        (with_another_sentence, {"sentences"}),
+    ],
+)
+def test_a_changed_pure_document_fails_where_it_was_changed(pure: bytes, change, fails: set[str]) -> None:
+    content = json.loads(pure)
+    change(content)
+    assert fails <= failed(hashed(content)) <= fails | {"sentences"}
 
 
 @pytest.mark.parametrize("field", ["prices", "integers", "parents", "pair", "rho", "stage"])

@@ -10,10 +10,10 @@ nothing by 0. Which candidates there are depends on earlier releases only.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
+from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY, UNIT
@@ -45,17 +45,25 @@ class ChosenPair:
 
     pair: tuple[int, int] | None
     candidates: int
-    rho: Fraction
+    cost: Amount
     is_taken: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRounds:
-    """The public settings of the choice of a forest among `allowed` pairs (d, d) of n records, each round at a rho."""
+    """The public settings of the choice of a forest among `allowed` pairs (d, d) of n records, each round at a cost."""
 
     allowed: BoolArray
     n: int
-    rho: Fraction
+    cost: Amount
+
+
+def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
+    """Return the pairs of columns that a forest is chosen from; none if the stage is hopeless."""
+    first, second = np.nonzero(np.triu(setting.allowed, 1))
+    if not first.size or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), setting.cost), setting.n):
+        return first[:0], second[:0]
+    return first, second
 
 
 def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iterator[ChosenPair]:
@@ -63,25 +71,21 @@ def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iter
 
     The scores are (d, d), with noise subtracted.
     """
-    allowed, rho = setting.allowed, setting.rho
-    first, second = np.triu_indices(len(scores), 1)
-    usable = allowed[first, second]
-    first, second = first[usable], second[usable]
-    if not usable.any() or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), rho), setting.n):
-        return
+    cost = setting.cost
+    first, second = forest_pairs(setting)
     tree = np.arange(len(scores))
     while True:
         free = np.flatnonzero(tree[first] != tree[second])
         if not free.size:
             return
-        least = _score_of_nothing(_LEAST_FOREST, len(free), rho)
-        at = draws.chosen(np.append(scores[first[free], second[free]], least), SENSITIVITY, rho)
+        least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
+        at = draws.chosen(np.append(scores[first[free], second[free]], least), SENSITIVITY, cost)
         if at == len(free):
-            yield ChosenPair(None, len(free), rho)
+            yield ChosenPair(None, len(free), cost)
             return
         i, j = int(first[free[at]]), int(second[free[at]])
         tree[tree == tree[j]] = tree[i]
-        yield ChosenPair((i, j), len(free), rho)
+        yield ChosenPair((i, j), len(free), cost)
 
 
 def is_hopeless(least: int, n: int) -> bool:
@@ -89,17 +93,24 @@ def is_hopeless(least: int, n: int) -> bool:
     return least > HOPELESS * UNIT * n
 
 
-def _score_of_nothing(least: float, candidates: int, rho: Fraction) -> int:
-    return round(least * float(choice_scale(SENSITIVITY, rho)) * math.log(candidates))
+def _score_of_nothing(least: float, candidates: int, cost: Amount) -> int:
+    return round(least * float(choice_scale(SENSITIVITY, cost)) * math.log(candidates))
 
 
-def pair_noise(cards: IntArray, *, tables: int, rho: Fraction) -> IntArray:
-    """Return the expected L1 error of a pair's table, in whole parts of 1/U, if so many tables share a rho: (d, d).
-
-    A residual with the share p of a record gets the variance tables * p/rho.
-    """
-    variance = tables * np.multiply.outer(1 - 1 / cards, 1 - 1 / cards) / float(rho)
+def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
+    """Return the expected L1 error of a pair's table, in whole parts of 1/U, if so many tables share a cost: (d, d)."""
+    variance = _variances(np.multiply.outer(1 - 1 / cards, 1 - 1 / cards), tables, cost)
     return _l1_noise(variance, np.multiply.outer(cards - 1, cards - 1), np.multiply.outer(cards, cards))
+
+
+def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
+    """Return the variance of residuals with these shares p of a record if so many tables share a cost.
+
+    It is tables * p/rho at a rho. At an epsilon, every cell has Laplace noise of scale 2 tables/epsilon.
+    """
+    if isinstance(cost, Rho):
+        return tables * shares / float(cost.value)
+    return np.full(shares.shape, 2 * (2 * tables / float(cost)) ** 2)
 
 
 def _l1_noise(variance: FloatArray, numbers: IntArray, cells: IntArray) -> IntArray:
@@ -164,6 +175,11 @@ class GrowingGraph:
         refused[parent, child] = True
         return replace(self, refused=refused)
 
+    def taking(self, parent: int, child: int) -> tuple["GrowingGraph", bool]:
+        """Return the graph after an arrow was chosen, and whether it has the arrow: not if it would be too large."""
+        grown = self.with_parent(parent, child)
+        return (grown, True) if grown.is_small else (self.refusing(parent, child), False)
+
     @property
     def is_small(self) -> bool:
         """Whether the model's pair marginals can be computed exactly."""
@@ -180,15 +196,15 @@ class GrowingGraph:
             adjacent[list(own), child] = True
         return np.asarray(small & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
 
-    def noise(self, rho: Fraction) -> IntArray:
+    def noise(self, cost: Amount) -> IntArray:
         """Return the expected L1 error of every family with one more parent, in whole parts of 1/U: (parent, child).
 
-        The tables share a rho as in `pair_noise`.
+        The tables share a cost as in `pair_noise`.
         """
         share = np.multiply.outer(1 - 1 / self.cards, self._family_products(1 - 1 / self.cards))
         numbers = np.multiply.outer(self.cards - 1, self._family_products(self.cards - 1))
         cells = np.multiply.outer(self.cards, self._family_products(self.cards))
-        return _l1_noise(len(self.cards) * share / float(rho), numbers, cells)
+        return _l1_noise(_variances(share, len(self.cards), cost), numbers, cells)
 
     def _family_products(self, factors: AnyArray) -> AnyArray:
         """Return the product of the factors (d,) of every column and its parents: (d,)."""
@@ -197,14 +213,23 @@ class GrowingGraph:
 
 @dataclass(frozen=True, kw_only=True)
 class ParentRounds:
-    """The public settings of some rounds that add parents: `noise_rho` is what the tables share, `rho` a round's."""
+    """The public settings of some rounds that add parents: `noise_cost` is what the tables share, `cost` a round's."""
 
     rounds: int
     n: int
     most_parents: int
     most_cells: int
-    noise_rho: Fraction
-    rho: Fraction
+    noise_cost: Amount
+    cost: Amount
+
+
+def open_pairs(graph: GrowingGraph, setting: ParentRounds, is_open: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the candidates of a round, parents and children that are open (d,); none if the round is hopeless."""
+    allowed = graph.candidates(most_parents=setting.most_parents, most_cells=setting.most_cells)
+    parent, child = np.nonzero(allowed & is_open)
+    if not parent.size or is_hopeless(_score_of_nothing(_LEAST_PARENTS, len(parent), setting.cost), setting.n):
+        return parent[:0], child[:0]
+    return parent, child
 
 
 def chosen_parents(
@@ -215,23 +240,18 @@ def chosen_parents(
     The scores are (d, d), without noise subtracted. A node gets at most one more parent. A graph whose cliques would be
     too large is not taken; the round that chose it is spent.
     """
-    noise, is_open = graph.noise(setting.noise_rho), np.ones(len(graph.cards), dtype=bool)
+    noise, is_open = graph.noise(setting.noise_cost), np.ones(len(graph.cards), dtype=bool)
     for _ in range(setting.rounds):
-        allowed = graph.candidates(most_parents=setting.most_parents, most_cells=setting.most_cells)
-        parent, child = np.nonzero(allowed & is_open)
+        parent, child = open_pairs(graph, setting, is_open)
         if not parent.size:
             return
-        least = _score_of_nothing(_LEAST_PARENTS, len(parent), setting.rho)
-        if is_hopeless(least, setting.n):
-            return
+        least = _score_of_nothing(_LEAST_PARENTS, len(parent), setting.cost)
         own = scores[parent, child] - noise[parent, child]
-        at = draws.chosen(np.append(own, least), SENSITIVITY, setting.rho)
+        at = draws.chosen(np.append(own, least), SENSITIVITY, setting.cost)
         if at == len(parent):
-            yield graph, ChosenPair(None, len(parent), setting.rho)
+            yield graph, ChosenPair(None, len(parent), setting.cost)
             return
         pair = int(parent[at]), int(child[at])
-        grown = graph.with_parent(*pair)
-        is_taken = grown.is_small
-        graph = grown if is_taken else graph.refusing(*pair)
+        graph, is_taken = graph.taking(*pair)
         is_open[pair[1]] = not is_taken
-        yield graph, ChosenPair(pair, len(parent), setting.rho, is_taken)
+        yield graph, ChosenPair(pair, len(parent), setting.cost, is_taken)

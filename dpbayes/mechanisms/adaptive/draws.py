@@ -1,41 +1,59 @@
 """The random steps of an adaptive release: simulated with a generator, or exact from the operating system's randomness.
 
-Both draw the same laws. Measurements get discrete Gaussian noise. Choices follow the exponential mechanism, drawn as
-the place of the largest score with Gumbel noise.
+Both draw the same laws. The cost of a step is an amount: a rho of zero-concentrated privacy, or a pure epsilon. At a
+rho, measurements get discrete Gaussian noise; at an epsilon, discrete Laplace noise. Choices follow the exponential
+mechanism, drawn as the place of the largest score with Gumbel noise.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 
+from dpbayes.base.amounts import Amount, Rho, number_of
 from dpbayes.base.steps import finished
 from dpbayes.base.types import IntArray
-from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN, GUMBEL_MAXIMUM, calibrated, root_above, with_own_noise
-from dpbayes.mechanisms.noise.law import gaussian_noise
+from dpbayes.mechanisms.noise.exact import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    GUMBEL_MAXIMUM,
+    ExactNoise,
+    calibrated,
+    root_above,
+    with_own_noise,
+)
+from dpbayes.mechanisms.noise.law import gaussian_noise, laplace_noise
 from dpbayes.mechanisms.parameters import Noise
 
 
 class Draws(Protocol):
     """The two random steps of an adaptive release."""
 
-    def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
-        """Return whole numbers (N,) plus discrete Gaussian noise; a move by one costs rho of each number at most."""
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
+        """Return whole numbers (N,) plus noise; a move of a number by one costs its amount. All are of one measure."""
 
-    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
-        """Return the place of one of the whole scores (k,), by the exponential mechanism at this rho."""
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
+        """Return the place of one of the whole scores (k,), by the exponential mechanism at this cost."""
 
 
-def choice_scale(sensitivity: int, rho: Fraction) -> Fraction:
-    """Return the scale b of the exponential mechanism, P[c] ~ exp(score_c / b), that satisfies rho, not rounded down.
+def noise_of(cost: Amount) -> ExactNoise:
+    """Return the distribution of a measurement's noise at an amount."""
+    return DISCRETE_GAUSSIAN if isinstance(cost, Rho) else DISCRETE_LAPLACE
 
-    Each score changes by at most `sensitivity`, so that the logarithm of the ratio of two probabilities changes by at
-    most 2 sensitivity/b = e. The privacy loss therefore has a range of e, and e^2/8 of zero-concentrated privacy
-    follows. [Cesar and Rogers, "Bounding, concentrating, and truncating", 2021, Lemma 3.4] Hence b = s/sqrt(2 rho).
+
+def choice_scale(sensitivity: int, cost: Amount) -> Fraction:
+    """Return the scale b of the exponential mechanism, P[c] ~ exp(score_c / b), at this cost, not rounded down.
+
+    Each score changes by at most `sensitivity` = s, so that the logarithm of a probability changes by at most 2 s/b. At
+    a pure epsilon, b = 2 s/epsilon. The privacy loss has a range of e = 2 s/b, so that e^2/8 of zero-concentrated
+    privacy follows, and b = s/sqrt(2 rho) at a rho. [Cesar and Rogers, "Bounding, concentrating, and truncating", 2021,
+    Lemma 3.4]
     """
-    return root_above(Fraction(sensitivity) ** 2 / (2 * rho))
+    if isinstance(cost, Rho):
+        return root_above(Fraction(sensitivity) ** 2 / (2 * cost.value))
+    return 2 * sensitivity / cost
 
 
 @dataclass(frozen=True)
@@ -44,46 +62,53 @@ class SimulatedDraws:
 
     rng: np.random.Generator
 
-    def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
-        """Return whole numbers plus noise of sd 1/sqrt(2 rho)."""
-        scales = {rho: (2 * float(rho)) ** -0.5 for rho in set(rhos)}
-        noise = gaussian_noise(Noise.WHOLE, np.array([scales[rho] for rho in rhos]), self.rng, values.shape)
-        return values + noise.astype(np.int64)
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
+        """Return whole numbers plus noise of sd 1/sqrt(2 rho), or of scale 1/epsilon."""
+        scales = {cost: _simulated_scale(cost) for cost in set(costs)}
+        own = np.array([scales[cost] for cost in costs])
+        law = gaussian_noise if isinstance(costs[0], Rho) else laplace_noise
+        return values + law(Noise.WHOLE, own, self.rng, values.shape).astype(np.int64)
 
-    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the place of the largest score with Gumbel noise."""
-        scale = float(choice_scale(sensitivity, rho))
+        scale = float(choice_scale(sensitivity, cost))
         return int(np.argmax((scores - scores.max()) / scale + self.rng.gumbel(size=len(scores))))
+
+
+def _simulated_scale(cost: Amount) -> float:
+    return (2 * float(cost.value)) ** -0.5 if isinstance(cost, Rho) else 1 / float(cost)
 
 
 @dataclass(frozen=True)
 class OpenDPDraws:
     """Draws by OpenDP in exact arithmetic. OpenDP's own privacy map confirms every scale before it is used."""
 
-    def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return whole numbers plus noise. Errors: InputError without OpenDP, or where it does not confirm a scale."""
-        scales = {rho: confirmed_noise(rho) for rho in set(rhos)}
-        return np.array(finished(with_own_noise(DISCRETE_GAUSSIAN, values, [scales[rho] for rho in rhos])))
+        scales = {cost: confirmed_noise(cost) for cost in set(costs)}
+        return np.array(finished(with_own_noise(noise_of(costs[0]), values, [scales[cost] for cost in costs])))
 
-    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the place of the largest score with OpenDP's Gumbel noise. Errors: those of `noisy`."""
-        choose: Callable[[list[int]], int] = GUMBEL_MAXIMUM.measurement(confirmed_choice(sensitivity, rho))
+        choose: Callable[[list[int]], int] = GUMBEL_MAXIMUM.measurement(confirmed_choice(sensitivity, cost))
         return int(choose([int(score) for score in scores]))
 
 
-def confirmed_noise(rho: Fraction) -> float:
-    """Return the scale of discrete Gaussian noise at which OpenDP's map confirms rho for a move by one.
+def confirmed_noise(cost: Amount) -> float:
+    """Return the scale of a measurement's noise at which OpenDP's map confirms the cost of a move by one.
 
     Errors: InputError where it does not, or without OpenDP.
     """
-    least = DISCRETE_GAUSSIAN.least_scale(1, rho)
-    return float(calibrated(lambda scale: DISCRETE_GAUSSIAN.answer(1, scale), least=least, most=rho).scale)
+    noise, most = noise_of(cost), number_of(cost)
+    return float(calibrated(lambda scale: noise.answer(1, scale), least=noise.least_scale(1, most), most=most).scale)
 
 
-def confirmed_choice(sensitivity: int, rho: Fraction) -> float:
-    """Return the scale of Gumbel noise at which OpenDP's map confirms rho for scores of this sensitivity.
+def confirmed_choice(sensitivity: int, cost: Amount) -> float:
+    """Return the scale of Gumbel noise at which OpenDP's map confirms the cost, for scores of this sensitivity.
 
-    Errors: InputError where it does not, or without OpenDP.
+    OpenDP's map returns the rho e^2/8 of a range of e; at a pure epsilon, e must be at most epsilon. Errors: InputError
+    where it does not confirm the cost, or without OpenDP.
     """
-    least = choice_scale(sensitivity, rho)
-    return float(calibrated(lambda scale: GUMBEL_MAXIMUM.answer(sensitivity, scale), least=least, most=rho).scale)
+    least = choice_scale(sensitivity, cost)
+    most = cost.value if isinstance(cost, Rho) else GUMBEL_MAXIMUM.allowed(cost)
+    return float(calibrated(lambda scale: GUMBEL_MAXIMUM.answer(sensitivity, scale), least=least, most=most).scale)

@@ -1,9 +1,10 @@
 """What was measured of a table so far: the residuals of sets of columns, each with a whole price, added up over stages.
 
-A measurement adds discrete Gaussian noise to the whole residuals of the sets A of a network's closure (see
-`dpbayes.model.residuals`). With the price p_A, the residual t_A has noise of variance s_A = S/(p_A R_A) in each number,
-where S is the common `unit` and R_A = prod_{i in A} r_i. Prices of several measurements of a set add up, and so do the
-inverse variances of their mean weighted by precision.
+This is for a budget in rho; `dpbayes.mechanisms.adaptive.tables` is for a pure epsilon. A measurement adds discrete
+Gaussian noise to the whole residuals of the sets A of a network's closure (see `dpbayes.model.residuals`). With the
+price p_A, the residual t_A has noise of variance s_A = S/(p_A R_A) in each number, where S is the common `unit` and R_A
+= prod_{i in A} r_i. Prices of several measurements of a set add up, and so do the inverse variances of their mean
+weighted by precision.
 
 Privacy. A record that differs in the columns d moves t_A by c_A(d) = 2 (N_A - N_A(d))/R_A in squared length
 (`dpbayes.mechanisms.noise.prices`). One measurement is therefore rho(d)-zCDP for such a pair of tables, with
@@ -18,7 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.amounts import Amount, Rho
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
 from dpbayes.mechanisms.noise.prices import largest_charge
@@ -58,22 +60,19 @@ class MeasuredResiduals:
         """
         if network == self.network:
             return self
-        own, other = self.network.residuals, network.residuals
-        places = {member: place for place, member in enumerate(self.network.closure.members)}
-        of = np.array([places.get(member, -1) for member in network.closure.members])
-        prices = np.where(of >= 0, self.prices[of], 0)
-        within = np.arange(int(other.sizes.sum())) - (np.cumsum(other.sizes) - other.sizes)[other.set_of_number]
-        first = (np.cumsum(own.sizes) - own.sizes)[of]
-        sets = other.set_of_number
-        is_old = of[sets] >= 0
-        numbers = np.where(is_old, self.numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
-        return MeasuredResiduals(network, self.unit, prices, numbers)
+        prices, numbers = moved(self.network, network, self.prices, self.numbers)
+        return replace(self, network=network, prices=prices, numbers=numbers)
+
+    @property
+    def prices_needed(self) -> int:
+        """The number of prices of a measurement: one for each set."""
+        return len(self.network.closure)
 
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
         taken = self._taken(prices)
         whole = self.network.residuals.whole(count(self.network, data).values)
-        return tuple(draws.noisy(whole[taken], self.rhos(prices)).tolist())
+        return tuple(draws.noisy(whole[taken], self.moves(prices)).tolist())
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredResiduals":
         """Return what is known after one more measurement gave these integers, combined by precision.
@@ -94,14 +93,14 @@ class MeasuredResiduals:
         numbers[taken] = (old * numbers[taken] + new * results) / (old + new)
         return replace(self, prices=self.prices + prices, numbers=numbers)
 
-    def rhos(self, prices: IntArray) -> list[Fraction]:
-        """Return what a move by one of every number measured costs: p_A R_A / (2 S L^2), L its length."""
+    def moves(self, prices: IntArray) -> list[Amount]:
+        """Return the rho that a move by one of every number measured costs: p_A R_A / (2 S L^2), L its length."""
         residuals = self.network.residuals
         taken = self._taken(prices)
         cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
         sets = residuals.set_of_number[taken]
         kinds = list(zip(prices[sets].tolist(), cells[sets].tolist(), squares[taken].tolist(), strict=True))
-        costs = {kind: Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit) for kind in set(kinds)}
+        costs = {kind: Rho(Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit)) for kind in set(kinds)}
         return [costs[kind] for kind in kinds]
 
     def _taken(self, prices: IntArray) -> IntArray:
@@ -109,7 +108,7 @@ class MeasuredResiduals:
         return np.flatnonzero(prices[self.network.residuals.set_of_number])
 
     @cached_property
-    def rho(self) -> Fraction:
+    def cost(self) -> Fraction:
         """The rho of all measurements together, for the worst record."""
         return charged(self.network, self.prices, self.unit)
 
@@ -125,6 +124,21 @@ class MeasuredResiduals:
     def tables(self) -> FloatArray:
         """The families' tables (K,), consistent and unbiased; cells may be negative."""
         return self.network.residuals.tables(self.numbers)
+
+
+def moved(network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray) -> tuple[AnyArray, FloatArray]:
+    """Return values of sets (M,) and residuals (R,) of a network for another one; what it does not have is 0."""
+    own, residuals = network.residuals, other.residuals
+    places = {member: place for place, member in enumerate(network.closure.members)}
+    of = np.array([places.get(member, -1) for member in other.closure.members])
+    within = (
+        np.arange(int(residuals.sizes.sum())) - (np.cumsum(residuals.sizes) - residuals.sizes)[residuals.set_of_number]
+    )
+    first = (np.cumsum(own.sizes) - own.sizes)[of]
+    sets = residuals.set_of_number
+    is_old = of[sets] >= 0
+    moved_numbers = np.where(is_old, numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
+    return np.where(of >= 0, of_sets[of], 0), moved_numbers
 
 
 def charged(network: Network, prices: IntArray, unit: int) -> Fraction:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from dpbayes.base.amounts import EpsilonDelta
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of, number_of, rho_of
 from dpbayes.base.validation import InputError, whole_number
 
 MOST_EPSILON = 1000
@@ -14,19 +15,23 @@ MOST_EPSILON = 1000
 class AdaptivePlan:
     """The public settings of an adaptive release. All defaults were chosen on made-up tables.
 
+    The budget is a rho of zero-concentrated privacy, or the pure epsilon if delta is 0. `plan_for` has the defaults
+    for both.
+
     Args:
         epsilon: The epsilon of the guarantee, exact, at most 1000.
-        delta: The delta of the guarantee, exact, between 0 and 1.
-        one_way: The share of rho for the first measurement of all columns.
-        forest: The share of rho for the choice of the forest.
-        pairs: The share of rho up to which the columns and the forest are measured before parents are added.
-        parents: The share of rho for the choice of more parents. What the choices leave goes to the last measurement.
+        delta: The delta of the guarantee, exact, below 1; 0 for pure privacy.
+        one_way: The share of the budget for the first measurement of all columns.
+        forest: The share of the budget for the choice of the forest.
+        pairs: The share of the budget up to which the columns and the forest are measured before parents are added.
+        parents: The share of the budget for the choice of more parents. What the choices leave goes to the last
+            measurement.
         batches: How often parents are chosen and measured.
         most_parents: The largest number of parents of a node.
         most_cells: The largest number of cells of a node's table.
 
     Raises:
-        InputError: A number is outside its range, or no rho gives this epsilon and delta.
+        InputError: A number is outside its range, or no rho gives this epsilon and a delta above 0.
 
     Example:
         >>> plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
@@ -47,21 +52,54 @@ class AdaptivePlan:
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "one_way", "forest", "pairs", "parents"):
             value = getattr(self, name)
-            if type(value) not in (int, Fraction) or value <= 0:
+            if type(value) not in (int, Fraction) or value < 0 or (not value and name != "delta"):
                 raise InputError(f'{name} must be an exact number above 0, such as Fraction("0.5").')
         if self.epsilon > MOST_EPSILON or self.delta >= 1:
             raise InputError(f"epsilon must be at most {MOST_EPSILON}, and delta below 1.")
         if self.one_way >= self.pairs or self.forest + self.pairs + self.parents >= 1:
-            raise InputError("The shares must leave a part of rho for the last measurement.")
+            raise InputError("The shares must leave a part of the budget for the last measurement.")
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
         whole_number("The number of cells", self.most_cells, low=4, high=100_000)
-        _ = self.rho
+        _ = self.budget
+
+    @cached_property
+    def budget(self) -> Amount:
+        """What the steps add up to at most: a rho that gives (epsilon, delta), or the pure epsilon."""
+        if not self.delta:
+            return Fraction(self.epsilon)
+        return Rho(EpsilonDelta(Fraction(self.epsilon), Fraction(self.delta)).rho)
+
+    @property
+    def measure(self) -> PrivacyMeasure:
+        """Whether the budget is a rho or an epsilon."""
+        return measure_of(self.budget)
+
+    @property
+    def total(self) -> Fraction:
+        """The number of the budget."""
+        return number_of(self.budget)
 
     @cached_property
     def rho(self) -> Fraction:
-        """The rho of zero-concentrated privacy that the whole release satisfies; it gives (epsilon, delta)."""
-        return EpsilonDelta(Fraction(self.epsilon), Fraction(self.delta)).rho
+        """The rho of zero-concentrated privacy that the whole release satisfies: of a pure epsilon, what it implies."""
+        return self.total if self.delta else rho_of(self.total)
+
+
+def plan_for(epsilon: Fraction, delta: Fraction) -> AdaptivePlan:
+    """Return the plan with the default shares for a pure epsilon, or for an epsilon at a delta above 0."""
+    return AdaptivePlan(epsilon=epsilon, delta=delta, **({} if delta else PURE))
+
+
+PURE: dict[str, Any] = {
+    "one_way": Fraction(3, 20),
+    "forest": Fraction(3, 20),
+    "pairs": Fraction(7, 20),
+    "parents": Fraction(1, 10),
+    "batches": 1,
+    "most_parents": 2,
+}
+"""Shares and sizes at a pure epsilon. Costs add up linearly, so that there are fewer choices and measurements."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +108,12 @@ class ProcessStep:
 
     `stage` is "columns", "forest", "pairs", "parents" or "families". `outcome` states what was chosen, such as
     "smoke - lung" or "nothing"; it is empty for a measurement. `number` counts the candidates, or the tables that were
-    measured. `rho` is what the step adds to the privacy loss of the worst record so far. `error` is the standard
-    deviation of the noise in records: of a score, or of a cell, averaged over the tables.
+    measured. `cost` is what the step adds to the rho, or to the pure epsilon, of the worst record so far. `error` is
+    the standard deviation of the noise in records: of a score, or of a cell, averaged over the tables.
     """
 
     stage: str
     outcome: str
     number: int
-    rho: Fraction
+    cost: Fraction
     error: float

@@ -1,4 +1,4 @@
-"""The stages of an adaptive release, and why all of them together satisfy rho of zero-concentrated privacy.
+"""The stages of an adaptive release, and why all of them together keep its budget: a rho, or a pure epsilon.
 
 1. Columns: all one-way tables are measured.
 2. Forest: pairs of columns are chosen whose counts are far from the product of the released one-way tables.
@@ -6,8 +6,11 @@
 4. Parents: further parents are chosen where the counts of a pair are far from the model released so far.
 5. Families: the families of the grown graph are measured. Stages 4 and 5 are repeated.
 
-Privacy. Neighbours are tables of the same public n that differ in one record. Let the two records differ in the columns
-d. ProcessStep t depends on the output o_<t of the earlier steps, and is one of two:
+Under a pure epsilon, measuring a table twice costs more than measuring it once as precisely. So stage 3 takes all that
+is left if no candidate of stage 4 can be chosen, which depends on released results only; the release then ends.
+
+Privacy in rho. Neighbours are tables of the same public n that differ in one record. Let the two records differ in the
+columns d. ProcessStep t depends on the output o_<t of the earlier steps, and is one of two:
 
 - A measurement adds discrete Gaussian noise to whole residuals. The divergence of order alpha is at most alpha rho_t,
   with rho_t = sum_A p_A (N_A - N_A(d))/S at its prices p (`dpbayes.mechanisms.adaptive.measured`).
@@ -24,6 +27,11 @@ rho_t),
 As sum_t rho_t <= rho, E_Q[(P/Q)^alpha] <= exp((alpha - 1) alpha rho): the release is rho-zCDP. This is the composition
 of [Feldman and Zrnic, "Individual privacy accounting via a Renyi filter", 2021, Theorem 4.3] for two fixed tables. It
 needs the bound on every path, and allows the budget that choices did not use to go to measurements.
+
+Privacy in epsilon. A measurement is one of tables with discrete Laplace noise, and its loss is at most the sum of its
+prices over S (`dpbayes.mechanisms.adaptive.tables`). A choice has P_t/Q_t <= exp(2 s/b) = exp(epsilon_t). The stages
+take prices and choices such that sum_t epsilon_t <= epsilon on every path. So P/Q = prod_t P_t/Q_t <= exp(epsilon) for
+every output.
 """
 
 import math
@@ -33,6 +41,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, number_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
@@ -43,6 +52,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     ParentRounds,
     chosen_forest,
     chosen_parents,
+    open_pairs,
     pair_noise,
     rooted,
 )
@@ -50,7 +60,7 @@ from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
-from dpbayes.mechanisms.adaptive.reading import column_distributions, model_probabilities
+from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.mechanisms.adaptive.scores import (
     MOST_RECORDS,
     pair_counts,
@@ -58,6 +68,7 @@ from dpbayes.mechanisms.adaptive.scores import (
     state_starts,
     whole_expected,
 )
+from dpbayes.mechanisms.adaptive.tables import MeasuredTables, table_prices
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
@@ -66,7 +77,7 @@ MOST_STATES = 8192
 """Most states of all columns together: all pairs of them are counted."""
 
 _PRICES = 1 << 42
-"""The sum of the prices at rho is about so large: prices are fine enough, and sums fit the machine's whole numbers."""
+"""About the sum of the prices at the whole budget: prices are fine, and sums fit the machine's whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,9 @@ class PairChoice:
 class Measurement:
     """A measurement in its released form, in a stage "columns", "pairs" or "families".
 
-    `parents` are the places of every column's parents in the network that is measured. `prices` (M,) has a price for
-    each of its sets, 0 for a set that is not measured; `integers` are the noisy whole residuals of the others.
+    `parents` are the places of every column's parents in the network that is measured. In rho, `prices` (M,) has a
+    price for each of its sets, 0 for a set that is not measured; `integers` are the noisy whole residuals of the
+    others. In epsilon, `prices` (d,) has a price for each family, and `integers` are the noisy counts.
     """
 
     stage: str
@@ -98,7 +110,7 @@ Event = PairChoice | Measurement
 class Process:
     """The course of an adaptive release: all that it releases, `events`, and what follows from them."""
 
-    measured: MeasuredResiduals
+    measured: Measured
     choices: Fraction = Fraction(0)
     events: tuple[Event, ...] = ()
     steps: tuple[ProcessStep, ...] = ()
@@ -107,14 +119,17 @@ class Process:
     def start(cls, plan: AdaptivePlan, columns: Network, n: int) -> "Process":
         """Return the course before the first step, of n records of these columns; their arrows are not used."""
         alone = _network(columns, ((),) * len(columns.names))
-        return cls(MeasuredResiduals.nothing(alone, n, int(_PRICES / plan.rho)))
+        unit = int(_PRICES / plan.total)
+        if plan.measure is PrivacyMeasure.EPSILON:
+            return cls(MeasuredTables.nothing(alone, n, unit))
+        return cls(MeasuredResiduals.nothing(alone, n, unit))
 
     @property
-    def rho(self) -> Fraction:
+    def cost(self) -> Fraction:
         """What all steps cost for the worst record."""
-        return self.measured.rho + self.choices
+        return self.measured.cost + self.choices
 
-    def measured_over(self, parents: Sequence[tuple[int, ...]]) -> MeasuredResiduals:
+    def measured_over(self, parents: Sequence[tuple[int, ...]]) -> Measured:
         """Return the measurements so far over the network with these parents. Errors: InputError for no network."""
         return self.measured.within(_network(self.measured.network, parents))
 
@@ -126,18 +141,19 @@ class Process:
         chosen, names = event.chosen, self.measured.network.names
         outcome = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
         outcome += "" if chosen.is_taken else " (not taken: the model would be too large)"
-        error = float(choice_scale(2, chosen.rho)) * math.pi / math.sqrt(6)
-        step = ProcessStep(event.stage, outcome, chosen.candidates, chosen.rho, error)
-        return Process(self.measured, self.choices + chosen.rho, (*self.events, event), (*self.steps, step))
+        error = float(choice_scale(2, chosen.cost)) * math.pi / math.sqrt(6)
+        cost = number_of(chosen.cost)
+        step = ProcessStep(event.stage, outcome, chosen.candidates, cost, error)
+        return Process(self.measured, self.choices + cost, (*self.events, event), (*self.steps, step))
 
     def _after_measurement(self, event: Measurement) -> "Process":
         before = self.measured_over(event.parents)
         network = before.network
-        if len(event.prices) != len(network.closure):
-            raise InputError("A measurement needs one price for each set of its network.")
+        if len(event.prices) != before.prices_needed:
+            raise InputError(f"A measurement of this network needs {before.prices_needed:,} prices.")
         measured = before.with_results(np.array(event.prices, dtype=np.int64), event.integers)
         error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
-        step = ProcessStep(event.stage, "", len(network.names), measured.rho - self.measured.rho, error)
+        step = ProcessStep(event.stage, "", len(network.names), measured.cost - self.measured.cost, error)
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
 
 
@@ -158,7 +174,7 @@ class _Curator:
     ) -> Measurement:
         """Measure the sets of a network so that all measurements together cost at most the limit."""
         before = process.measured_over(parents)
-        prices = new_prices(before, wanted_precisions(before.network), limit)
+        prices = _prices(before, limit)
         integers = before.noisy(self.data, prices, self.draws)
         return Measurement(stage, tuple(parents), tuple(prices.tolist()), integers)
 
@@ -169,18 +185,33 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     curator = _Curator(data, pair_counts(data), draws)
     columns = ((),) * len(data.names)
     process = Process.start(plan, Network(data.names, data.states, columns), data.n)
-    process = process.after(curator.measurement("columns", process, columns, plan.one_way * plan.rho))
+    process = process.after(curator.measurement("columns", process, columns, plan.one_way * plan.total))
     process, graph = _with_forest(plan, process, curator)
-    process = process.after(curator.measurement("pairs", process, graph.parents, plan.pairs * plan.rho))
-    process = _with_parents(plan, process, graph, curator)
-    if process.rho > plan.rho:
+    is_last = ends_with_pairs(plan, graph, data.n)
+    limit = pairs_limit(plan, process, is_last=is_last)
+    process = process.after(curator.measurement("pairs", process, graph.parents, limit))
+    if not is_last:
+        process = _with_parents(plan, process, graph, curator)
+    if process.cost > plan.total:
         raise AssertionError("the steps cost more than the budget")
     return process
 
 
-def forest_rho(plan: AdaptivePlan, columns: int) -> Fraction:
-    """Return the rho of every choice of a pair of the forest."""
-    return plan.forest * plan.rho / max(columns - 1, 1)
+def _prices(measured: Measured, limit: Fraction) -> IntArray:
+    if isinstance(measured, MeasuredTables):
+        return table_prices(measured, limit)
+    return new_prices(measured, wanted_precisions(measured.network), limit)
+
+
+def forest_cost(plan: AdaptivePlan, columns: int) -> Amount:
+    """Return the cost of every choice of a pair of the forest."""
+    return amount_in(plan.measure, plan.forest * plan.total / max(columns - 1, 1))
+
+
+def forest_rounds(plan: AdaptivePlan, cards: IntArray, n: int) -> ForestRounds:
+    """Return the settings of the choice of a forest."""
+    allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
+    return ForestRounds(allowed=allowed, n=n, cost=forest_cost(plan, len(cards)))
 
 
 def rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
@@ -188,9 +219,46 @@ def rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
     return -(-min(columns, MOST_ROUNDS) // plan.batches)
 
 
-def parents_rho(plan: AdaptivePlan, columns: int) -> Fraction:
-    """Return the rho of every choice of a parent."""
-    return plan.parents * plan.rho / (rounds_per_batch(plan, columns) * plan.batches)
+def parents_cost(plan: AdaptivePlan, columns: int) -> Amount:
+    """Return the cost of every choice of a parent."""
+    return amount_in(plan.measure, plan.parents * plan.total / (rounds_per_batch(plan, columns) * plan.batches))
+
+
+def parent_rounds(plan: AdaptivePlan, columns: int, n: int) -> ParentRounds:
+    """Return the settings of the choices of parents in a batch."""
+    return ParentRounds(
+        rounds=rounds_per_batch(plan, columns),
+        n=n,
+        most_parents=plan.most_parents,
+        most_cells=plan.most_cells,
+        noise_cost=_of_tables(plan),
+        cost=parents_cost(plan, columns),
+    )
+
+
+def ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
+    """Return whether a release under a pure epsilon ends after the forest: no parent can be chosen."""
+    if plan.measure is PrivacyMeasure.RHO:
+        return False
+    columns = len(graph.cards)
+    parents, _ = open_pairs(graph, parent_rounds(plan, columns, n), np.ones(columns, dtype=bool))
+    return not parents.size
+
+
+def pairs_limit(plan: AdaptivePlan, process: Process, *, is_last: bool) -> Fraction:
+    """Return what all measurements may cost once the pairs are measured."""
+    return plan.total - process.choices if is_last else plan.pairs * plan.total
+
+
+def families_limit(plan: AdaptivePlan, process: Process, batch: int, *, is_last: bool) -> Fraction:
+    """Return what all measurements may cost once the families of a batch are measured."""
+    start, left = plan.pairs * plan.total, plan.total - process.choices
+    return left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
+
+
+def _of_tables(plan: AdaptivePlan) -> Amount:
+    """Return what the choices leave for the tables."""
+    return amount_in(plan.measure, plan.total * (1 - plan.forest - plan.parents))
 
 
 def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
@@ -211,12 +279,10 @@ def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tup
     cards = process.measured.network.cards
     columns = len(cards)
     margins = column_distributions(process.measured)
-    rest = plan.rho * (1 - plan.forest - plan.parents)
-    scores = curator.scores(np.outer(margins, margins)) - pair_noise(cards, tables=columns, rho=rest)
-    allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
+    noise = pair_noise(cards, tables=columns, cost=_of_tables(plan))
+    scores = curator.scores(np.outer(margins, margins)) - noise
     pairs = []
-    setting = ForestRounds(allowed=allowed, n=curator.data.n, rho=forest_rho(plan, columns))
-    for chosen in chosen_forest(scores, setting, curator.draws):
+    for chosen in chosen_forest(scores, forest_rounds(plan, cards, curator.data.n), curator.draws):
         process = process.after(PairChoice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, columns), cards)
@@ -224,16 +290,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tup
 
 def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, curator: _Curator) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
-    columns = len(graph.cards)
-    setting = ParentRounds(
-        rounds=rounds_per_batch(plan, columns),
-        n=curator.data.n,
-        most_parents=plan.most_parents,
-        most_cells=plan.most_cells,
-        noise_rho=plan.rho * (1 - plan.forest - plan.parents),
-        rho=parents_rho(plan, columns),
-    )
-    start = plan.pairs * plan.rho
+    setting = parent_rounds(plan, len(graph.cards), curator.data.n)
     for batch in range(plan.batches):
         before = graph.parents
         model = pair_marginals(process.measured.network, model_probabilities(process.measured))
@@ -242,8 +299,7 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, cur
             graph, process = grown, process.after(PairChoice("parents", chosen))
             is_last |= chosen.pair is None
         is_last |= graph.parents == before
-        left = plan.rho - process.choices
-        limit = left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
+        limit = families_limit(plan, process, batch, is_last=is_last)
         process = process.after(curator.measurement("families", process, graph.parents, limit))
         if is_last:
             break

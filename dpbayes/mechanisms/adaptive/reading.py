@@ -10,11 +10,15 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.tables import MeasuredTables
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import family_marginals
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_aware import noise_aware_means
 from dpbayes.posteriors.noise_model import NoiseModel
+
+Measured = MeasuredResiduals | MeasuredTables
+"""What was measured: with Gaussian noise under a rho, or with Laplace noise under an epsilon. Both are read alike."""
 
 PRIOR = 0.5
 """Every Dirichlet parameter of the rows."""
@@ -32,7 +36,7 @@ _CLOSE = 1e-4
 """The sweeps end when no probability of a column is further than this from the released one."""
 
 
-def column_distributions(measured: MeasuredResiduals) -> FloatArray:
+def column_distributions(measured: Measured) -> FloatArray:
     """Return the distribution of every column, read from its own released counts: (R,), column after column."""
     network = measured.network
     columns = Network(network.names, network.states, ((),) * len(network.names))
@@ -40,7 +44,7 @@ def column_distributions(measured: MeasuredResiduals) -> FloatArray:
     return _means(alone, column_prior(alone))
 
 
-def column_prior(alone: MeasuredResiduals) -> float:
+def column_prior(alone: Measured) -> float:
     """Return the Dirichlet parameter of the columns' distributions, estimated from all released columns together.
 
     A column of r states has sum_k (p_k - 1/r)^2 = (1 - 1/r)/(r a + 1) in the mean under Dirichlet(a, .., a). The share
@@ -56,7 +60,7 @@ def column_prior(alone: MeasuredResiduals) -> float:
     return float(np.clip(parameter, LEAST_PRIOR, MOST_PRIOR))
 
 
-def model_probabilities(measured: MeasuredResiduals) -> FloatArray:
+def model_probabilities(measured: Measured) -> FloatArray:
     """Return the CPTs (K,) of the network of the measurements: noise-aware means, raked to the columns."""
     network = measured.network
     aim = np.split(column_distributions(measured), np.cumsum(network.cards)[:-1])
@@ -86,7 +90,7 @@ def _fitted(table: FloatArray, rows: FloatArray, wanted: FloatArray) -> FloatArr
     return table
 
 
-def _means(measured: MeasuredResiduals, parameter: float) -> FloatArray:
+def _means(measured: Measured, parameter: float) -> FloatArray:
     network = measured.network
     prior = Dirichlets(network, np.full(network.cell_count, parameter))
     noise = NoiseModel(network, measured.variances)

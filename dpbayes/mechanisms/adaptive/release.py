@@ -12,10 +12,9 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
-from dpbayes.mechanisms.adaptive.reading import PRIOR, model_probabilities
+from dpbayes.mechanisms.adaptive.reading import PRIOR, Measured, model_probabilities
 from dpbayes.mechanisms.noise.exact import opendp, rounded_up
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
@@ -62,8 +61,8 @@ class AdaptiveRelease:
         return [("guarantee", self.guarantee.in_full), ("n", f"{self.measured.n:,}"), ("graph", sizes)]
 
     @property
-    def measured(self) -> MeasuredResiduals:
-        """The noisy residuals of the tables, and the prices that state the variance of their noise."""
+    def measured(self) -> Measured:
+        """The noisy residuals of the tables, and the variance of their noise."""
         return self.process.measured
 
     @property
@@ -78,18 +77,21 @@ class AdaptiveRelease:
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """(epsilon, delta), and the rho that gives both, for the graph, all tables and all steps together."""
-        reference = Reference("dpbayes", "a private graph and its tables under one rho")
+        """(epsilon, delta) with the rho that gives both, or a pure epsilon: for the graph and all tables together."""
+        reference = Reference("dpbayes", f"a private graph and its tables under one {self.plan.measure.value}")
         epsilon, delta = float(self.plan.epsilon), float(self.plan.delta)
+        if not delta:
+            return Guarantee(epsilon, reference=reference)
         return Guarantee(epsilon, delta, reference=reference, rho=rounded_up(self.plan.rho))
 
     @property
     def spent(self) -> Fraction:
-        """The rho of all prices and choices that the release states: a recipient can check that it is within the plan.
+        """The cost of all prices and choices that the release states, at most the `total` of the plan.
 
-        The guarantee is the rho of the plan: which path was taken depends on the records.
+        It is a rho, or an epsilon for pure privacy. The guarantee is that of the plan: which path was taken depends on
+        the records.
         """
-        return self.process.rho
+        return self.process.cost
 
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
@@ -115,7 +117,7 @@ class AdaptiveRelease:
 
 
 def simulate_adaptive(
-    table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str, rng: np.random.Generator
+    table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str = 0, rng: np.random.Generator
 ) -> AdaptiveRelease:
     """Simulate an adaptive release with a generator. It shows what a release does, and must not be published.
 
@@ -124,7 +126,7 @@ def simulate_adaptive(
     Args:
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
-        delta: The delta of the guarantee, above 0.
+        delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
         rng: Source of randomness.
 
     Returns:
@@ -139,11 +141,11 @@ def simulate_adaptive(
         >>> print(simulated.guarantee)
         ε = 1, δ = 0.00001
     """
-    plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
+    plan = plan_for(_exact("epsilon", epsilon), _exact("delta", delta))
     return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
 
 
-def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptiveRelease:
+def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str = 0) -> AdaptiveRelease:
     """Release a graph over all columns of a table, and its tables, under one (epsilon, delta).
 
     OpenDP draws all noise and all choices exactly, from the operating system's randomness. The graph and the tables
@@ -153,7 +155,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
     Args:
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
-        delta: The delta of the guarantee, above 0.
+        delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
 
     Returns:
         The release.
@@ -166,7 +168,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
         >>> print(released.guarantee)
         ε = 1, δ = 0.00001
     """
-    plan = AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=_exact("delta", delta))
+    plan = plan_for(_exact("epsilon", epsilon), _exact("delta", delta))
     require_feasible(table.states, table.n)
     opendp()  # before anything is drawn
     return AdaptiveRelease(plan, carried_out(plan, table, OpenDPDraws()), is_simulated=False)
@@ -176,4 +178,4 @@ def _exact(name: str, value: float | Fraction | str) -> Fraction:
     try:
         return Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise InputError(f"{name} must be a number above 0; {brief(value)} is not.") from None
+        raise InputError(f"{name} must be a number; {brief(value)} is not.") from None

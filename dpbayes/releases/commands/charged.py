@@ -14,7 +14,7 @@ from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import RELEASABLE, releasable
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
@@ -26,7 +26,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
 from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, PlannedRequest, read_plan, write_plan
-from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise, parsed_rho
+from dpbayes.releases.document.promises import parsed_budget, parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
     Chargeable,
@@ -269,7 +269,7 @@ _REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matte
 _NEEDED = {
     ReleaseRequest: ("network", "mechanism"),
     StructureRequest: ("epsilon",),
-    AdaptiveRequest: ("epsilon", "delta"),
+    AdaptiveRequest: ("epsilon",),
 }
 """The words of a request that have no default."""
 
@@ -372,7 +372,10 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
-    parser.add_argument("--delta", help="the delta of the guarantee, a decimal; rho is charged")
+    parser.add_argument(
+        "--delta",
+        help="the delta of the guarantee, a decimal; rho is charged (default: 0, pure privacy; epsilon is charged)",
+    )
     tables.add_out(parser, "the file for the release, such as release.json")
 
 
@@ -395,8 +398,7 @@ def adaptive(args: argparse.Namespace) -> int:
 
 
 def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
-    promise = parsed_promise(args.epsilon, args.delta)
-    plan = AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
+    plan = plan_for(*parsed_budget(args.epsilon, "0" if args.delta is None else args.delta))
     return AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
 
 

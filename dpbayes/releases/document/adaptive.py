@@ -12,28 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.adaptive.choices import ChosenPair, GrowingGraph, rooted
+from dpbayes.mechanisms.adaptive.choices import ChosenPair
+from dpbayes.mechanisms.adaptive.course import require_course
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import (
     Event,
     Measurement,
     PairChoice,
     Process,
-    forest_rho,
-    parents_rho,
     require_feasible,
-    rounds_per_batch,
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, odds, total_text
-from dpbayes.releases.document.promises import checked_stated
+from dpbayes.releases.document.promises import checked_budget
 from dpbayes.releases.document.release import (
+    VERSION,
     VERSION_OF_RHO,
     composed_content,
     composed_from,
@@ -73,7 +72,7 @@ class AdaptiveRequest:
     def __post_init__(self) -> None:
         checked_id(self.dataset)
         whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
-        checked_stated(EpsilonDelta(Fraction(self.plan.epsilon), Fraction(self.plan.delta)))
+        checked_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
         require_few(self.columns.names)
         require_writable(self.columns)
         if self.columns.edges:
@@ -90,8 +89,8 @@ class AdaptiveRequest:
 
     @property
     def cost(self) -> Amount:
-        """The rho of the plan."""
-        return Rho(self.plan.rho)
+        """The budget of the plan: a rho, or a pure epsilon."""
+        return self.plan.budget
 
     @cached_property
     def content(self) -> dict[str, object]:
@@ -100,14 +99,20 @@ class AdaptiveRequest:
         return {
             "dataset": self.dataset,
             "columns": [{"name": name, "states": list(states)} for name, states in columns],
-            "epsilon": fraction_text(Fraction(self.plan.epsilon)),
-            "delta": fraction_text(Fraction(self.plan.delta)),
-            "rho": fraction_text(self.plan.rho),
+            **self._stated,
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in _SHARES},
             "sizes": {name: getattr(self.plan, name) for name in _SIZES},
             "n": self.n,
             "domains": self.domains.value,
         }
+
+    @property
+    def _stated(self) -> dict[str, str]:
+        """The guarantee: an epsilon, or an epsilon with its delta and rho."""
+        epsilon = {"epsilon": fraction_text(Fraction(self.plan.epsilon))}
+        if not self.plan.delta:
+            return epsilon
+        return epsilon | {"delta": fraction_text(Fraction(self.plan.delta)), "rho": fraction_text(self.plan.rho)}
 
     @property
     def question(self) -> bytes:
@@ -138,7 +143,7 @@ def written_adaptive(request: AdaptiveRequest, process: Process, composed: Compo
     """Return the bytes of a document."""
     content: dict[str, object] = {
         "format": FORMAT,
-        "version": VERSION_OF_RHO,
+        "version": VERSION_OF_RHO if measure_of(composed.spent) is PrivacyMeasure.RHO else VERSION,
         "request": request.content,
         "steps": [_written(event) for event in process.events],
         "composed": composed_content(composed),
@@ -162,7 +167,7 @@ def _written(event: Event) -> dict[str, object]:
         "stage": event.stage,
         "pair": list(chosen.pair or ()),
         "candidates": chosen.candidates,
-        "rho": fraction_text(chosen.rho),
+        measure_of(chosen.cost).value: fraction_text(number_of(chosen.cost)),
         "taken": chosen.is_taken,
     }
 
@@ -171,24 +176,34 @@ def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Com
     """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
     choices = [event for event in process.events if isinstance(event, PairChoice)]
-    network, plan = process.measured.network, request.plan
-    epsilon, delta = amount_text(Fraction(plan.epsilon)), amount_text(Fraction(plan.delta))
+    network = process.measured.network
+    noise = "discrete Gaussian" if measure_of(request.cost) is PrivacyMeasure.RHO else "discrete Laplace"
     return [
         f"This file has a graph over {many(len(network.names), 'column')} of the dataset {request.dataset}, chosen "
         f"privately from {request.n:,} records, and its tables with noise. It holds no record.",
         f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the file, and "
         f"whatever they know, {odds(request.cost)}.",
-        f"The guarantee is zero-concentrated, with rho {amount_text(plan.rho)}, which gives epsilon {epsilon} at delta "
-        f"{delta}. It covers all choices and measurements together.",
+        f"{_guarantee_text(request.plan)}. It covers all choices and measurements together.",
         f"{many(number, 'release')} of this dataset, this one included, have spent {total_text(total)}; from all of "
         f"them together, a reader {odds(total)}.",
         f"{many(len(choices), 'choice')} by the exponential mechanism on whole scores and "
-        f"{many(len(process.events) - len(choices), 'measurement')} with discrete Gaussian noise were made.",
+        f"{many(len(process.events) - len(choices), 'measurement')} with {noise} noise were made.",
         f"OpenDP {drawn.opendp} drew all of them from the operating system's randomness, with dpbayes "
         f"{drawn.dpbayes}, on Python {drawn.python}; {drawn.time}.",
         "Not covered: which columns were taken, and their states, declared "
         f"{request.domains.value}, as the curator states.",
     ]
+
+
+def _guarantee_text(plan: AdaptivePlan) -> str:
+    epsilon = amount_text(Fraction(plan.epsilon))
+    if not plan.delta:
+        return f"The guarantee is pure, with epsilon {epsilon}"
+    delta = amount_text(Fraction(plan.delta))
+    return (
+        f"The guarantee is zero-concentrated, with rho {amount_text(plan.rho)}, which gives epsilon {epsilon} at delta "
+        f"{delta}"
+    )
 
 
 # Reading
@@ -208,28 +223,30 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
     request = adaptive_request_from(content["request"])
     process = Process.start(request.plan, request.columns, request.n)
     for step in content["steps"]:
-        process = process.after(_read(step, len(request.columns.names)))
+        process = process.after(_read(step, len(request.columns.names), request.plan.measure))
     drawn = Provenance(**content["drawn"])
     return AdaptiveDocument(request, process, composed_from(content["composed"]), drawn, content)
 
 
-def _read(step: Mapping[str, Any], columns: int) -> Event:
-    require_shape("A step", step, _MEASUREMENT if "prices" in step else _CHOICE)
+def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Event:
+    require_shape("A step", step, _MEASUREMENT if "prices" in step else _CHOICE | {measure.value: str})
     if "prices" in step:
         parents = tuple(tuple(own) for own in step["parents"])
         places = [j for own in parents for j in own]
         prices = step["prices"]
         if len(parents) != columns or not all(0 <= j < columns for j in places):
             raise InputError("A measurement must name the parents of every column by their places.")
-        if not prices or prices[0] or min(prices) < 0 or max(prices) >= 1 << 60:
-            raise InputError("The prices of a measurement must be integers from 0 on, and 0 for the empty set.")
+        if not prices or min(prices) < 0 or max(prices) >= 1 << 60:
+            raise InputError("The prices of a measurement must be integers from 0 on.")
+        if measure is PrivacyMeasure.RHO and prices[0]:
+            raise InputError("The price of the empty set must be 0.")
         return Measurement(step["stage"], parents, tuple(prices), tuple(step["integers"]))
     pair = step["pair"]
     if pair and (len(pair) != 2 or not all(0 <= j < columns for j in pair)):
         raise InputError("A choice must name two columns by their places, or none.")
     chosen = (pair[0], pair[1]) if pair else None
-    rho = fraction("The rho of a choice", step["rho"])
-    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], rho, step["taken"]))
+    cost = amount_in(measure, fraction(f"The {measure.value} of a choice", step[measure.value]))
+    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], cost, step["taken"]))
 
 
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
@@ -239,9 +256,8 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     names = tuple(column["name"] for column in columns)
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
     settings |= {name: content["sizes"][name] for name in _SIZES}
-    plan = AdaptivePlan(
-        epsilon=fraction("epsilon", content["epsilon"]), delta=fraction("delta", content["delta"]), **settings
-    )
+    delta = fraction("delta", content["delta"]) if "delta" in content else Fraction(0)
+    plan = AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings)
     request = AdaptiveRequest(
         dataset=content["dataset"],
         columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
@@ -259,63 +275,34 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
 
 def course_error(document: AdaptiveDocument) -> str:
     """Return how the steps differ from a course that the plan allows, as a sentence; "" if they are one."""
-    plan, cards = document.request.plan, document.request.columns.cards
-    columns = len(cards)
-    costs = {"forest": forest_rho(plan, columns), "parents": parents_rho(plan, columns)}
-    pairs: list[tuple[int, int]] = []
-    graph = GrowingGraph.of(((),) * columns, cards)
-    previous, of_stage = "", 0
-    for event in document.process.events:
-        of_stage = of_stage + 1 if event.stage == previous else 1
-        if event.stage not in _AFTER.get(previous, ()) or isinstance(event, PairChoice) != (event.stage in costs):
-            return "The stages of the steps are not in an order of the plan."
-        previous = event.stage
-        if isinstance(event, Measurement):
-            graph = GrowingGraph.of(rooted(pairs, columns), cards) if event.stage == "pairs" else graph
-            if event.parents != graph.parents:
-                return "A measured graph is not the one that was chosen."
-            continue
-        if event.chosen.rho != costs[event.stage]:
-            return "A choice has another rho than the plan gives it."
-        if event.stage == "parents" and of_stage > rounds_per_batch(plan, columns):
-            return "There are more choices of parents than the plan has in a batch."
-        if event.chosen.pair and event.stage == "forest":
-            pairs.append(event.chosen.pair)
-        elif event.chosen.pair and event.chosen.is_taken:
-            graph = graph.with_parent(*event.chosen.pair)
-    return "" if previous == "families" else "The last step must be a measurement of the families."
+    request = document.request
+    try:
+        require_course(request.plan, Process.start(request.plan, request.columns, request.n), document.process.events)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
-def step_rhos(document: AdaptiveDocument) -> tuple[frozenset[Fraction], frozenset[Fraction]]:
-    """Return the different rhos of a number's noise in all measurements, and those of the choices."""
+def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset[Amount]]:
+    """Return the different costs of a number's move by one in all measurements, and those of the choices."""
     process = Process.start(document.request.plan, document.request.columns, document.request.n)
-    noise: set[Fraction] = set()
+    noise: set[Amount] = set()
     for event in document.process.events:
         if isinstance(event, Measurement):
-            noise.update(process.measured_over(event.parents).rhos(np.array(event.prices, dtype=np.int64)))
+            noise.update(process.measured_over(event.parents).moves(np.array(event.prices, dtype=np.int64)))
         process = process.after(event)
-    return frozenset(noise), frozenset(e.chosen.rho for e in document.process.events if isinstance(e, PairChoice))
+    return frozenset(noise), frozenset(e.chosen.cost for e in document.process.events if isinstance(e, PairChoice))
 
 
-_AFTER = {
-    "": ("columns",),
-    "columns": ("forest", "pairs"),
-    "forest": ("forest", "pairs"),
-    "pairs": ("parents", "families"),
-    "parents": ("parents", "families"),
-    "families": ("parents", "families"),
-}
-"""Which stage may follow a stage."""
-
-_CHOICE = {"stage": str, "pair": [int], "candidates": int, "rho": str, "taken": bool}
+_CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
 REQUEST_SHAPE: Mapping[str, Any] = {
     "dataset": str,
     "columns": [{"name": str, "states": [str]}],
     "epsilon": str,
-    "delta": str,
-    "rho": str,
+    "delta?": str,
+    "rho?": str,
     "shares": dict.fromkeys(_SHARES, str),
     "sizes": dict.fromkeys(_SIZES, int),
     "n": int,
@@ -324,15 +311,16 @@ REQUEST_SHAPE: Mapping[str, Any] = {
 """The types of a request's fields."""
 
 _SHAPES: Mapping[int, Any] = {
-    VERSION_OF_RHO: {
+    version: {
         "format": str,
         "version": int,
         "request": REQUEST_SHAPE,
         "steps": [Mapping],
-        "composed": {"releases": int, "rho": str},
+        "composed": {"releases": int, measure.value: str},
         "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
         "sentences": [str],
         "hash": str,
     }
+    for version, measure in ((VERSION, PrivacyMeasure.EPSILON), (VERSION_OF_RHO, PrivacyMeasure.RHO))
 }
-"""The types of what a document has. Its budget is in rho, which other documents state by the version 2."""
+"""The types of what a document has. As in other documents, version 2 is of a dataset with a budget in rho."""

@@ -69,6 +69,20 @@ def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
     return stated
 
 
+def parsed_budget(epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
+    """Return an epsilon and a delta exactly as typed; "0" means pure privacy. Errors: those of `parsed_promise`."""
+    return checked_budget(decimal("epsilon", epsilon), decimal("delta", delta))
+
+
+def checked_budget(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """Return an epsilon and a delta in range, or a pure epsilon and 0. Errors: InputError."""
+    if delta:
+        checked_stated(EpsilonDelta(epsilon, delta))
+    else:
+        checked_epsilon(exact("epsilon", epsilon))
+    return epsilon, delta
+
+
 def exact(name: str, value: object) -> Fraction:
     """Return a fraction. Errors: InputError for what is none, such as a float."""
     if not isinstance(value, Fraction):

@@ -1,12 +1,13 @@
 """Draws that follow a script: what they return does not depend on the data, and they record what was asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from scipy import special
 
+from dpbayes.base.amounts import Amount, number_of
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 
@@ -15,28 +16,28 @@ from dpbayes.mechanisms.adaptive.draws import choice_scale
 class Scripted:
     """Choices along a path, then always the first; measurements return numbers that depend on the call alone.
 
-    `measured` has the whole numbers and the rhos of every measurement, `rhos` those of the choices, `log_p` is ln of
+    `measured` has the whole numbers and the costs of every measurement, `costs` those of the choices, `log_p` is ln of
     the probability of the path given the measurements, and `options` the number of candidates of each choice.
     """
 
     path: tuple[int, ...] = ()
     seed: int = 0
-    measured: list[tuple[IntArray, list[Fraction]]] = field(default_factory=list)
-    rhos: list[Fraction] = field(default_factory=list)
+    measured: list[tuple[IntArray, list[Amount]]] = field(default_factory=list)
+    costs: list[Amount] = field(default_factory=list)
     options: list[int] = field(default_factory=list)
     log_p: float = 0.0
 
-    def noisy(self, values: IntArray, rhos: list[Fraction]) -> IntArray:
-        self.measured.append((values, rhos))
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
+        self.measured.append((values, list(costs)))
         rng = np.random.default_rng([self.seed, len(self.measured)])
-        scales = np.array([(2 * float(rho)) ** -0.5 for rho in rhos])
+        scales = np.array([(2 * float(number_of(cost))) ** -0.5 for cost in costs])
         return np.rint(scales * rng.standard_normal(len(values))).astype(np.int64)
 
-    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         at = self.path[len(self.options)] if len(self.options) < len(self.path) else 0
         self.options.append(len(scores))
-        self.rhos.append(rho)
-        self.log_p += float(special.log_softmax(scores / float(choice_scale(sensitivity, rho)))[at])
+        self.costs.append(cost)
+        self.log_p += float(special.log_softmax(scores / float(choice_scale(sensitivity, cost)))[at])
         return at
 
 
@@ -61,9 +62,18 @@ def renyi(log_p: list[float], log_q: list[float], order: float) -> float:
 def squared_cost(one: Scripted, other: Scripted) -> Fraction:
     """Return the rho of all measurements for two tables whose whole numbers two scripts recorded."""
     total = Fraction(0)
-    for (values, rhos), (others, same) in zip(one.measured, other.measured, strict=True):
-        assert rhos == same  # prices depend on what was released only
-        total += sum(
-            ((int(a) - int(b)) ** 2 * rho for a, b, rho in zip(values, others, rhos, strict=True)), Fraction(0)
-        )
+    for (values, costs), (others, same) in zip(one.measured, other.measured, strict=True):
+        assert costs == same  # prices depend on what was released only
+        for a, b, cost in zip(values, others, costs, strict=True):
+            total += (int(a) - int(b)) ** 2 * number_of(cost)
+    return total
+
+
+def absolute_cost(one: Scripted, other: Scripted) -> Fraction:
+    """Return the epsilon of all measurements for two tables whose counts two scripts recorded."""
+    total = Fraction(0)
+    for (values, costs), (others, same) in zip(one.measured, other.measured, strict=True):
+        assert costs == same
+        for a, b, cost in zip(values, others, costs, strict=True):
+            total += abs(int(a) - int(b)) * number_of(cost)
     return total

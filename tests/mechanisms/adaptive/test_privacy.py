@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from dpbayes.base.amounts import Rho, number_of
 from dpbayes.mechanisms.adaptive import choices, process
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
@@ -105,7 +106,7 @@ def test_the_loss_of_a_choice_has_the_range_of_its_rho() -> None:
     """rho = e^2/8 of a range of e."""
     rho = Fraction(1, 50)
     allowed = math.sqrt(8 * rho)
-    scale = float(choice_scale(SENSITIVITY, rho))
+    scale = float(choice_scale(SENSITIVITY, Rho(rho)))
     widest = ranges_of_loss(scale)
     assert 0.5 * allowed <= widest <= allowed * (1 + 1e-12)
     assert ranges_of_loss(scale / 2.1) > allowed  # a scale that is too small fails
@@ -130,8 +131,8 @@ def test_every_path_costs_at_most_rho_for_every_pair_of_neighbours(cards: tuple[
             scripts = [Scripted(path, seed), Scripted(path, seed)]
             for table, script in zip(pairs[k], scripts, strict=True):
                 carried_out(PLAN, table, script)
-            assert scripts[0].rhos == scripts[1].rhos
-            cost = squared_cost(*scripts) + sum(scripts[0].rhos, Fraction(0))
+            assert scripts[0].costs == scripts[1].costs
+            cost = squared_cost(*scripts) + sum(map(number_of, scripts[0].costs), Fraction(0))
             assert cost <= PLAN.rho
             most = max(most, cost)
     assert most > Fraction(9, 10) * PLAN.rho  # and a part of the budget that is not used is small
@@ -172,7 +173,7 @@ def test_a_process_that_measures_twice_at_the_same_limit_is_found_out(monkeypatc
     one, _ = neighbours((2, 2), 2)[0]
     with pytest.raises(AssertionError, match="more than the budget"):
         carried_out(PLAN, one, Scripted())
-    monkeypatch.setattr(process.Process, "rho", Fraction(0))
+    monkeypatch.setattr(process.Process, "cost", Fraction(0))
     costs = []
     for pair in neighbours((2, 2), 2):
         scripts = [Scripted(), Scripted()]

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import dpbayes as dp
+from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.adaptive.choices import GrowingGraph
@@ -53,7 +54,7 @@ def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
     release = simulated(asia, 1)
     assert Fraction(release.guarantee.rho) >= release.plan.rho
     assert zcdp_epsilon(float(release.plan.rho), delta=1e-5) <= 1
-    assert release.spent == sum((step.rho for step in release.steps), Fraction(0))
+    assert release.spent == sum((step.cost for step in release.steps), Fraction(0))
     assert Fraction(99, 100) * release.plan.rho <= release.spent <= release.plan.rho
 
 
@@ -220,7 +221,7 @@ def test_a_plan_that_leaves_nothing_for_the_families_is_refused() -> None:
 
 def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
     """Both draws have the law softmax(score / scale)."""
-    scores, rho = np.array([0, 1000, 1800, -400]), Fraction(1, 8)
+    scores, rho = np.array([0, 1000, 1800, -400]), Rho(Fraction(1, 8))
     scale = float(choice_scale(2048, rho))
     law = np.exp(scores / scale) / np.exp(scores / scale).sum()
     for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 2000)):
@@ -230,7 +231,7 @@ def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
 
 
 def test_noise_of_both_draws_has_the_variance_of_its_rho() -> None:
-    rhos = [Fraction(1, 200)] * 1000 + [Fraction(1, 2)] * 1000
+    rhos = [Rho(Fraction(1, 200))] * 1000 + [Rho(Fraction(1, 2))] * 1000
     for draws in (SimulatedDraws(np.random.default_rng(1)), OpenDPDraws()):
         noise = draws.noisy(np.full(2000, 7), rhos) - 7
         for part, variance in ((noise[:1000], 100), (noise[1000:], 1)):
@@ -259,7 +260,7 @@ def test_prices_use_the_limit_and_never_more() -> None:
     for limit in (Fraction(1, 100), Fraction(1, 7)):
         prices = new_prices(measured, wanted_precisions(network), limit)
         after = MeasuredResiduals(network, measured.unit, measured.prices + prices, measured.numbers)
-        assert Fraction(99, 100) * limit < after.rho <= limit
+        assert Fraction(99, 100) * limit < after.cost <= limit
         measured = after
 
 

@@ -622,6 +622,14 @@ def test_an_adaptive_release_that_cannot_be_made_costs_nothing(adapting, more, w
     assert why in capsys.readouterr().err
 
 
+def test_an_adaptive_release_without_delta_is_pure(words: list[str], tmp_path, capsys):
+    usual = words[1 : words.index("--network")]
+    file = tmp_path / "release.json"
+    assert main(["adaptive", *usual, "--epsilon", "0.2", "--out", str(file)]) == HOLDS
+    assert "The guarantee is pure, with epsilon 0.2" in capsys.readouterr().out
+    assert main(["verify", str(file)]) == HOLDS
+
+
 def test_an_adaptive_release_has_no_report(adapting, tmp_path, capsys):
     assert main(adapting) == HOLDS
     assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / "view.html")]) == REFUSED

@@ -7,21 +7,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.amounts import amount_text
+from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol, number_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.pair_errors import pair_error
 from dpbayes.figures.adaptive import Payment, payments_figure
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import PairChoice, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
+from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.document.adaptive import AdaptiveRequest
-from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.document.promises import parsed_budget
 from dpbayes.releases.publishing import Published, publish_adaptive, shown_again
 from dpbayes.ui.pages.network.learn import drawing_taken
 from dpbayes.ui.session.chosen import Chosen
@@ -84,9 +85,9 @@ def _offer(chosen: Chosen) -> None:
 def _plan(chosen: Chosen) -> AdaptivePlan:
     left, right = st.columns(2)
     epsilon = left.text_input("ε of the release", numeral(chosen.epsilon), key="adaptive.epsilon")
-    delta = right.text_input("δ of the release", "0.00001", key="adaptive.delta")
-    promise = parsed_promise(epsilon, delta)
-    return AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta)
+    of_pure = "0 is pure privacy, with larger errors."
+    delta = right.text_input("δ of the release", "0.00001", key="adaptive.delta", help=of_pure)
+    return plan_for(*parsed_budget(epsilon, delta))
 
 
 # Simulated
@@ -134,9 +135,13 @@ def _with_the_drawing(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -
     net = chosen.network
     if set(net.names) != set(data.names) or net.cell_count > MOST_CELLS:
         return ""
-    delta = float(release.plan.delta)
+    epsilon, delta = float(release.plan.epsilon), float(release.plan.delta)
     try:
-        mechanism = GaussianResiduals(prior=net, epsilon=float(release.plan.epsilon), delta=delta)
+        mechanism = (
+            GaussianResiduals(prior=net, epsilon=epsilon, delta=delta)
+            if delta
+            else LaplaceUpdates(prior=net, epsilon=epsilon)
+        )
         read = mechanism.release(count(net, data), stream(chosen.seed, "adaptive drawing")).noise_aware()
         error = pair_error(data.select(list(net.names)), net, read.mean)
     except InputError:
@@ -145,11 +150,11 @@ def _with_the_drawing(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -
 
 
 def payments_of(release: AdaptiveRelease) -> list[Payment]:
-    """Return the share of rho of every stage, in the order of the steps."""
+    """Return the share of the budget of every stage, in the order of the steps."""
     payments = []
     for stage, steps in groupby(release.steps, key=lambda step: step.stage):
         own = list(steps)
-        share = float(sum((step.rho for step in own), Fraction(0)) / release.plan.rho)
+        share = float(sum((step.cost for step in own), Fraction(0)) / release.plan.total)
         payments.append(Payment(STAGES[stage], share, _purpose(stage, own), stage in CHOICES))
     return payments
 
@@ -169,7 +174,7 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
     paid: dict[frozenset[int], float] = {}
     for event in release.process.events:
         if isinstance(event, PairChoice) and event.chosen.pair is not None:
-            paid[frozenset(event.chosen.pair)] = float(event.chosen.rho / release.plan.rho)
+            paid[frozenset(event.chosen.pair)] = float(number_of(event.chosen.cost) / release.plan.total)
     lines = []
     for node, family in enumerate(network.families):
         child, parents = network.names[node], [network.names[j] for j in family[:-1]]
@@ -195,7 +200,7 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     path = charged_ledger()
     st.markdown(
         "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
-        "the dataset’s budget, which must be tracked in ρ."
+        f"the dataset’s budget{', which must be tracked in ρ' if plan.measure is PrivacyMeasure.RHO else ''}."
     )
     dataset = whose_budget(path, key="adaptive.dataset")
     if dataset is None:
@@ -212,7 +217,7 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     )
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
-    if st.button(f"Make adaptive release and spend ρ = {amount_text(plan.rho)}", type="primary"):
+    if st.button(f"Make adaptive release and spend {amount_with_symbol(plan.budget)}", type="primary"):
         ledger.remember_table(path, dataset, chosen.dataset)
         with st.spinner("Releasing …"):
             published = publish_adaptive(path, request, data)
