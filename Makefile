@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines pictures notebooks bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines oidc pictures notebooks bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -42,6 +42,10 @@ browser: $(VENV)/.dev chromium
 # A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables; the tests start and end them.
 engines: $(VENV)/.engines servers
 	$(BIN)/python -m pytest -m engines -rs tests/engines
+
+# A sign-in by OpenID Connect, with a provider that the tests start.
+oidc: $(VENV)-oidc/.made
+	$(VENV)-oidc/bin/python -m pytest -rs tests/oidc
 
 # The pictures of the documents, of the dashboard as it is.
 pictures: $(VENV)/.dev chromium
@@ -90,6 +94,11 @@ $(VENV)/.bench: $(VENV)/.dev requirements-bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	touch $@
 
+$(VENV)-oidc/.made: requirements-oidc.txt requirements-dev.txt requirements.txt
+	python3 -m venv $(VENV)-oidc
+	$(VENV)-oidc/bin/pip install --quiet --disable-pip-version-check --no-compile -r requirements-oidc.txt
+	touch $@
+
 $(VENV)-peers/.made: requirements-peers.txt
 	python3 -m venv $(VENV)-peers
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
@@ -100,4 +109,4 @@ $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-oidc
