@@ -14,6 +14,9 @@ from websockets.typing import Origin, Subprotocol
 SILENCE_S = 120
 """A server that says nothing for so long has failed."""
 
+MARKS = {ord("\\"): None, 0x2060: None}
+"""What keeps a name from being read as Markdown or as a link."""
+
 EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
 
@@ -80,4 +83,4 @@ def scalars(message: Message) -> Iterator[str]:
 
 def texts(messages: list[ForwardMsg]) -> str:
     """Return all that messages hold, a line for each text or number, without the marks that keep names text."""
-    return "\n".join(text.replace("\\", "") for message in messages for text in scalars(message))
+    return "\n".join(text.translate(MARKS) for message in messages for text in scalars(message))

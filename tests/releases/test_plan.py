@@ -203,7 +203,7 @@ def test_a_command_needs_its_words_or_a_plan(tmp_path: Path, capsys: pytest.Capt
     for command, out, more in (
         ("release", "r.json", ["--graph-unseen", "--epsilon", "1"]),
         ("learn", "g.txt", []),
-        ("adaptive", "r.json", ["--epsilon", "1"]),
+        ("adaptive", "r.json", []),
     ):
         assert main([command, *words, *more, "--out", str(tmp_path / out)]) == REFUSED
         assert ", or a plan by --plan." in capsys.readouterr().err

@@ -99,7 +99,7 @@ def granted(claims: Mapping[str, Any], rules: tuple[Rule, ...], now: float) -> t
 def has_expired(claims: Mapping[str, Any], now: float) -> bool:
     """Return whether a token is not valid any more, or does not say until when it is."""
     expires = claims.get(_EXPIRES)
-    return isinstance(expires, bool) or not isinstance(expires, int | float) or expires <= now
+    return isinstance(expires, bool) or not isinstance(expires, int | float) or not expires > now
 
 
 # The file
