@@ -39,9 +39,10 @@ smoke: $(VENV)/.dev chromium
 browser: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -m browser tests/browser
 
-# A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables; the tests start and end them.
+# A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables, and the PostgreSQL keeps
+# ledgers; the tests start and end them.
 engines: $(VENV)/.engines servers
-	$(BIN)/python -m pytest -m engines -rs tests/engines
+	$(BIN)/python -m pytest -m engines -rs tests/engines tests/releases/ledger
 
 # Networks, classifiers and metadata of other packages, which an environment of its own has.
 interchange: $(VENV)-interchange/.made

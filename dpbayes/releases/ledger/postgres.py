@@ -158,27 +158,26 @@ def _deadline() -> float:
 
 def _repeated(server: "PostgresServer", act: Callable[[Any, Rows], Result]) -> Result:
     """Do an act in a serialisable transaction, again where another program or a lost connection prevented it."""
-    from dpbayes.sources.engines.statements import driver
-
-    psycopg = driver("psycopg", "PostgreSQL", "postgres")
     deadline, doubtful = _deadline(), ""
     results: list[Result] = []
     while True:
+        is_committing = False
         try:
-            with _connected(server, deadline) as connection:
-                # An ended session has no lock, so that its transaction was kept or not, and nothing changes that.
-                connection.execute("select pg_advisory_lock(%s)", (LOCK,))
+            with _connected(server, deadline) as connection, _noticing(connection):
+                _wait_for_others(connection)
                 if doubtful and _has(connection, doubtful):
                     return results[-1]  # it was committed, though nobody said so
                 doubtful, rows = "", PostgresRows(connection)
                 connection.execute("begin isolation level serializable")
                 results.append(act(connection, rows))
-                doubtful = _committed(connection, rows.head)
-                if not doubtful:
-                    return results[-1]
-        except psycopg.Error as error:
-            if time.monotonic() > deadline or not (_is_lost(error, connection) or _is_overtaken(error)):
-                _refuse(error, server, doubtful)
+                doubtful, is_committing = rows.head, True
+                connection.execute("commit")
+                return results[-1]
+        except _FailedError as failure:
+            if is_committing and not failure.is_lost:
+                doubtful = ""  # the server answered that it did not commit
+            if time.monotonic() > deadline or not (failure.is_lost or _is_overtaken(failure.error)):
+                _refuse(failure.error, server, doubtful)
         except LedgerError as error:
             if doubtful:
                 raise UnknownWriteError(_unknown(server)) from error
@@ -186,27 +185,38 @@ def _repeated(server: "PostgresServer", act: Callable[[Any, Rows], Result]) -> R
         time.sleep(random.uniform(0.02, 0.1))
 
 
-def _committed(connection: Any, head: str) -> str:
-    """Commit; return the hash of the last added row if the connection ended and nobody said whether it is kept."""
+class _FailedError(Exception):
+    """An error of the driver, and whether it ended the connection."""
+
+    def __init__(self, error: Any, *, is_lost: bool) -> None:
+        super().__init__()
+        self.error, self.is_lost = error, is_lost
+
+
+@contextmanager
+def _noticing(connection: Any) -> Iterator[None]:
+    """Notice whether the connection is still there when the driver reports an error."""
     import psycopg
 
     try:
-        connection.execute("commit")
+        yield
     except psycopg.Error as error:
-        if not _is_lost(error, connection):
-            raise
-        return head
-    return ""
+        is_lost = bool(connection.closed or connection.broken or (error.sqlstate or "")[:3] in ("080", "57P"))
+        raise _FailedError(error, is_lost=is_lost) from None
+
+
+def _wait_for_others(connection: Any) -> None:
+    """Take the lock of those who write. An ended session has none: its transaction was kept or not, once and for all.
+
+    Where a proxy takes the lock away, the transactions are still serialisable, and one of two has to be repeated.
+    """
+    connection.execute("select pg_advisory_lock(%s)", (LOCK,))
 
 
 def _has(connection: Any, head: str) -> bool:
     if connection.execute(_FIND).fetchone() is None:
         return False
     return connection.execute("select 1 from dpbayes.event where hash = %s", (head,)).fetchone() is not None
-
-
-def _is_lost(error: Any, connection: Any) -> bool:
-    return bool(connection.closed or connection.broken or (error.sqlstate or "")[:3] in ("080", "57P"))
 
 
 def _is_overtaken(error: Any) -> bool:

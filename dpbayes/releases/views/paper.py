@@ -11,10 +11,10 @@ body { font: 10pt/1.25 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; 
 @media print { body { max-width: none; margin: 0 } }
 h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11pt; margin: 2mm 0 .5mm }
 h2 { break-after: avoid } p { margin: 1mm 0 0 }
-ol { margin: 0; padding-left: 5mm; font-size: 10.5pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
-.person { font-size: 8.4pt }
+ol { margin: 0; padding-left: 5mm; font-size: 10pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
+.person { font-size: 8pt }
 svg { display: block; width: 100%; height: auto; margin-top: 1mm; font-size: 2.6px; print-color-adjust: exact }
-.bars { columns: 2; column-gap: 8mm; font-size: 9pt }
+.bars { columns: 2; column-gap: 8mm; font-size: 8.4pt }
 .bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
 .bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .bars i { flex: none; position: relative; width: 21mm; height: 2.4mm; background: #e4e7eb; print-color-adjust: exact }
@@ -22,8 +22,8 @@ svg { display: block; width: 100%; height: auto; margin-top: 1mm; font-size: 2.6
 .bars u { position: absolute; top: .9mm; height: .6mm; background: #1b1f24; print-color-adjust: exact }
 .bars small { flex: none; width: 14mm; font-size: 7.5pt; font-variant-numeric: tabular-nums }
 .bars em { flex: none; width: 12mm; text-align: right; font-style: normal; font-variant-numeric: tabular-nums }
-dl { display: grid; grid-template-columns: 30mm 1fr; gap: .6mm 3mm; margin: 0; font-size: 8.4pt }
-dt { font-weight: 600 } dd { margin: 0; overflow-wrap: anywhere } ul { margin: 0; padding-left: 4mm; font-size: 8.4pt }
+dl { display: grid; grid-template-columns: 30mm 1fr; gap: .2mm 3mm; margin: 0; font-size: 8pt }
+dt { font-weight: 600 } dd { margin: 0; overflow-wrap: anywhere } ul { margin: 0; padding-left: 4mm; font-size: 8pt }
 code { font-size: 8pt; overflow-wrap: anywhere }
 """
 

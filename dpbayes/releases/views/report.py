@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
-from dpbayes.base.amounts import Amount, Rho, measure_of, number_of
+from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
@@ -46,8 +46,8 @@ _TERMS = {
     "unit": "Unit of privacy",
     "neighbours": "Neighbours",
     "promise": "Guarantee",
-    "composed": "Spent so far",
-    "trust": "Trust",
+    "composed": "Composition",
+    "trust": "Trust model",
     "noise": "Noise",
     "drawn": "Sampling of the noise",
     "made_with": "Software",
@@ -66,12 +66,13 @@ def html_report(
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
     request, content = document.request, document.content
     certificate = content["certificate"]
-    terms = "".join(f"<dt>{name}</dt><dd>{escape(str(certificate[key]))}</dd>" for key, name in _TERMS.items())
+    answers = {name: str(certificate[key]) for key, name in _TERMS.items()} | _further_answers(document)
+    terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
     return paper(
         f"Release of {request.dataset}",
         f"<ol>{items(content['sentences'])}</ol>\n"
         f"<h2>Results</h2>\n{_bars(document, reading)}\n"
-        f"<h2>Privacy guarantee</h2>\n<dl>{terms}</dl>\n"
+        f"<h2>Privacy guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n"
         f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
         f"{_beliefs(document, suspicion)}\n"
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
@@ -80,6 +81,24 @@ def html_report(
         f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code> "
         f"{escape(signature_line(content))}</p>\n",
     )
+
+
+def _further_answers(document: ReleaseDocument) -> dict[str, str]:
+    """Answer what NIST SP 800-226 asks of a release besides its certificate."""
+    request = document.request
+    amount = f"{measure_of(request.cost).symbol} = {amount_text(number_of(request.cost))}"
+    delta = "" if isinstance(request.cost, Rho) else ", δ = 0"
+    return {
+        "Parameters": (
+            f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too."
+        ),
+        "Side channels": (
+            "The released numbers are exact integers. The time and memory of the computation are not protected."
+        ),
+        "Data collection": (
+            "Not covered. The curator is responsible for how records are collected, stored and deleted."
+        ),
+    }
 
 
 def _person(document: ReleaseDocument, suspicion: float) -> str:

@@ -210,7 +210,7 @@ def why_closed(error: Exception, server: PostgresServer) -> str:
         return f"{server.place} has no database {brief(server.connection.get('dbname', user))}, or no access for {who}."
     if "too many" in text or "remaining connection slots" in text:
         return f"{server.place} has too many connections; try again later."
-    if "starting up" in text or "shutting down" in text:
+    if any(state in text for state in ("starting up", "shutting down", "not yet accepting", "recovery mode")):
         return f"{server.place} is starting or ending; try again in a moment."
     return f"{server.place} refuses {who} access to the database; ask its owner."
 

@@ -2,7 +2,8 @@
 
 `python -m tests.releases.ledger.killed FOLDER (open|spend|fail)` copies FOLDER/start to FOLDER/0, FOLDER/1, …, and in
 copy k kills a process of its own with SIGKILL before its k-th statement to SQLite, or when it draws or shows. It ends
-with the first copy in which the process came to its end, and prints how many there are.
+with the first copy in which the process came to its end, and prints how many there are. With the address of a database
+as a third word, the ledgers are copies of that database instead, whose names end in _0, _1, ….
 """
 
 import os
@@ -16,6 +17,11 @@ from typing import Any
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
+
+try:
+    import psycopg
+except ModuleNotFoundError:  # `make engines` installs it
+    psycopg = None
 
 left = 0
 
@@ -48,39 +54,74 @@ def written(folder: Path, name: str, content: bytes) -> bytes:
     return content
 
 
-def open_dataset(folder: Path) -> None:
-    ledger.open_dataset(folder / "ledger", "votes", Fraction(1), reason="A budget.")
+def place(folder: Path, database: str) -> Path:
+    """Return where the ledger of a copy is."""
+    return Path(f"{database}_{folder.name}") if database else folder / "ledger"
+
+
+def copied(database: str, k: int) -> None:
+    """Make the k-th copy of a database."""
+    address, _, name = database.rpartition("/")
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
+        connection.execute(f"create database {name}_{k} template {name}")
+
+
+def mortal_psycopg() -> None:
+    """Make every statement to PostgreSQL one that may be the last."""
+    execute, close = psycopg.Connection.execute, psycopg.Connection.close
+
+    def mortal_execute(self: Any, *arguments: Any, **more: Any) -> Any:
+        step()
+        return execute(self, *arguments, **more)
+
+    def mortal_close(self: Any) -> None:
+        step()
+        close(self)
+
+    psycopg.Connection.execute, psycopg.Connection.close = mortal_execute, mortal_close
+
+
+def open_dataset(folder: Path, path: Path) -> None:
+    ledger.open_dataset(path, "votes", Fraction(1), reason="A budget.")
     written(folder, "shown", b"opened")
 
 
-def spend(folder: Path) -> None:
+def spend(folder: Path, path: Path) -> None:
     step()
-    ledger.spend(folder / "ledger", "votes", Fraction(1, 10), b"q", lambda: written(folder, "drawn", b"outcome"))
+    ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: written(folder, "drawn", b"outcome"))
     written(folder, "shown", b"outcome")
 
 
-def fail(folder: Path) -> None:
+def fail(folder: Path, path: Path) -> None:
     def draw() -> bytes:
         written(folder, "drawn", b"outcome")
         raise ValueError("no outcome")
 
     try:
-        ledger.spend(folder / "ledger", "votes", Fraction(1, 10), b"q", draw)
+        ledger.spend(path, "votes", Fraction(1, 10), b"q", draw)
     except ledger.EpsilonLostError:
         written(folder, "shown", b"failed")
 
 
-def main(start: Path, kind: str) -> None:
+def main(start: Path, kind: str, database: str = "") -> None:
     global left
     connect = sqlite3.connect
     store.sqlite3.connect = lambda *a, **k: connect(*a, factory=Mortal, **k)  # type: ignore[attr-defined]
+    if database:  # what a ledger in a database imports is imported once for all
+        ledger.exists(Path(database))
     for k in range(10_000):
         folder = start / str(k)
-        shutil.copytree(start / "start", folder)
+        if database:
+            folder.mkdir()
+            copied(database, k)
+        else:
+            shutil.copytree(start / "start", folder)
         process = os.fork()
         if process == 0:
             left = k
-            {"open": open_dataset, "spend": spend, "fail": fail}[kind](folder)
+            if database:
+                mortal_psycopg()
+            {"open": open_dataset, "spend": spend, "fail": fail}[kind](folder, place(folder, database))
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if os.WIFEXITED(status):
@@ -91,4 +132,4 @@ def main(start: Path, kind: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:])

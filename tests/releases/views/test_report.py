@@ -69,6 +69,20 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
     }
 
 
+def test_it_answers_the_questions_of_nist_sp_800_226(tmp_path):
+    (tmp_path / "rho").mkdir()
+    in_rho = publish(opened_in_rho(tmp_path / "rho"), request_with(mechanism="gaussian", rho=Fraction(1, 5)), counts())
+    for data, amount in ((released(tmp_path).document, "ε = 0.5, δ = 0; "), (in_rho.document, "ρ = 0.2; ")):
+        document = read_document(data)
+        report = html_report(document)
+        answers = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", report))
+        for question in ("Unit of privacy", "Trust model", "Side channels", "Data collection", "Parameters"):
+            assert answers[question]
+        assert answers["Parameters"].startswith(f"{amount}{document.request.entry.label}; n = 60.")
+        assert seen(report).text.count(document.content["certificate"]["composed"]) == 1
+        assert "NIST SP 800-226" in report
+
+
 def test_its_bars_are_the_released_network(tmp_path):
     document = read_document(released(tmp_path).document)
     release = release_of(document)
