@@ -76,12 +76,8 @@ def programs() -> dict[str, Program]:
     own = {name: Program((sys.executable, "-m", "benchmarks.own", name)) for name in OWN}
     smartnoise = str(Path(__file__).with_name("smartnoise.py"))
     dpmm = str(Path(__file__).with_name("peers.py"))
-    peers = {
-        **{name: (str(SMARTNOISE), smartnoise, name) for name in ("MST", "AIM")},
-        "PrivBayes": (str(DPMM), dpmm, "PrivBayes"),
-        "MST of dpmm": (str(DPMM), dpmm, "MST"),
-        "AIM of dpmm": (str(DPMM), dpmm, "AIM"),
-    }
+    peers = {name: (str(DPMM), dpmm, name) for name in ("MST", "AIM", "PrivBayes")}
+    peers |= {f"{name} of smartnoise": (str(SMARTNOISE), smartnoise, name) for name in ("MST", "AIM")}
     halves = {f"{name}/2": Program(command, 0.5) for name, command in peers.items()}
     return own | halves | {name: Program(command) for name, command in peers.items()}
 
