@@ -1,11 +1,26 @@
-"""What the budget of an adaptive release paid for, as bars."""
+"""An adaptive release: what its budget paid for, and its error against that of a known or a learnt graph."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpbayes.base.looks import PRIVATE, SLATE
+import numpy as np
+
+from dpbayes.base.looks import PRIVATE, SLATE, Curve
 from dpbayes.base.text import share_text
-from dpbayes.figures.style import PERCENT, Figure, Trace, distinct_labels, figure_of, names_axis, titled
+from dpbayes.figures.style import (
+    EPSILON_AXIS,
+    PERCENT,
+    Figure,
+    Trace,
+    chosen_epsilon,
+    distinct_labels,
+    figure_of,
+    log_axis,
+    names_axis,
+    numerals,
+    titled,
+)
 
 
 @dataclass(frozen=True)
@@ -46,4 +61,33 @@ def payments_figure(payments: Sequence[Payment]) -> Figure:
     top = 1.15 * max((payment.share for payment in payments), default=1.0)
     return figure_of(
         traces, x=titled("share of the budget ρ", tickformat=PERCENT, range=[0, top]), y=y, height=120 + 34 * len(names)
+    )
+
+
+def table_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
+    """Draw the error of the tables of two columns against epsilon, a line with markers for each method."""
+    traces: list[Trace] = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": curve.x,
+            "y": curve.y,
+            "name": curve.look.name,
+            "line": {"color": curve.look.colour, "dash": curve.look.dash, "width": curve.look.width},
+            "marker": {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7},
+            "error_y": {"type": "data", "array": curve.error, "visible": True, "thickness": 1},
+            "text": numerals(curve.y),
+            "hovertemplate": "ε = %{x}: %{text}",
+        }
+        for curve in curves
+    ]
+    x = np.concatenate([curve.x for curve in curves])
+    y = np.concatenate([curve.y for curve in curves])
+    y = y[np.isfinite(y) & (y > 0)]
+    low, high = (float(y.min()), float(y.max())) if y.size else (0.01, 1.0)
+    return figure_of(
+        traces,
+        x=log_axis(EPSILON_AXIS, float(x.min()), float(x.max())),
+        y=log_axis("mean total variation", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
+        shapes=[chosen_epsilon(x, epsilon)],
     )

@@ -83,7 +83,11 @@ MAIN = {
 }
 """The picture that a page with numeric options is about; of Claims the first of two. Of other pages any of theirs."""
 
-OF_A_VIEW = {CompareView.DENSITY: "compare.density", CompareView.NON_NEGATIVITY: "compare.non_negativity"}
+OF_A_VIEW = {
+    CompareView.DENSITY: "compare.density",
+    CompareView.NON_NEGATIVITY: "compare.non_negativity",
+    CompareView.TABLES: "compare.tables",
+}
 """The pictures of other views of Compare mechanisms."""
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {
@@ -104,6 +108,7 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "compare": [
         {},
         {"compare.view": CompareView.DENSITY.value},
+        {"compare.view": CompareView.TABLES.value},
         *({"compare.view": CompareView.NON_NEGATIVITY.value, "stealth.aim": aim.value} for aim in StealthAim),
     ],
 }

@@ -8,6 +8,7 @@ from dpbayes.ui.pages.compare.answer import answer_view
 from dpbayes.ui.pages.compare.density import density_view
 from dpbayes.ui.pages.compare.noise import noise_view
 from dpbayes.ui.pages.compare.non_negativity import non_negativity_view
+from dpbayes.ui.pages.compare.tables import tables_view
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.compare import CompareView
 from dpbayes.ui.widgets import controls
@@ -19,6 +20,7 @@ VIEWS: dict[CompareView, Callable[[Places, Chosen], bool]] = {
     CompareView.ANSWER: answer_view,
     CompareView.DENSITY: density_view,
     CompareView.NON_NEGATIVITY: non_negativity_view,
+    CompareView.TABLES: tables_view,
 }
 
 FACTS: dict[CompareView, Facts] = {
@@ -26,6 +28,7 @@ FACTS: dict[CompareView, Facts] = {
     CompareView.ANSWER: EPSILON | TABLE | N,
     CompareView.DENSITY: EPSILON,
     CompareView.NON_NEGATIVITY: EPSILON | TABLE | N,
+    CompareView.TABLES: EPSILON | TABLE | N,
 }
 """What the pictures of each view depend on."""
 

@@ -16,6 +16,7 @@ class CompareView(enum.Enum):
     ANSWER = "One answer"
     DENSITY = "Graph density"
     NON_NEGATIVITY = "Non-negativity"
+    TABLES = "Whole tables"
 
 
 class MechanismsShown(enum.Enum):
