@@ -252,9 +252,21 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
     rows = []
     for own, tilted, (mean, covariance) in zip(work.groups, result.tilted, result.marginals, strict=True):
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
-        counts[:, :number, own.prior.cells] = tilted.points[1:].reshape(r, len(tables), m, -1).transpose(1, 3, 2, 0)
+        counts[:, :number, own.prior.cells] = (
+            tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1).transpose(1, 3, 2, 0)
+        )
         weights[:, :number, own.prior.rows] = tilted.weights.reshape(len(tables), m, -1).swapaxes(1, 2)
-        rows.append(RowDraws(own.prior.cells, own.is_fixed, tilted, mean, _root(covariance), own.inner_sizes(_POINTS)))
+        rows.append(
+            RowDraws(
+                own.prior.cells,
+                own.prior.alpha,
+                own.is_fixed,
+                tilted,
+                mean,
+                _root(covariance),
+                own.inner_sizes(_POINTS),
+            )
+        )
     if not is_settled.all():
         alone = np.flatnonzero(~is_settled)
         quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
@@ -277,7 +289,7 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
             joined([own.tilted.spreads for own in same], 1),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
-        rows.append(RowDraws(same[0].cells, same[0].is_fixed, tilted, mean, root, same[0].sizes))
+        rows.append(RowDraws(same[0].cells, same[0].alpha, same[0].is_fixed, tilted, mean, root, same[0].sizes))
     settled = np.concatenate([law.is_settled for law in laws])
     state = joined([law.mean for law in laws]), joined([law.root for law in laws])
     return TablesLaw(laws[0].design, *state, tuple(rows), settled)

@@ -12,7 +12,7 @@ from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint_design import JointDesign, lifted
-from dpbayes.posteriors.joint_rows import Tilted
+from dpbayes.posteriors.joint_rows import Tilted, within_group
 
 _NUMBERS_AT_ONCE = 1 << 18
 """Counts that one step holds."""
@@ -20,12 +20,13 @@ _NUMBERS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class RowDraws:
-    """Rows with cells (m, r): their points, and the normal law of u, mean (B, m, r) and Cholesky root (B, m, r, r).
+    """Rows with cells and parameters (m, r): points, and the normal law of u, mean (B, m, r) and root (B, m, r, r).
 
     `sizes` are the groups of each cell but the last within a group of totals, or () for points in no order.
     """
 
     cells: IntArray
+    alpha: FloatArray
     is_fixed: bool
     tilted: Tilted
     mean: FloatArray
@@ -61,21 +62,21 @@ class RowDraws:
         batch, row = np.arange(points.shape[1])[:, None], np.arange(points.shape[2])
         group, _ = self._of_groups.picked(batch * points.shape[2] + row, shares[..., 0])
         piece = (batch * points.shape[2] + row) * points.shape[3] + group
-        if self.sizes:
-            place = np.zeros_like(group)
-            for k, (size, steps) in enumerate(zip(self.sizes, self._of_cells, strict=True)):
-                chosen, part = steps.picked(piece, shares[..., 1 + k])
-                piece, place = piece * size + chosen, place * size + chosen
-        else:
+        if not self.sizes:
             steps, order = self._of_points
-            chosen, part = steps.picked(piece, shares[..., 1])
-            place = order[batch, row, group, chosen]
-        counts = np.moveaxis(points[1:, batch, row, group, place], 0, -1)
-        if len(self.sizes) == 1:
-            # Within a group all whole numbers are alike.
-            width = np.sqrt(12 * spreads[1, batch, row, group, place] + 1) - 1
-            step = np.clip((part - 0.5) * width, -counts[..., 0], counts[..., 1])
-            counts = counts + step[..., None] * np.array([1.0, -1.0])
+            chosen, _ = steps.picked(piece, shares[..., 1])
+            return np.moveaxis(points[1:, batch, row, group, order[batch, row, group, chosen]], 0, -1)
+        place, parts = np.zeros_like(group), []
+        for k, (size, steps) in enumerate(zip(self.sizes, self._of_cells, strict=True)):
+            chosen, part = steps.picked(piece, shares[..., 1 + k])
+            piece, place = piece * size + chosen, place * size + chosen
+            parts.append(part)
+        counts = np.moveaxis(points[1:, batch, row, group, place], 0, -1).copy()
+        for k, part in enumerate(parts):
+            spread, powers = spreads[1 + k, batch, row, group, place], (self.alpha[:, k], self.alpha[:, -1])
+            moved = within_group(counts[..., k], counts[..., -1], spread, part, powers)
+            counts[..., -1] -= moved - counts[..., k]
+            counts[..., k] = moved
         return counts
 
     @cached_property

@@ -31,8 +31,9 @@ _LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
 """What is added to a tilted law's variances, in squared counts, far below what one record changes; and at most this
 share of the cavity's, which is less where hardly any noise was added."""
 
-_REACH = 4.0
-"""Standard deviations on either side of a law's mean that its points cover."""
+_REACH, _DENSE = 6.5, 2.8
+"""Standard deviations on either side of a law's mean that its points cover: tails of Laplace noise are long. Beyond the
+second number, groups grow in proportion to the distance from the mean."""
 
 _STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
 """Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
@@ -97,6 +98,22 @@ class Tilted:
         away = points - mean[..., None]
         covariance = np.vecdot((weights * away)[:, None], away)
         return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+
+    def scattered(self, alpha: FloatArray) -> FloatArray:
+        """All cells (r, B, m, J, S), moved within their groups, evenly over all points: groups are not their middles.
+
+        In a row of thousands of records, a group near 0 has many small counts, and the middle alone has none of them.
+        `alpha` (m, r) are the rows' parameters.
+        """
+        counts = self.points[1:].copy()
+        shape = self.weights.shape[2:]
+        parts = _levels(max(1, len(counts) - 1), int(np.prod(shape))).reshape(-1, 1, 1, *shape)
+        for k, spread in enumerate(self.spreads[1:]):
+            powers = alpha[:, k, None, None], alpha[:, -1, None, None]
+            move = within_group(counts[k], counts[-1], spread, parts[k], powers) - counts[k]
+            counts[k] += move
+            counts[-1] -= move
+        return counts
 
     @property
     def region(self) -> Place:
@@ -194,7 +211,7 @@ class TiltedRows:
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
-        law += self._log_factor(points, released)
+        law += self._log_factor(points, released, spreads)
         law += self._log_normal(points, *cavity)
         if not self.is_fixed:
             law += self._log_total_change(totals, *cavity)[..., None]
@@ -303,7 +320,7 @@ class TiltedRows:
 
     # The law
 
-    def _log_factor(self, points: FloatArray, released: FloatArray) -> FloatArray:
+    def _log_factor(self, points: FloatArray, released: FloatArray, spreads: FloatArray) -> FloatArray:
         totals, concentration = points[0, ..., :1], self.prior.concentration[..., None]
         law = np.zeros(points.shape[1:])
         law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
@@ -311,12 +328,26 @@ class TiltedRows:
         for k, counts in enumerate(points[1:]):
             if not (alpha[:, k] == 1).all():
                 law += special.gammaln(counts + alpha[:, k, None, None]) - special.gammaln(counts + 1)
+        if self._is_steep and self.states <= _STATES_IN_GROUPS:
+            law += self._of_groups(points[1:], spreads[1:])
         if self.scale:
             for k, counts in enumerate(points[1:]):
                 away = np.abs(counts - released[..., k, None, None])
                 away /= self.scale
                 law -= away
         return law
+
+    def _of_groups(self, cells: FloatArray, spreads: FloatArray) -> FloatArray:
+        """What the steep factors of groups have more than those of their middles."""
+        more, alpha = np.zeros(cells.shape[1:]), self.prior.alpha[..., None, None]
+        for k, spread in enumerate(spreads):
+            # The smaller of a cell and what is left for the last one is the steeper.
+            is_near = cells[k] <= cells[-1]
+            count, power = np.where(is_near, cells[k], cells[-1]), np.where(is_near, alpha[:, k], alpha[:, -1])
+            middle = special.gammaln(count + power) - special.gammaln(count + 1)
+            is_wide = (spread > 0) & (power < 1)
+            more += np.where(is_wide, _log_mean_factor(count, spread, power) - middle, 0.0)
+        return more
 
     @staticmethod
     def _log_normal(points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
@@ -432,6 +463,39 @@ def _is_off(before: Place, after: Place) -> BoolArray:
     return np.asarray((is_far | (new < 0.25 * old) | (new > 2.5 * old)).any(axis=-1))
 
 
+def within_group(
+    count: FloatArray, last: FloatArray, spread: FloatArray, part: FloatArray, powers: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """Return the count at a part, from 0 to 1, of a group of counts about its middle; the last cell has what is left.
+
+    `spread` is the variance of the group's whole numbers. Counts of a group are alike, except where a Dirichlet
+    parameter below 1, of `powers`, has them fall from 0, or from all, as a power.
+    """
+    width = np.sqrt(12 * spread + 1)
+    moved = count + np.clip((part - 0.5) * (width - 1), -count, last)
+    if min(float(power.min()) for power in powers) >= 1:
+        return np.asarray(moved)
+    is_near = count <= last
+    least, power = np.where(is_near, count, last), np.where(is_near, *powers)
+    start = np.maximum(least - (width - 1) / 2, 0.0)
+    first, end = start**power, (start + width) ** power
+    place = np.floor((first + np.where(is_near, part, 1 - part) * (end - first)) ** (1 / power))
+    place = np.minimum(np.clip(place, start, start + width - 1), count + last)
+    return np.where((power < 1) & (width > 1), np.where(is_near, place, count + last - place), moved)
+
+
+def _log_mean_factor(count: FloatArray, spread: FloatArray, alpha: FloatArray) -> FloatArray:
+    """ln of the mean of Gamma(k + alpha) / k! over a group of counts: sums from 0 on have a closed form."""
+    width = np.sqrt(12 * spread + 1)
+    start = np.maximum(np.rint(count - (width - 1) / 2), 0.0)
+    end = start + np.rint(width)
+    upper = special.gammaln(end + alpha) - special.gammaln(end)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower = np.where(start > 0, special.gammaln(start + alpha) - special.gammaln(start), -np.inf)
+        sums = upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))) - np.log(alpha * (end - start))
+    return np.asarray(sums)
+
+
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
     """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
     network = prior.network
@@ -457,10 +521,15 @@ def _groups(
     last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
     start, end = first - 0.5, last + 0.5
     shares = np.arange(number + 1) / number
+    # Where groups are single numbers, all are alike.
+    scale = np.where(last - first < number, 1e3 * (reach + 1), _DENSE * sd)
+    from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
+    places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
     if is_steep:
         at_end = ((first <= low) | (last >= high))[..., None]
-        shares = np.where(at_end, np.sin(np.pi / 2 * shares) ** 2, shares)
-    edges = start[..., None] + np.rint((end - start)[..., None] * shares)
+        steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
+        places = np.where(at_end, steep, places)
+    edges = start[..., None] + np.rint(places - start[..., None])
     edges = np.minimum(edges, end[..., None])
     edges[..., -1] = end
     width = np.diff(edges, axis=-1)

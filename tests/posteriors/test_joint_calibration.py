@@ -1,0 +1,88 @@
+"""Ranks of truths from the prior under the joint posterior: cells and questions, every kind of noise that is stated.
+
+False alarms: seeds are fixed, so that a test fails only if the code changes. If the posterior were exact, each of the
+chi-square tests would fail one seed in a million, and the count of far ranks one in a billion.
+"""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpbayes import (
+    Counts,
+    Dirichlets,
+    GaussianResiduals,
+    GaussianUpdates,
+    LaplaceFourier,
+    LaplaceUpdates,
+    Network,
+    WeightedFourier,
+    query,
+)
+from dpbayes.experiments.calibration import drawn_counts, free_cells
+from dpbayes.posteriors.joint_rows import Tilted
+from tests.strategies import DIAMOND, V_STRUCTURE, chain
+
+FAR = 1e-6
+TERNARY = Network.from_edges("abcde", ["ab", "ac", "bd", "be"], dict.fromkeys("abcde", "xyz"))
+STEEP = Dirichlets.symmetric(chain(4), 0.3)
+SETTINGS = [
+    (LaplaceUpdates, Dirichlets.symmetric(DIAMOND), 50, 0.5),
+    (LaplaceUpdates, Dirichlets.symmetric(TERNARY), 10_000, 0.1),
+    (LaplaceUpdates, STEEP, 1000, 0.1),
+    (LaplaceUpdates, Dirichlets.bdeu(V_STRUCTURE, 2.0), 200, 1.0),
+    (LaplaceFourier, Dirichlets.symmetric(chain(4)), 1000, 1.0),
+    (WeightedFourier, Dirichlets.symmetric(V_STRUCTURE), 50, 3.0),
+    (GaussianUpdates, Dirichlets.symmetric(TERNARY), 200, 1.0),
+    (GaussianResiduals, Dirichlets.symmetric(DIAMOND), 1000, 0.5),
+]
+RELEASES, DRAWS = 60, 99
+
+
+def ranks_of(kind, prior: Dirichlets, n: int, epsilon: float, *, seed: int, releases: int):
+    """Ranks of all free cells (releases, C), and of P(node) for a random node of each release (releases,)."""
+    network, rng = prior.network, np.random.default_rng(seed)
+    theta = prior.sample(rng, (releases,))
+    counts = Counts(network, drawn_counts(network, theta, n, rng), n)
+    law = kind(prior=prior, epsilon=epsilon).release(counts, rng).joint_noise_aware()
+    cells = free_cells(network)
+    of_cells = law.cumulative(theta[..., cells], cells=cells)
+    draws = law.sample(rng, DRAWS)
+    below = np.array([(query(network, draws, x, {}) < query(network, theta, x, {}))[..., 0] for x in network.names[1:]])
+    node = rng.integers(len(network.names) - 1, size=releases)
+    of_questions = (below.sum(axis=1)[node, np.arange(releases)] + rng.random(releases)) / (DRAWS + 1)
+    return of_cells, of_questions
+
+
+def test_ranks_of_cells_and_of_questions_are_even():
+    cells, questions, rng = [], [], np.random.default_rng(2)
+    for seed, setting in enumerate(SETTINGS):
+        of_cells, of_questions = ranks_of(*setting, seed=seed, releases=RELEASES)
+        chosen = rng.integers(of_cells.shape[1], size=RELEASES)
+        cells.append(of_cells[np.arange(RELEASES), chosen])
+        questions.append(of_questions)
+    for ranks in (np.concatenate(cells), np.concatenate(questions)):
+        assert stats.chisquare(np.histogram(ranks, 10, (0, 1))[0]).pvalue > FAR
+        covered = int((np.abs(ranks - 0.5) < 0.475).sum())
+        assert stats.binomtest(covered, ranks.size, 0.95).pvalue > FAR
+
+
+def far_ranks(setting) -> int:
+    """Of 200 releases, those with a cell more than four normal scores from the middle."""
+    of_cells, _ = ranks_of(*setting, seed=11, releases=200)
+    scores = special.ndtri(np.clip(of_cells, 1e-12, 1 - 1e-12))
+    return int((np.abs(scores) > 4).any(axis=1).sum())
+
+
+@pytest.mark.parametrize("setting", SETTINGS[1:3], ids=["ternary", "steep"])
+def test_small_counts_in_large_tables_are_possible(setting):
+    """Groups of counts are wide in tables of thousands of records; a truth near 0 lies within the first group.
+
+    Each of at most 26 cells would be that far in 6e-5 of all releases: more than 8 of 200 have a chance of 1e-10.
+    """
+    assert far_ranks(setting) <= 8
+
+
+def test_groups_that_are_only_their_middles_would_be_noticed(monkeypatch):
+    monkeypatch.setattr(Tilted, "scattered", lambda self, alpha: self.points[1:])
+    assert far_ranks(SETTINGS[1]) > 8
