@@ -19,7 +19,7 @@ from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
 from dpbayes.base.extras import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee, compose
 from dpbayes.base.steps import finished
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
@@ -27,7 +27,7 @@ from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.mechanisms.structure.choice import StructureChoice, draw_structure, simulate_structure
 from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Codes, Dataset
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document, release_of
