@@ -10,6 +10,7 @@ from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draw
 from benchmarks.pages import large_pages, wide_pages
 from benchmarks.plots import save_costs
 from benchmarks.record import Record, as_table, save
+from benchmarks.startup import startup
 
 
 def main() -> None:
@@ -40,7 +41,7 @@ def main() -> None:
         records, looks = memory(moves=args.moves, seconds=args.seconds)
         show(records, looks=looks)
         return
-    records = [*asia_releases(), *andes_releases(), *counting(), *growth()]
+    records = [*startup(), *asia_releases(), *andes_releases(), *counting(), *growth()]
     records += [*releases.named(), *releases.large()]
     records += [*noise_aware.posteriors(), *noise_aware.joint_posteriors(), *noise_aware.least_epsilons()]
     measured = costs()

@@ -182,6 +182,10 @@ def test_two_columns_of_one_name_are_one_sentence() -> None:
         read_parquet(file.getvalue())
 
 
+VIEW = pa.string_view() if int(pa.__version__.partition(".")[0]) >= 21 else pa.string()
+"""Text in views, which older versions of pyarrow read, but do not write to Parquet."""
+
+
 def test_parquet_of_every_type_becomes_text() -> None:
     columns = {
         "a": pa.array(["x", None, "x"]).dictionary_encode(),
@@ -192,7 +196,7 @@ def test_parquet_of_every_type_becomes_text() -> None:
         "moment": pa.array([0, None, 10**9], pa.timestamp("ns")),
         "price": pa.array([Decimal("1.50"), None, Decimal("1.50")]).dictionary_encode(),
         "nothing": pa.nulls(3),
-        "view": pa.array(["p", "q", None], pa.string_view()),
+        "view": pa.array(["p", "q", None], VIEW),
     }
     assert read_parquet(arrow(**columns)).to_dict("list") == {
         "a": ["x", "", "x"],
