@@ -36,6 +36,9 @@ The layout of both is the same. The first row with a rho raises the version, so 
 understand that row, says that it cannot read the ledger.
 """
 
+VERSION_OF_ACCESS = 4
+"""The version of a ledger that also has the table of who did what (`audit_log.py`)."""
+
 _COLUMNS = (
     "row",
     "kind",
@@ -66,6 +69,19 @@ _SCHEMA = {
     " WHEN NEW.row IS NOT (SELECT coalesce(max(row), 0) + 1 FROM event)"
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
 }
+
+ACCESS_SCHEMA = {
+    "access": "CREATE TABLE access (number INTEGER PRIMARY KEY, time TEXT NOT NULL, person TEXT NOT NULL,"
+    " act TEXT NOT NULL, dataset TEXT NOT NULL)",
+    "access_never_changed": "CREATE TRIGGER access_never_changed BEFORE UPDATE ON access"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",
+    "access_never_deleted": "CREATE TRIGGER access_never_deleted BEFORE DELETE ON access"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never deleted'); END",
+    "access_only_added": "CREATE TRIGGER access_only_added BEFORE INSERT ON access"
+    " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM access)"
+    " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
+}
+"""The table of who did what, which is made when the first row is written."""
 
 
 def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
@@ -136,7 +152,7 @@ def add(connection: sqlite3.Connection, books: Books, entry: Entry) -> Books:
     after = books_of((*books.events, event))  # what would not add up is not written either
     values = {**values_of(event), "content": entry.content}
     marks = ", ".join("?" * len(_ADDED))
-    if entry.kind in IN_RHO:
+    if entry.kind in IN_RHO and _pragma(connection, "user_version") < VERSION_OF_RHO:
         connection.execute(f"PRAGMA user_version={VERSION_OF_RHO}")  # kept, or not, with the row
     connection.execute(f"INSERT INTO event ({', '.join(_ADDED)}) VALUES ({marks})", [values[name] for name in _ADDED])
     return after
@@ -148,6 +164,19 @@ def content_of(connection: sqlite3.Connection, event: Event) -> bytes:
     if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
         raise broken(event.row, "its content was edited after it was written")
     return content
+
+
+def make_access(connection: sqlite3.Connection) -> None:
+    """Make the table of who did what in a ledger that has none, within a transaction."""
+    if _pragma(connection, "user_version") != VERSION_OF_ACCESS:
+        for statement in ACCESS_SCHEMA.values():
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={VERSION_OF_ACCESS}")
+
+
+def has_access(connection: sqlite3.Connection) -> bool:
+    """Return whether a ledger has the table of who did what."""
+    return _pragma(connection, "user_version") == VERSION_OF_ACCESS
 
 
 def _now() -> str:
@@ -232,12 +261,13 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
     _require_ledger(connection, path)
     version = _pragma(connection, "user_version")
-    if version not in (VERSION, VERSION_OF_RHO):
+    if version not in (VERSION, VERSION_OF_RHO, VERSION_OF_ACCESS):
         raise BrokenLedgerError(
-            f"The ledger {path} has version {version}, and this program reads versions {VERSION} and "
-            f"{VERSION_OF_RHO}; use the program that wrote it."
+            f"The ledger {path} has version {version}, and this program reads versions {VERSION}, {VERSION_OF_RHO} and "
+            f"{VERSION_OF_ACCESS}; use the program that wrote it."
         )
-    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+    expected = _SCHEMA | ACCESS_SCHEMA if version == VERSION_OF_ACCESS else _SCHEMA
+    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != expected:
         raise BrokenLedgerError(
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )

@@ -136,7 +136,9 @@ def test_another_version_is_named(path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("PRAGMA user_version=3")
     other.close()
-    sentence = "The ledger PATH has version 3, and this program reads versions 1 and 2; use the program that wrote it."
+    sentence = (
+        "The ledger PATH has version 3, and this program reads versions 1, 2 and 4; use the program that wrote it."
+    )
     refused(path, sentence)
     for read in (ledger.check, ledger.accounts, ledger.events):
         with pytest.raises(ledger.BrokenLedgerError, match="has version 3"):
