@@ -99,9 +99,9 @@ def called_back(url: str, sub: str, browser: Any) -> str:
         sent = run(wire, "ledger", pressed=button(run(wire, "ledger"), "Sign in"))
     (place,) = [message.auth_redirect.url for message in sent if message.WhichOneof("type") == "auth_redirect"]
     form = browser.get(f"{url}{place}").headers["location"]
-    asked = parse_qs(urlsplit(form).query)
-    assert asked["nonce"], "a token is for one sign-in"
-    assert asked["state"]
+    request = parse_qs(urlsplit(form).query)
+    assert request["nonce"], "a token is for one sign-in"
+    assert request["state"]
     return str(browser.post(form, data={"sub": sub}).headers["location"])
 
 

@@ -144,3 +144,37 @@ def test_a_visitor_keeps_no_connection(become: Become, tmp_path: Path, monkeypat
     fine(at.run())
     assert "Connected:" not in everything(at)
     assert "Only the curator can open connected tables." in said(at)
+
+
+# Who did what
+
+
+def test_the_ledger_says_who_did_what(path: Path, become: Become) -> None:
+    become(AUDITOR)
+    fine(open_page("pages/ledger.py").run())
+    become(OWNER)
+    at = fine(_with_open(open_page("pages/explore.py"), "make").run())
+    fine(at.checkbox(key="make.unseen").check().run())
+    fine(next(button for button in at.button if button.label.startswith("Make release")).click().run())
+    rows = [(row.person, row.act, row.dataset) for row in ledger.accesses(path)]
+    assert rows == [("eva", "read the ledger", ""), (OWNER.name, "made a release", "garden")]
+    become(OF_VOTES)
+    at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
+    assert "made a release" not in everything(at)
+    become(AUDITOR)
+    at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
+    assert "made a release" in everything(at)
+    assert "vera" in everything(at)
+
+
+def test_a_ledger_that_cannot_be_written_is_shown_all_the_same(
+    path: Path, become: Become, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ledger.LedgerError("The ledger cannot be written.")
+
+    monkeypatch.setattr(ledger, "record_access", refuse)
+    become(AUDITOR)
+    at = open_page("pages/ledger.py")
+    assert headline(at).startswith("garden has")
+    assert "The ledger cannot be written." in said(at)

@@ -71,6 +71,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     move.add_argument(
         "--to", required=True, type=Path, metavar="FILE", help="the new ledger, a file or postgresql://..."
     )
+    actions.add_parser("log", help="print who did what with the ledger by the dashboard, and when")
     sums = actions.add_parser("composed", help="print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
@@ -147,6 +148,14 @@ def _checked(path: Path, args: argparse.Namespace) -> Iterator[str]:
     yield from checked.notes
 
 
+def _logged(path: Path, args: argparse.Namespace) -> Iterator[str]:
+    rows = ledger.accesses(path)
+    for row in rows:
+        yield "  ".join(text for text in (row.time, row.person, row.act, row.dataset) if text)
+    if not rows:
+        yield "No dashboard has used this ledger since it has an audit log."
+
+
 def _composed(path: Path, args: argparse.Namespace) -> Iterator[str]:
     account, spendings = ledger.account_of(path, args.dataset), ledger.spendings(path, args.dataset)
     amounts = [spending.amount for spending in spendings]
@@ -207,6 +216,7 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "raise": _raised,
     "export": _exported,
     "check": _checked,
+    "log": _logged,
     "composed": _composed,
     "new-key": _key_made,
     "keys": _keys,

@@ -5,6 +5,7 @@ anything is drawn, and stays spent whatever happens after. Rows are never change
 before.
 """
 
+from dpbayes.releases.ledger.audit_log import Access, accesses, record_access
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.events import (
@@ -40,6 +41,7 @@ from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, ta
 __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
+    "Access",
     "Account",
     "BrokenLedgerError",
     "CheckedLedger",
@@ -52,6 +54,7 @@ __all__ = [
     "RepeatedRequestError",
     "Spending",
     "UnknownWriteError",
+    "accesses",
     "account_of",
     "accounts",
     "check",
@@ -70,6 +73,7 @@ __all__ = [
     "outcome",
     "place_text",
     "raise_budget",
+    "record_access",
     "remember_table",
     "request_bytes",
     "spend",

@@ -61,11 +61,19 @@ _SCHEMA = (
     "create trigger never_changed before update or delete or truncate on dpbayes.event"
     " for each statement execute function dpbayes.never_changed()",
     "create trigger only_added before insert on dpbayes.event for each row execute function dpbayes.only_added()",
+    "create table dpbayes.access (number bigint generated always as identity primary key,"
+    ' "time" text not null, person text not null, act text not null, dataset text not null)',
+    "create trigger never_changed before update or delete or truncate on dpbayes.access"
+    " for each statement execute function dpbayes.never_changed()",
     f"comment on table dpbayes.event is '{_MARK}{READABLE[-1]}'",
 )
 
-_GUARDS = {("never_changed", "O", 58, _NEVER_CHANGED), ("only_added", "O", 7, _ONLY_ADDED)}
-"""Name, state, type and program of both triggers: before update, delete or truncate, and before each insert."""
+_GUARDS = {
+    ("event", "never_changed", "O", 58, _NEVER_CHANGED),
+    ("event", "only_added", "O", 7, _ONLY_ADDED),
+    ("access", "never_changed", "O", 58, _NEVER_CHANGED),
+}
+"""Table, name, state, type and program of the triggers: before update, delete or truncate, and before each insert."""
 
 _FIND = """
 select coalesce(obj_description(c.oid, 'pg_class'), ''),
@@ -73,9 +81,9 @@ select coalesce(obj_description(c.oid, 'pg_class'), ''),
 from pg_catalog.pg_class c where c.oid = to_regclass('dpbayes.event')
 """
 _TRIGGERS = """
-select t.tgname, t.tgenabled::text, t.tgtype, p.prosrc from pg_catalog.pg_trigger t
-join pg_catalog.pg_proc p on p.oid = t.tgfoid
-where t.tgrelid = to_regclass('dpbayes.event') and not t.tgisinternal
+select c.relname, t.tgname, t.tgenabled::text, t.tgtype, p.prosrc from pg_catalog.pg_trigger t
+join pg_catalog.pg_proc p on p.oid = t.tgfoid join pg_catalog.pg_class c on c.oid = t.tgrelid
+where t.tgrelid in (to_regclass('dpbayes.event'), to_regclass('dpbayes.access')) and not t.tgisinternal
 """
 _COLUMNS_NOW = """
 select a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull from pg_catalog.pg_attribute a
@@ -98,8 +106,16 @@ class PostgresRows:
         self.head = str(values["hash"])
 
     def content(self, row: int) -> object:
-        found = self.connection.execute('select content from dpbayes.event where "row" = %s', (row,)).fetchone()
-        return None if found is None or found[0] is None else bytes(found[0])
+        kept = self.connection.execute('select content from dpbayes.event where "row" = %s', (row,)).fetchone()
+        return None if kept is None or kept[0] is None else bytes(kept[0])
+
+    def log(self, texts: Sequence[str]) -> None:
+        statement = 'insert into dpbayes.access ("time", person, act, dataset) values (%s, %s, %s, %s)'
+        self.connection.execute(statement, list(texts))
+
+    def logged(self) -> list[Sequence[object]]:
+        statement = 'select "time", person, act, dataset from dpbayes.access order by number'
+        return list(self.connection.execute(statement).fetchall())
 
     def damage(self) -> str:
         return ""  # PostgreSQL checks its own pages, where its owner has it do so
@@ -135,9 +151,9 @@ def begin(server: "PostgresServer", fill: Callable[[Rows], None]) -> None:
     """
 
     def filled(connection: Any, rows: Rows) -> None:
-        found = connection.execute(_FIND).fetchone()
-        if found is not None:
-            _require_mark(found[0], server)
+        row = connection.execute(_FIND).fetchone()
+        if row is not None:
+            _require_mark(row[0], server)
             return
         (encoding,) = connection.execute("show server_encoding").fetchone()
         if encoding != "UTF8":
@@ -263,10 +279,10 @@ def _connection(server: "PostgresServer", deadline: float) -> Any:
 
 def _checked(connection: Any, server: "PostgresServer") -> Books:
     """Return the books. Errors: BrokenLedgerError for another table or version, and for rows that are wrong."""
-    found = connection.execute(_FIND).fetchone()
-    if found is None:
+    marked = connection.execute(_FIND).fetchone()
+    if marked is None:
         raise LedgerError(f"There is no ledger in {server.title} yet; open a dataset in it first.")
-    mark, is_plain = found
+    mark, is_plain = marked
     _require_mark(mark, server)
     columns = [tuple(row) for row in connection.execute(_COLUMNS_NOW)]
     triggers = {tuple(row) for row in connection.execute(_TRIGGERS)}
@@ -328,7 +344,7 @@ def _sentence(error: Any, server: "PostgresServer") -> str:
     sentences = {
         "55P03": f"Another program is writing to the ledger {server.title}; try again when it is done.",
         "42501": f"The user of the ledger {server.title} needs these privileges: USAGE on the schema dpbayes, SELECT "
-        "and INSERT on its table.",
+        "and INSERT on its tables.",
         "25006": f"The server of the ledger {server.title} is read-only. Name the primary server.",
         "54000": f"The data are too large for the ledger {server.title}. Make a smaller release.",
     }

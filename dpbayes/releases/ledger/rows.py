@@ -6,14 +6,15 @@ from typing import Protocol
 from dpbayes.releases.ledger.books import broken
 from dpbayes.releases.ledger.events import IN_RHO, Event, EventKind, event_of
 
-VERSION, VERSION_OF_RHO, VERSION_OF_KEYS = 1, 2, 3
+VERSION, VERSION_OF_RHO, VERSION_OF_KEYS, VERSION_OF_ACCESS = 1, 2, 3, 4
 """The versions of a ledger: the second has a rho in it, the third a signing key, or a row that says where it moved.
 
-The layout of all is the same. The first row of a later version raises the version of the ledger, so that an older
-program, which would not understand that row, says that it cannot read the ledger.
+The fourth also has the table of who did what (`audit_log.py`). The layout of the rows is the same in all. The first row
+of a later version raises the version of the ledger, so that an older program, which would not understand that row, says
+that it cannot read the ledger.
 """
 
-READABLE = (VERSION, VERSION_OF_RHO, VERSION_OF_KEYS)
+READABLE = (VERSION, VERSION_OF_RHO, VERSION_OF_KEYS, VERSION_OF_ACCESS)
 
 COLUMNS = (
     "row",
@@ -42,6 +43,12 @@ class Rows(Protocol):
 
     def content(self, row: int) -> object:
         """Return the content of a row as it is kept."""
+
+    def log(self, texts: Sequence[str]) -> None:
+        """Add a row to the table of who did what: time, person, act and dataset."""
+
+    def logged(self) -> list[Sequence[object]]:
+        """Return the rows of that table, the oldest first."""
 
     def damage(self) -> str:
         """Return what is wrong with the place that keeps the rows; empty if nothing is."""

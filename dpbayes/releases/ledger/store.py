@@ -29,7 +29,17 @@ from dpbayes.releases.ledger.events import (
     values_of,
 )
 from dpbayes.releases.ledger.place import server_of
-from dpbayes.releases.ledger.rows import ADDED, COLUMNS, READABLE, VERSION, Rows, Value, events_in, version_of
+from dpbayes.releases.ledger.rows import (
+    ADDED,
+    COLUMNS,
+    READABLE,
+    VERSION,
+    VERSION_OF_ACCESS,
+    Rows,
+    Value,
+    events_in,
+    version_of,
+)
 
 BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
@@ -54,6 +64,19 @@ _SCHEMA = {
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
 }
 
+_ACCESS_SCHEMA = {
+    "access": "CREATE TABLE access (number INTEGER PRIMARY KEY, time TEXT NOT NULL, person TEXT NOT NULL,"
+    " act TEXT NOT NULL, dataset TEXT NOT NULL)",
+    "access_never_changed": "CREATE TRIGGER access_never_changed BEFORE UPDATE ON access"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",
+    "access_never_deleted": "CREATE TRIGGER access_never_deleted BEFORE DELETE ON access"
+    " BEGIN SELECT RAISE(ABORT, 'rows are never deleted'); END",
+    "access_only_added": "CREATE TRIGGER access_only_added BEFORE INSERT ON access"
+    " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM access)"
+    " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
+}
+"""The table of who did what, which is made when the first row is written."""
+
 
 @dataclass(frozen=True)
 class SqliteRows:
@@ -70,6 +93,22 @@ class SqliteRows:
 
     def content(self, row: int) -> object:
         return self.connection.execute("SELECT content FROM event WHERE row = ?", (row,)).fetchone()[0]
+
+    def log(self, texts: Sequence[str]) -> None:
+        if _pragma(self.connection, "user_version") < VERSION_OF_ACCESS:
+            for statement in _ACCESS_SCHEMA.values():
+                self.connection.execute(statement)
+            self.connection.execute(f"PRAGMA user_version={VERSION_OF_ACCESS}")
+        self.connection.execute(
+            "INSERT INTO access (number, time, person, act, dataset)"
+            " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM access), ?, ?, ?, ?)",
+            texts,
+        )
+
+    def logged(self) -> list[Sequence[object]]:
+        if _pragma(self.connection, "user_version") < VERSION_OF_ACCESS:
+            return []
+        return self.connection.execute("SELECT time, person, act, dataset FROM access ORDER BY number").fetchall()
 
     def damage(self) -> str:
         pages = [str(text) for (text,) in self.connection.execute("PRAGMA quick_check(1)")]
@@ -283,7 +322,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
             f"The ledger {path} has version {version}, and this program reads versions {readable}; use the program "
             "that wrote it."
         )
-    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+    expected = _SCHEMA | _ACCESS_SCHEMA if version == VERSION_OF_ACCESS else _SCHEMA
+    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != expected:
         raise BrokenLedgerError(
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )

@@ -21,6 +21,11 @@ def charged_ledger() -> Path:
     return ledger.ledger_path()
 
 
+def noted(act: str, dataset: str = "") -> None:
+    """Add to the ledger's audit log what this person does. Errors: LedgerError where it cannot be written."""
+    ledger.record_access(ledger.ledger_path(), person().name, act, dataset)
+
+
 def whose_budget(path: Path, *, key: str) -> str | None:
     """Let the person choose among their datasets with a budget; where there is none, lead to the ledger."""
     accounts, who = ledger.accounts(path) if path.exists() else (), person()

@@ -134,16 +134,16 @@ def test_a_device_is_refused_and_keeps_its_permissions(tmp_path: Path) -> None:
 
 def test_another_version_is_named(path: Path) -> None:
     with sqlite3.connect(path) as other:
-        other.execute("PRAGMA user_version=4")
+        other.execute("PRAGMA user_version=5")
     other.close()
     sentence = (
-        "The ledger PATH has version 4, and this program reads versions 1, 2 and 3; use the program that wrote it."
+        "The ledger PATH has version 5, and this program reads versions 1, 2, 3 and 4; use the program that wrote it."
     )
     refused(path, sentence)
     for read in (ledger.check, ledger.accounts, ledger.events):
-        with pytest.raises(ledger.BrokenLedgerError, match="has version 4"):
+        with pytest.raises(ledger.BrokenLedgerError, match="has version 5"):
             read(path)
-    with pytest.raises(ledger.BrokenLedgerError, match="has version 4"):
+    with pytest.raises(ledger.BrokenLedgerError, match="has version 5"):
         ledger.open_dataset(path, "more", Fraction(1), reason="None.")
 
 

@@ -11,6 +11,7 @@ from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_n
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED
+from dpbayes.ui.widgets.charging import noted
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import done_on_request
 from dpbayes.ui.widgets.show import sentence_instead
@@ -134,6 +135,8 @@ def _connect(name: str) -> bool:
         return False
 
     def keep(opened: Connected) -> None:
+        with sentence_instead():
+            noted("opened a connected table", name)
         keep_connected(opened)
         st.session_state.pop("connect.tables", None)
         change(graph="", row="", target="", evidence=())

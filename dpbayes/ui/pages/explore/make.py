@@ -23,6 +23,7 @@ from dpbayes.ui.widgets.charging import (
     charged_ledger,
     domain_choice,
     ledger_link,
+    noted,
     require_releasable,
     whose_budget,
 )
@@ -78,6 +79,7 @@ def _make(chosen: Chosen) -> None:
             st.warning(escaped(doubt))
     is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
     if st.button(f"Make release and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
+        noted("made a release", dataset)
         if not chosen.is_connected:
             ledger.remember_table(path, dataset, chosen.dataset)
         _show(_published(path, request, chosen.counts), chosen)

@@ -22,10 +22,11 @@ from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.grants import EVERY
 from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.widgets.charging import noted
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
-from dpbayes.ui.widgets.show import data_and_download, folded, headline, sentence_instead
+from dpbayes.ui.widgets.show import MOST_ROWS, data_and_download, folded, headline, sentence_instead
 
 DELTA = "0.000001"
 """The delta at which a budget in rho, or many releases together, are shown as an epsilon, unless another is typed."""
@@ -38,6 +39,8 @@ class BudgetKind(enum.Enum):
     APPROXIMATE = "(ε, δ), tracked as zCDP"
     CONCENTRATED = "ρ (zCDP)"
 
+
+_READER = "ledger.reader"
 
 NONE_YET = "No dataset has a privacy budget yet."
 
@@ -89,6 +92,7 @@ def python_of(path: Path | None) -> str:
 
 def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
     accounts = tuple(account for account in ledger.accounts(path) if person().may(Act.READ_LEDGER, account.dataset))
+    _note_reading()
     headline(_sentence(accounts))
     if not accounts:
         _begin(path, chosen, suspicion)
@@ -110,7 +114,36 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
             if is_open:
                 with sentence_instead():
                     _checked(path)
+    with folded("Audit log", key="ledger.log") as is_open:
+        if is_open:
+            with sentence_instead():
+                _audit_log(path)
     st.caption(f"The ledger is the file {escaped(str(path))}. Not private (curator view).")
+
+
+def _note_reading() -> None:
+    """Note once in a session that this person reads the ledger; of one that cannot be written, say it and go on."""
+    if st.session_state.get(_READER) != person().name:
+        with sentence_instead():
+            noted("read the ledger")
+            st.session_state[_READER] = person().name
+
+
+def _audit_log(path: Path) -> None:
+    """Show who did what with the datasets that this person may see, the newest first."""
+    rows = [row for row in ledger.accesses(path) if person().may(Act.READ_LEDGER, row.dataset or None)][::-1]
+    st.caption("Who did what by the dashboard. The log has names of persons and of datasets, and no data.")
+    frame = pd.DataFrame(
+        {
+            "time (UTC)": [row.time[:19].replace("T", " ") for row in rows],
+            "person": [row.person for row in rows],
+            "act": [row.act for row in rows],
+            "dataset": [row.dataset for row in rows],
+        }
+    )
+    st.dataframe(frame.head(MOST_ROWS), hide_index=True)
+    if len(rows) > MOST_ROWS:
+        st.caption(f"The last {MOST_ROWS:,} of {len(rows):,} rows. The command ledger log prints all.")
 
 
 def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
@@ -185,6 +218,7 @@ def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -
             with sentence_instead():
                 person().require(Act.RELEASE, name)
                 ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
+                noted("created a dataset", name)
                 st.rerun()
 
 
@@ -256,6 +290,7 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
         if st.form_submit_button("Raise budget", disabled=place is None) and place is not None:
             with sentence_instead():
                 ledger.raise_budget(path, accounts[place].dataset, _amount(kind, budget, delta), reason=reason)
+                noted("raised a budget", accounts[place].dataset)
                 st.rerun()
 
 

@@ -31,6 +31,7 @@ from dpbayes.ui.widgets.charging import (
     charged_ledger,
     domain_choice,
     ledger_link,
+    noted,
     require_releasable,
     whose_budget,
 )
@@ -218,6 +219,7 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
     if st.button(f"Make adaptive release and spend {amount_with_symbol(plan.budget)}", type="primary"):
+        noted("made an adaptive release", dataset)
         ledger.remember_table(path, dataset, chosen.dataset)
         with st.spinner("Releasing …"):
             published = publish_adaptive(path, request, data)

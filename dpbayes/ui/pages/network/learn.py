@@ -31,6 +31,7 @@ from dpbayes.ui.widgets.charging import (
     charged_ledger,
     domain_choice,
     ledger_link,
+    noted,
     require_releasable,
     whose_budget,
 )
@@ -145,6 +146,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
         st.warning(escaped(doubt))
     if st.button(f"Learn graph and spend ε = {amount_text(request.epsilon)}", type="primary"):
+        noted("learnt a graph", dataset)
         ledger.remember_table(path, dataset, chosen.dataset)
         with st.spinner("Learning …"):
             published = publish_structure(path, request, data)
