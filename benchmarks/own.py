@@ -131,7 +131,7 @@ def without_noise(task: Task, rng: np.random.Generator) -> Dataset:
     return even_records(network, exact(network, task.data), task.records, rng)
 
 
-def known_graph(task: Task, rng: np.random.Generator) -> Dataset:
+def public_graph(task: Task, rng: np.random.Generator) -> Dataset:
     """The graph of the true network, known beforehand: all of rho is spent on its tables."""
     true, _ = load_named(task.network)
     network = Network(task.data.names, task.data.states, true.parents)
@@ -169,7 +169,7 @@ METHODS: dict[str, Method] = {
     "no choice noise": without_choice_noise,
     "no cell noise": without_cell_noise,
     "no noise": without_noise,
-    "known graph": known_graph,
+    "known graph": public_graph,
     "columns only": columns_only,
     "the table": the_table,
 }

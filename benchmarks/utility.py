@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks.own import DELTA
 from benchmarks.own import METHODS as OWN
 from benchmarks.record import Record
-from benchmarks.utility_tables import KNOWN, TABLES, Split
+from benchmarks.utility_tables import NETWORKS, TABLES, Split
 from dpbayes.model.dataset import Dataset
 
 SYNTHETIC = 20_000
@@ -95,7 +95,7 @@ def synthesised(program: Program, table: str, epsilon: float, seed: int) -> tupl
     """Return synthetic records, the seconds and the megabytes. Errors: SubprocessError where the program fails."""
     data, sent = split(table).train, io.BytesIO()
     cards = [len(states) for states in data.states]
-    np.savez_compressed(sent, codes=data.codes, cards=cards, names=data.names, network=KNOWN.get(table, ""))
+    np.savez_compressed(sent, codes=data.codes, cards=cards, names=data.names, network=NETWORKS.get(table, ""))
     words = [f"{program.share * epsilon:g}", str(DELTA), str(seed), str(SYNTHETIC)]
     single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
     environment = os.environ | single
@@ -235,10 +235,10 @@ def records(seeds: int = 3) -> list[Record]:
     """Return the errors of two columns as records of a benchmark, of the tables that need no other package."""
     tables = [table for table in TABLES if table != "survey"]
     run = lines(tables, EPSILONS, ("adaptive", "learnt + Gaussian"), range(seeds))
-    found = {line: errors for line in run if (errors := measured(line))}
+    results = {line: errors for line in run if (errors := measured(line))}
     return [
         Record(name=f"{table}, epsilon {epsilon:g}, {method}", value=errors.two_way, unit="total variation")
-        for (table, epsilon, method), (errors, _) in means(found).items()
+        for (table, epsilon, method), (errors, _) in means(results).items()
     ]
 
 
@@ -253,17 +253,17 @@ def main() -> None:
     run = [
         line
         for line in lines(args.tables, args.epsilons, args.methods, range(args.seeds))
-        if line.method != "known graph" or line.table in KNOWN
+        if line.method != "known graph" or line.table in NETWORKS
     ]
-    found = {}
+    results = {}
     for line in run:
         errors = stored(line) if args.stored else measured(line)
         if errors:
-            found[line] = errors
+            results[line] = errors
             if not args.stored:
                 print(f"{line.table}, {line.epsilon:g}, {line.method}, {line.seed}: {errors.two_way:.4f}", flush=True)
     print(__doc__.split("\n\n")[-1])
-    print("\n".join(as_rows(found)))
+    print("\n".join(as_rows(results)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The tables of the benchmark of utility, each split into records for a release and held-out records.
 
 The six tables of `COMPARED` are compared with other packages in docs/utility.md. No setting was chosen on the tables of
-`HELD_BACK`. The settings of the merge of rare states were chosen on made-up tables of the seeds 0 to 19.
+`CHECK_TABLES`. The settings of the merge of rare states were chosen on made-up tables of the seeds 0 to 19.
 """
 
 import io
@@ -21,7 +21,7 @@ from dpbayes.sources.synthetic import sample_dataset
 
 _SEED = 5
 
-HELD_OUT = 5_000
+TEST_RECORDS = 5_000
 """Most held-out records of a table that is sampled from a network."""
 
 
@@ -90,7 +90,7 @@ COMPARED: Mapping[str, Callable[[str], Split]] = {
     "survey": survey,
 }
 
-HELD_BACK: Mapping[str, Callable[[str], Split]] = {
+CHECK_TABLES: Mapping[str, Callable[[str], Split]] = {
     "Child": lambda _: sampled("child", 5000, "BirthAsphyxia"),
     "Insurance": lambda _: sampled("insurance", 5000, "GoodStudent"),
     "Sachs": lambda _: sampled("sachs", 2000, "Akt"),
@@ -101,10 +101,10 @@ HELD_BACK: Mapping[str, Callable[[str], Split]] = {
     "made-up 104": lambda _: made_up(104),
 }
 
-TABLES: Mapping[str, Callable[[str], Split]] = {**COMPARED, **HELD_BACK}
+TABLES: Mapping[str, Callable[[str], Split]] = {**COMPARED, **CHECK_TABLES}
 """By name: the split, given the Python interpreter that has statsmodels."""
 
-KNOWN = {"Asia": "asia", "Alarm": "alarm", "Child": "child", "Insurance": "insurance"}
+NETWORKS = {"Asia": "asia", "Alarm": "alarm", "Child": "child", "Insurance": "insurance"}
 """The networks that tables were sampled from."""
 
 
@@ -116,7 +116,7 @@ def _divided(data: Dataset, target: str) -> Split:
 
 def _sampled(network: Network, probabilities: FloatArray, *, n: int, target: str, seed: int) -> Split:
     train = sample_dataset(network, probabilities, n, np.random.default_rng(seed))
-    test = sample_dataset(network, probabilities, min(n, HELD_OUT), np.random.default_rng(seed + 10_000))
+    test = sample_dataset(network, probabilities, min(n, TEST_RECORDS), np.random.default_rng(seed + 10_000))
     return Split(train, test, target)
 
 

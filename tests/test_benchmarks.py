@@ -185,17 +185,17 @@ def _few_results(monkeypatch, tmp_path):
 def test_the_benchmark_of_utility_stores_the_errors_of_every_line(monkeypatch):
     lines = [*utility.lines(["Asia"], [10.0], ["adaptive", "known graph", "the table"], range(1))]
     assert [line.method for line in lines] == ["adaptive", "known graph", "the table"]
-    found = {line: utility.measured(line) for line in lines}
+    results = {line: utility.measured(line) for line in lines}
     for line in lines[:2]:
-        errors = found[line]
+        errors = results[line]
         assert 0 < errors.one_way < errors.two_way < errors.three_way < 0.2
         assert 0 < errors.seconds < 60 < errors.megabytes
-    assert found[lines[2]].two_way == 0
+    assert results[lines[2]].two_way == 0
     monkeypatch.setattr(utility, "errors_of", None)  # a second run measures nothing
-    assert {line: utility.measured(line) for line in lines} == found
-    rows = [*utility.as_rows(found)]
+    assert {line: utility.measured(line) for line in lines} == results
+    rows = [*utility.as_rows(results)]
     assert len(rows) == 5
-    assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {found[lines[0]].one_way:.4f} | ")
+    assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {results[lines[0]].one_way:.4f} | ")
 
 
 @pytest.mark.usefixtures("_few_results")
@@ -230,7 +230,7 @@ def test_means_over_seeds_count_the_seeds():
 
 
 @pytest.mark.parametrize("name", ["House votes", "Asia", "made-up 103"])
-def test_held_out_records_are_not_those_of_the_release(name):
+def test_test_records_are_not_those_of_the_release(name):
     split = utility_tables.TABLES[name]("")
     assert split.train.states == split.test.states
     assert split.target in split.train.names
@@ -242,9 +242,9 @@ def test_held_out_records_are_not_those_of_the_release(name):
         assert not np.array_equal(split.train.codes, split.test.codes)
 
 
-def test_no_held_back_table_is_compared_in_the_documents():
-    assert not set(utility_tables.COMPARED) & set(utility_tables.HELD_BACK)
-    assert set(utility_tables.KNOWN) <= set(utility_tables.TABLES)
+def test_no_check_table_is_compared_in_the_documents():
+    assert not set(utility_tables.COMPARED) & set(utility_tables.CHECK_TABLES)
+    assert set(utility_tables.NETWORKS) <= set(utility_tables.TABLES)
 
 
 def test_every_method_of_dpbayes_gives_synthetic_records():

@@ -42,7 +42,7 @@ class Trial:
 Method = Callable[[Trial, np.random.Generator], float]
 
 
-def adaptive(trial: Trial, rng: np.random.Generator) -> float:
+def adaptive_release(trial: Trial, rng: np.random.Generator) -> float:
     """Return the error of an adaptive release, which chooses its own graph within the guarantee."""
     release = simulate_adaptive(trial.data, epsilon=trial.epsilon, delta=trial.delta, rng=rng)
     return pair_error(trial.data, release.network, release.probabilities)
@@ -50,10 +50,10 @@ def adaptive(trial: Trial, rng: np.random.Generator) -> float:
 
 def pure_adaptive(trial: Trial, rng: np.random.Generator) -> float:
     """Return the error of an adaptive release of the same epsilon without delta."""
-    return adaptive(replace(trial, delta=0.0), rng)
+    return adaptive_release(replace(trial, delta=0.0), rng)
 
 
-def known_graph(trial: Trial, rng: np.random.Generator) -> float:
+def public_graph(trial: Trial, rng: np.random.Generator) -> float:
     """Return the error of Gaussian residuals on the graph that the records were sampled from, which costs nothing."""
     return _residuals(trial, trial.network, rng)
 
@@ -74,8 +74,8 @@ def _residuals(trial: Trial, network: Network, rng: np.random.Generator) -> floa
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "Known graph": known_graph,
-        "Adaptive release": adaptive,
+        "Known graph": public_graph,
+        "Adaptive release": adaptive_release,
         "Adaptive release, pure ε": pure_adaptive,
         "Learnt graph": learnt_graph,
     }
@@ -121,10 +121,10 @@ def _error(method: Method, trial: Trial, rng: np.random.Generator) -> float:
 
 def mean_errors(errors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means over the runs so far, and their standard errors: (epsilons, methods), NaN if unknown."""
-    known = np.isfinite(errors)
-    number = known.sum(axis=0)
-    sums = np.where(known, errors, 0.0).sum(axis=0)
+    is_finite = np.isfinite(errors)
+    number = is_finite.sum(axis=0)
+    sums = np.where(is_finite, errors, 0.0).sum(axis=0)
     means = np.divide(sums, number, out=np.full(sums.shape, math.nan), where=number > 0)
-    squares = np.where(known, (errors - means) ** 2, 0.0).sum(axis=0)
+    squares = np.where(is_finite, (errors - means) ** 2, 0.0).sum(axis=0)
     variances = np.divide(squares, number - 1, out=np.full(sums.shape, math.nan), where=number > 1)
     return means, np.sqrt(variances / np.maximum(number, 1))

@@ -63,7 +63,7 @@ def keys_folder(path: Path) -> Path:
     named = os.environ.get(FOLDER)
     if named:
         return Path(named)
-    return ledger.data_folder() if ledger.is_server(path) else path.absolute().parent
+    return ledger.user_folder() if ledger.is_server(path) else path.absolute().parent
 
 
 def key_file(path: Path, key: PublicKey) -> Path:

@@ -60,7 +60,7 @@ class MeasuredResiduals:
         """
         if network == self.network:
             return self
-        prices, numbers = moved(self.network, network, self.prices, self.numbers)
+        prices, numbers = carried(self.network, network, self.prices, self.numbers)
         return replace(self, network=network, prices=prices, numbers=numbers)
 
     @property
@@ -126,7 +126,7 @@ class MeasuredResiduals:
         return self.network.residuals.tables(self.numbers)
 
 
-def moved(network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray) -> tuple[AnyArray, FloatArray]:
+def carried(network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray) -> tuple[AnyArray, FloatArray]:
     """Return values of sets (M,) and residuals (R,) of a network for another one; what it does not have is 0."""
     own, residuals = network.residuals, other.residuals
     places = {member: place for place, member in enumerate(network.closure.members)}

@@ -201,7 +201,7 @@ def _row(text: str) -> int:
 
 def _moved(path: Path, args: argparse.Namespace) -> Iterator[str]:
     target = ledger.ledger_path(args.to)
-    head = ledger.move(path, target)
+    head = ledger.move_ledger(path, target)
     yield f"All {head.row:,} rows are in {ledger.place_text(target)}, with the same contents."
     yield f"The hash of the last row is {head.hash}"
     yield f"{ledger.place_text(path)} can still be read and takes no more rows. Name the new ledger from now on."

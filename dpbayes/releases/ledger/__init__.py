@@ -19,8 +19,8 @@ from dpbayes.releases.ledger.events import (
     UnknownWriteError,
 )
 from dpbayes.releases.ledger.keys import NamedKey, name_key, named_keys
-from dpbayes.releases.ledger.moving import move
-from dpbayes.releases.ledger.place import data_folder, is_server, ledger_path, place_text
+from dpbayes.releases.ledger.moving import move_ledger
+from dpbayes.releases.ledger.place import is_server, ledger_path, place_text, user_folder
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
     account_of,
@@ -60,13 +60,12 @@ __all__ = [
     "check",
     "composed",
     "cost_of",
-    "data_folder",
     "events",
     "exists",
     "find",
     "is_server",
     "ledger_path",
-    "move",
+    "move_ledger",
     "name_key",
     "named_keys",
     "open_dataset",
@@ -80,4 +79,5 @@ __all__ = [
     "spendings",
     "spendings_on",
     "table_doubts",
+    "user_folder",
 ]

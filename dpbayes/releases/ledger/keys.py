@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError, checked_bytes, checked_reason
-from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.rows import LedgerRows
 from dpbayes.releases.ledger.store import add, content_of, reading, written
 
 
@@ -35,7 +35,7 @@ def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = 
         content=checked_bytes("A signer", content),
     )
 
-    def named(rows: Rows, books: Books) -> Event:
+    def named(rows: LedgerRows, books: Books) -> Event:
         if replaces is not None and books.keys.get(replaces, replaces) is not None:
             raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
         return add(rows, books, entry).events[-1]

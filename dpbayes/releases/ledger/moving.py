@@ -5,11 +5,11 @@ from pathlib import Path
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError
 from dpbayes.releases.ledger.place import place_text
-from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.rows import LedgerRows
 from dpbayes.releases.ledger.store import add, begin_as, content_of, reading, written
 
 
-def move(source: Path, target: Path) -> Event:
+def move_ledger(source: Path, target: Path) -> Event:
     """Copy all rows to a new ledger, compare them, and close the old one, so that no budget can be spent twice.
 
     The rows of the new ledger have the same hashes. The old ledger can still be read. After an interruption, the same
@@ -23,7 +23,7 @@ def move(source: Path, target: Path) -> Event:
     if place_text(source) == place_text(target) or (target.exists() and source.exists() and target.samefile(source)):
         raise LedgerError(f"The ledger is already {place_text(target)}. Name another place.")
 
-    def moved(rows: Rows, books: Books) -> Event:
+    def moved(rows: LedgerRows, books: Books) -> Event:
         if books.moved is not None:
             raise LedgerError(f"This ledger was already moved. {books.moved.reason}")
         _copy(rows, books, target)
@@ -35,15 +35,15 @@ def move(source: Path, target: Path) -> Event:
     return written(source, moved)
 
 
-def _copy(rows: Rows, books: Books, target: Path) -> None:
+def _copy(rows: LedgerRows, books: Books, target: Path) -> None:
     begin_as(target, [(event, _content(rows, event)) for event in books.events])
 
 
-def _content(rows: Rows, event: Event) -> bytes | None:
+def _content(rows: LedgerRows, event: Event) -> bytes | None:
     return None if event.content_hash is None else content_of(rows, event)
 
 
-def _compare(rows: Rows, books: Books, target: Path) -> None:
+def _compare(rows: LedgerRows, books: Books, target: Path) -> None:
     """Refuse to close the old ledger unless the new one has its rows and no others. Errors: LedgerError."""
     with reading(target) as (new, copied):
         is_same = copied.events == books.events and all(

@@ -28,10 +28,10 @@ def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
     if given:
         server = server_of(Path(given))
         return Path(given) if server is None else Path(server.title)
-    return data_folder() / "ledger.sqlite"
+    return user_folder() / "ledger.sqlite"
 
 
-def data_folder() -> Path:
+def user_folder() -> Path:
     """Return the person's data folder."""
     with extra("release", "The default path of the ledger"):
         from platformdirs import user_data_path  # late: starting the program costs nothing

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dpbayes.releases.ledger.books import Books, books_of
 from dpbayes.releases.ledger.events import BrokenLedgerError, LedgerError, UnknownWriteError
-from dpbayes.releases.ledger.rows import ADDED, COLUMNS, READABLE, Rows, Value, events_in
+from dpbayes.releases.ledger.rows import ADDED, COLUMNS, READABLE, LedgerRows, Value, events_in
 
 if TYPE_CHECKING:
     from dpbayes.sources.engines.postgresql import PostgresServer
@@ -128,14 +128,14 @@ def exists(server: "PostgresServer") -> bool:
 
 
 @contextmanager
-def reading(server: "PostgresServer") -> Iterator[tuple[Rows, Books]]:
+def reading(server: "PostgresServer") -> Iterator[tuple[LedgerRows, Books]]:
     """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     with _reporting(server), _connected(server, _deadline()) as connection:
         connection.execute("begin isolation level repeatable read read only")
         yield PostgresRows(connection), _checked(connection, server)
 
 
-def written(server: "PostgresServer", act: Callable[[Rows, Books], Result]) -> Result:
+def written(server: "PostgresServer", act: Callable[[LedgerRows, Books], Result]) -> Result:
     """Have an act add to the ledger in a transaction that is repeated where it must be, and return what it returns.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added. UnknownWriteError if the connection ended while the
@@ -144,13 +144,13 @@ def written(server: "PostgresServer", act: Callable[[Rows, Books], Result]) -> R
     return _repeated(server, lambda connection, rows: act(rows, _checked(connection, server)))
 
 
-def begin(server: "PostgresServer", fill: Callable[[Rows], None]) -> None:
+def begin(server: "PostgresServer", fill: Callable[[LedgerRows], None]) -> None:
     """Make the ledger's table, with the row that `fill` adds, unless it is there.
 
     Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's table.
     """
 
-    def filled(connection: Any, rows: Rows) -> None:
+    def filled(connection: Any, rows: LedgerRows) -> None:
         row = connection.execute(_FIND).fetchone()
         if row is not None:
             _require_mark(row[0], server)
@@ -172,7 +172,7 @@ def _deadline() -> float:
     return time.monotonic() + RETRY_SECONDS
 
 
-def _repeated(server: "PostgresServer", act: Callable[[Any, Rows], Result]) -> Result:
+def _repeated(server: "PostgresServer", act: Callable[[Any, LedgerRows], Result]) -> Result:
     """Do an act in a serialisable transaction, again where another program or a lost connection prevented it."""
     deadline, doubtful = _deadline(), ""
     results: list[Result] = []

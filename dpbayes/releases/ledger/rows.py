@@ -35,7 +35,7 @@ ADDED = (*COLUMNS, "content")
 Value = str | int | bytes | None
 
 
-class Rows(Protocol):
+class LedgerRows(Protocol):
     """The rows of a ledger within one transaction."""
 
     def append(self, values: Mapping[str, Value], version: int) -> None:
@@ -54,7 +54,7 @@ class Rows(Protocol):
         """Return what is wrong with the place that keeps the rows; empty if nothing is."""
 
 
-def version_of(kind: EventKind) -> int:
+def least_version(kind: EventKind) -> int:
     """Return the first version of a ledger that has rows of this kind."""
     if kind in (EventKind.KEY, EventKind.MOVED):
         return VERSION_OF_KEYS

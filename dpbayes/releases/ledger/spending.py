@@ -34,7 +34,7 @@ from dpbayes.releases.ledger.events import (
 )
 from dpbayes.releases.ledger.place import place_text
 from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
-from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.rows import LedgerRows
 from dpbayes.releases.ledger.store import add, begin, written
 
 MOST_RECORDS = 10**15
@@ -54,7 +54,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
         reason=checked_reason(reason),
     )
 
-    def opened(rows: Rows, books: Books) -> Event:
+    def opened(rows: LedgerRows, books: Books) -> Event:
         if entry.dataset in books.accounts:
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
@@ -79,7 +79,7 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         reason=checked_reason(reason),
     )
 
-    def with_more(rows: Rows, books: Books) -> Event:
+    def with_more(rows: LedgerRows, books: Books) -> Event:
         account = account_in(books, entry.dataset)
         present = account.budget
         if measure_of(budget) is not account.measure:
@@ -151,7 +151,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
-    def reserved(rows: Rows, books: Books) -> Event:
+    def reserved(rows: LedgerRows, books: Books) -> Event:
         account = account_in(books, entry.dataset)
         amount = amount_in(
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
@@ -182,7 +182,7 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
 
 
 def _close(path: Path, reservation: Event, closing: Entry) -> Event:
-    def closed(rows: Rows, books: Books) -> Event:
+    def closed(rows: LedgerRows, books: Books) -> Event:
         present = books.spendings.get(reservation.row)
         # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
         if present is None or present.reservation != reservation or present.closing:

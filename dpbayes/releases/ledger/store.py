@@ -35,10 +35,10 @@ from dpbayes.releases.ledger.rows import (
     READABLE,
     VERSION,
     VERSION_OF_ACCESS,
-    Rows,
+    LedgerRows,
     Value,
     events_in,
-    version_of,
+    least_version,
 )
 
 BUSY_SECONDS = 30.0
@@ -122,7 +122,7 @@ def exists(path: Path) -> bool:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[tuple[Rows, Books]]:
+def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
     """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     server = server_of(path)
     if server is not None:
@@ -136,7 +136,7 @@ def reading(path: Path) -> Iterator[tuple[Rows, Books]]:
         yield SqliteRows(connection), _checked(connection, path)
 
 
-def written(path: Path, act: Callable[[Rows, Books], Result]) -> Result:
+def written(path: Path, act: Callable[[LedgerRows, Books], Result]) -> Result:
     """Have an act add to the ledger, checked, while no other program writes to it, and return what the act returns.
 
     What was added is kept when the act ends without an error. The act has no other effect: a server's transaction may
@@ -172,14 +172,14 @@ def begin(path: Path) -> None:
 def begin_as(path: Path, copied: Sequence[tuple[Event, bytes | None]]) -> None:
     """Make the file a ledger of these rows and contents, all or none, unless it is one. Errors: as of `begin`."""
 
-    def copy(rows: Rows) -> None:
+    def copy(rows: LedgerRows) -> None:
         for event, content in copied:
-            rows.append({**values_of(event), "content": content}, version_of(event.kind))
+            rows.append({**values_of(event), "content": content}, least_version(event.kind))
 
     _begin(path, copy)
 
 
-def _begin(path: Path, fill: Callable[[Rows], None]) -> None:
+def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
     server = server_of(path)
     if server is not None:
         postgres.begin(server, fill)
@@ -209,7 +209,7 @@ def _let_readers_read_on(connection: sqlite3.Connection) -> None:
             raise
 
 
-def add(rows: Rows, books: Books, entry: Entry) -> Books:
+def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
     """Write one entry as the next row, and return the books with it. Errors: LedgerError if the ledger was moved."""
     if books.moved is not None:
         raise LedgerError(
@@ -218,11 +218,11 @@ def add(rows: Rows, books: Books, entry: Entry) -> Books:
         )
     event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
     after = books_of((*books.events, event))  # what would not add up is not written either
-    rows.append({**values_of(event), "content": entry.content}, version_of(entry.kind))
+    rows.append({**values_of(event), "content": entry.content}, least_version(entry.kind))
     return after
 
 
-def content_of(rows: Rows, event: Event) -> bytes:
+def content_of(rows: LedgerRows, event: Event) -> bytes:
     """Return the bytes of a row's content. Errors: BrokenLedgerError if they are not those whose hash the row has."""
     content = rows.content(event.row)
     if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
@@ -231,7 +231,7 @@ def content_of(rows: Rows, event: Event) -> bytes:
     return content
 
 
-def _first_row(rows: Rows) -> None:
+def _first_row(rows: LedgerRows) -> None:
     add(rows, Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
 
 
@@ -328,7 +328,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
     books = books_of(_events(connection))
-    later = next((event.row for event in books.events if version_of(event.kind) > version), None)
+    later = next((event.row for event in books.events if least_version(event.kind) > version), None)
     if later is not None:
         raise broken(later, f"it is of a kind that no ledger of version {version} has")
     return books

@@ -12,7 +12,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
 from dpbayes.releases.ledger.reading import account_in
-from dpbayes.releases.ledger.rows import Rows
+from dpbayes.releases.ledger.rows import LedgerRows
 from dpbayes.releases.ledger.store import add, content_of, reading, written
 
 RECORDS_ELSEWHERE = (
@@ -29,7 +29,7 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     """
     name = checked_dataset(dataset)
 
-    def remembered(rows: Rows, books: Books) -> tuple[str, ...]:
+    def remembered(rows: LedgerRows, books: Books) -> tuple[str, ...]:
         account_in(books, name)
         print_of = fingerprint(data, content_of(rows, books.events[0]))
         if not any(event.dataset == name for event in _same(books, print_of)):

@@ -602,7 +602,7 @@ def test_a_moved_ledger_has_all_rows_and_the_old_one_takes_no_more(server: Postg
     source, target = places if to == "postgresql" else places[::-1]
     before = ledger.events(filled(source))
     outcome = ledger.outcome(source, 3)
-    head = ledger.move(source, target)
+    head = ledger.move_ledger(source, target)
     assert ledger.events(target) == before
     assert head == before[-1]
     assert ledger.outcome(target, 3) == outcome == bytes(range(256))
@@ -611,7 +611,7 @@ def test_a_moved_ledger_has_all_rows_and_the_old_one_takes_no_more(server: Postg
     with pytest.raises(ledger.LedgerError, match=r"^This ledger was moved in row \d+ and takes no more .* It is now"):
         ledger.spend(source, "vötes", TENTH, b"new", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^This ledger was already moved\. It is now"):
-        ledger.move(source, target)
+        ledger.move_ledger(source, target)
     ledger.spend(target, "vötes", TENTH, b"new", Drawing())
     assert ledger.account_of(target, "vötes").left == Fraction(3, 2) - 2 * TENTH - Fraction(1, 3)
 
@@ -622,9 +622,9 @@ def test_a_move_that_was_interrupted_goes_on(server: Postgres, tmp_path: Path, m
         patch.setattr("dpbayes.releases.ledger.moving._compare", raising(KeyboardInterrupt()))
         patch.setattr("dpbayes.releases.ledger.moving._compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
-            ledger.move(source, target)
+            ledger.move_ledger(source, target)
     assert ledger.events(target) == ledger.events(source)
-    ledger.move(source, target)
+    ledger.move_ledger(source, target)
     assert ledger.check(source).rows == ledger.check(target).rows + 1
 
 
@@ -632,14 +632,14 @@ def test_a_ledger_is_not_moved_onto_another_or_onto_itself(server: Postgres, tmp
     source, target = filled(tmp_path / "ledger.sqlite"), filled(database(server))
     rows = ledger.check(source).rows
     with pytest.raises(ledger.LedgerError, match=r"has a ledger with other rows\. Nothing was moved"):
-        ledger.move(source, target)
+        ledger.move_ledger(source, target)
     for same in (source, tmp_path / "." / "ledger.sqlite"):
         with pytest.raises(ledger.LedgerError, match="is already"):
-            ledger.move(source, same)
+            ledger.move_ledger(source, same)
     with pytest.raises(ledger.LedgerError, match="is already"):
-        ledger.move(target, target)
+        ledger.move_ledger(target, target)
     with pytest.raises(ledger.LedgerError, match="There is no ledger"):
-        ledger.move(tmp_path / "nowhere", database(server))
+        ledger.move_ledger(tmp_path / "nowhere", database(server))
     assert ledger.check(source).rows == ledger.check(target).rows == rows
 
 
@@ -652,7 +652,7 @@ def test_a_copy_that_differs_is_noticed_and_the_old_ledger_stays_open(server: Po
 
     monkeypatch.setattr(postgres.PostgresRows, "append", spoiled)
     with pytest.raises(ledger.LedgerError):
-        ledger.move(source, target)
+        ledger.move_ledger(source, target)
     ledger.spend(source, "vötes", TENTH, b"new", Drawing())
 
 

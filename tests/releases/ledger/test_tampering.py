@@ -48,7 +48,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
     first = ledger.name_key(path, b"a signer", reason="The first key.")
     ledger.name_key(path, b"another signer", reason="A new key.", replaces=first.row)
-    ledger.move(path, path.with_name("elsewhere"))
+    ledger.move_ledger(path, path.with_name("elsewhere"))
     assert ledger.check(path).rows == 17
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0

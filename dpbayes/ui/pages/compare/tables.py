@@ -67,8 +67,8 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 def _show(page: Places, chosen: Chosen, at_chosen: Running[FloatArray], curves: Running[FloatArray]) -> None:
     means, errors = mean_errors(curves.so_far)
     own = mean_errors(at_chosen.so_far)[0][0]
-    is_known = at_chosen.done or bool(np.isfinite(own).all())
-    sentence = verdict(chosen.epsilon, own) if is_known else "The errors of the tables are being simulated."
+    is_finished = at_chosen.done or bool(np.isfinite(own).all())
+    sentence = verdict(chosen.epsilon, own) if is_finished else "The errors of the tables are being simulated."
     page.say(sentence)
     drawn = [Curve(look, np.array(EPSILONS), means[:, place], errors[:, place]) for place, look in enumerate(LOOKS)]
     chart(
@@ -86,11 +86,11 @@ def _show(page: Places, chosen: Chosen, at_chosen: Running[FloatArray], curves: 
 
 def verdict(epsilon: float, means: FloatArray) -> str:
     """Return the error of the adaptive release and of a known graph at the chosen epsilon, from means (methods,)."""
-    known, adaptive = means[:2]
+    public, adaptive = means[:2]
     if not np.isfinite(adaptive):
         return f"At ε = {numeral(epsilon)}, the budget is too small for an adaptive release."
     start = f"At ε = {numeral(epsilon)}, an adaptive release has a mean error of {numeral(adaptive, 2)}"
-    return f"{start}; a known graph has {numeral(known, 2)}." if np.isfinite(known) else f"{start}."
+    return f"{start}; a known graph has {numeral(public, 2)}." if np.isfinite(public) else f"{start}."
 
 
 def _caption(chosen: Chosen) -> str:
