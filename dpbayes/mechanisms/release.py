@@ -158,7 +158,7 @@ class Release(Generic[OutcomeT_co]):
         """Return the joint noise-aware posterior (..., K). The computation costs no privacy.
 
         It is nearer to the exact posterior than `noise_aware`, and its draws are of all rows together, so that it has
-        intervals of questions. It takes six to thirty times as long.
+        intervals of questions. It takes five to ten times as long.
 
         Returns:
             The posterior.

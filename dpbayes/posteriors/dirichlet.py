@@ -24,7 +24,7 @@ LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
 PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
-WIDE_SIZE = 8.0
+WIDE_SIZE = 4.0
 """The equivalent sample size of wide nodes under the recommended prior; docs/calibration.md explains the choice."""
 
 LEVEL = 0.95

@@ -10,7 +10,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
-from tests.strategies import ASIA, networks_with_data
+from tests.strategies import ASIA, V_STRUCTURE, networks_with_data
 
 ONE_ROW = Network.from_edges("a", [], {"a": "xyz"})
 ALPHAS = [[0.5, 1.0, 2.5], [1.0, 1.0, 1.0], [40.0, 0.2, 7.0], [1e-3, 1e-3, 1e-3], [1e6, 3.0, 2e6]]
@@ -146,3 +146,37 @@ def test_a_number_of_draws_is_one_leading_axis_as_numpy_takes_it():
     np.testing.assert_array_equal(
         mixtures.sample(np.random.default_rng(3), 5), mixtures.sample(np.random.default_rng(3), (5,))
     )
+
+
+def test_bdeu_spreads_one_sample_size_over_every_nodes_cells():
+    prior = Dirichlets.bdeu(V_STRUCTURE, 3.0)
+    network = prior.network
+    for node in range(len(network.names)):
+        own = prior.alpha[network.cell_offsets[node] : network.cell_offsets[node + 1]]
+        assert own == pytest.approx(3.0 / own.size)
+    assert (Dirichlets.bdeu(V_STRUCTURE).mean == Dirichlets.symmetric(V_STRUCTURE).mean).all()
+
+
+def test_the_capped_prior_is_uniform_on_narrow_nodes_and_bdeu_on_wide_ones():
+    prior, wide = Dirichlets.capped(V_STRUCTURE), V_STRUCTURE.cell_count - 8
+    assert prior.alpha[:wide] == pytest.approx(1.0)
+    assert prior.alpha[wide:] == pytest.approx(0.5)
+
+
+def test_bdeu_leaves_a_sum_over_many_rows_open():
+    """The interval of P(status) before any release: nearly certain with 1 in every cell, open with BDeu."""
+    parents = "abcde"
+    network = Network.from_edges([*parents, "status"], [(parent, "status") for parent in parents])
+    widths = []
+    for prior in (Dirichlets.symmetric(network), Dirichlets.capped(network), Dirichlets.bdeu(network)):
+        answer = prior.query("status", interval=0.95)
+        widths.append(float((answer.high - answer.low)[0]))
+    assert widths[0] < widths[1] < widths[2]
+    assert widths[0] < 0.5
+    assert widths[2] > 0.9
+
+
+@pytest.mark.parametrize("size", [0.0, -1.0, np.nan, 1e12])
+def test_a_sample_size_out_of_range_is_refused(size):
+    with pytest.raises(InputError, match="sample size"):
+        Dirichlets.bdeu(V_STRUCTURE, size)
