@@ -257,6 +257,7 @@ def _connection(server: "PostgresServer", deadline: float) -> Any:
 
     psycopg = driver("psycopg", "PostgreSQL", "postgres")
     while True:
+        connection: Any = None
         try:
             connection = psycopg.connect(
                 **{**PATIENCE, "tcp_user_timeout": "30000", "client_encoding": "UTF8", **server.connection},
@@ -267,6 +268,8 @@ def _connection(server: "PostgresServer", deadline: float) -> Any:
             connection.execute(f"set lock_timeout = '{LOCK_SECONDS}s'")
             return connection
         except (psycopg.Error, OSError, ValueError) as error:
+            if connection is not None:
+                connection.close()
             sentence = why_closed(error, server)
             may_come_back = any(text in sentence for text in ("cannot be reached", "starting or ending", "too many"))
             if not may_come_back or time.monotonic() > deadline:

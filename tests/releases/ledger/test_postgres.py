@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from dpbayes.base.amounts import Rho
-from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document.canonical import canonical
@@ -32,8 +31,6 @@ from tests.test_docs import ROOT
 pytestmark = pytest.mark.engines
 
 TENTH = Fraction(1, 10)
-
-LEARN = "--dataset votes --data votes.csv --domains domains.json --epsilon 1 --out graph.edges"
 
 
 @contextmanager
@@ -60,50 +57,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Where it is
-
-
-def test_the_ledger_of_a_team_is_named_by_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    address = "postgresql://ann@db.example:5433/privacy?sslmode=verify-full"
-    for named in (address, Path(address), address.replace("postgresql:", "postgres:")):
-        path = ledger.ledger_path(named)
-        assert ledger.place_text(path) == address
-        assert ledger.ledger_path(path) == path
-    monkeypatch.setenv("DPBAYES_LEDGER", address)
-    assert ledger.place_text(ledger.ledger_path()) == address
-    assert not ledger.is_server(Path("postgresql"))
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "postgresql://db.example",
-        "postgresql:///privacy",
-        "postgresql://h/d?table=votes",
-        "postgresql:",
-        "postgresql://h/",
-    ],
-)
-def test_an_address_that_lacks_a_part_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match=r"^(The ledger of a team is written|An address of PostgreSQL)"):
-        ledger.ledger_path(address)
-
-
-@pytest.mark.parametrize(
-    "address", ["postgresql://ann:sesame@h/d", "postgresql://h/d?password=sesame", "postgres://:sesame@h/d"]
-)
-def test_a_password_is_refused_and_never_repeated(address: str, tmp_path: Path, monkeypatch, capfd) -> None:
-    for words in (
-        ["ledger", "--ledger", address, "list"],
-        ["ledger", "move", "--to", address],
-        ["verify", __file__, "--ledger", address],
-        ["learn", "--ledger", address, *LEARN.split()],
-    ):
-        assert main(words) != 0
-    monkeypatch.setenv("DPBAYES_LEDGER", address)
-    assert main(["ledger", "list"]) == 2
-    out, err = capfd.readouterr()
-    assert "must not contain a password" in err
-    assert "sesame" not in out + err
 
 
 def test_no_message_contains_the_password_of_the_environment(server: Postgres, impatient, monkeypatch, capfd) -> None:
