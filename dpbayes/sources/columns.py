@@ -283,7 +283,11 @@ def is_missing(values: pd.Series) -> BoolArray:
 
 def numbers_in(values: pd.Series) -> FloatArray:
     """Return the values as numbers, NaN for texts that are none."""
-    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
+    numbers = np.array(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
+    # pandas before 3.1 may miss the nearest double by one place, and so the bin of a value at a cut point.
+    texts, finite = values.tolist(), np.flatnonzero(np.isfinite(numbers))
+    numbers[finite] = [float(texts[k]) for k in finite.tolist()]
+    return numbers
 
 
 def _finite(name: str, point: object) -> float:
