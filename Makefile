@@ -75,7 +75,7 @@ bench: $(VENV)/.bench chromium
 
 # Synthetic records of dpmm and smartnoise, in environments of their own, beside those of an adaptive release. It takes
 # many hours. Results are stored: a run that was stopped continues where it was.
-PEERS := MST/2 AIM/2 PrivBayes/2 MST AIM
+PEERS := MST/2 AIM/2 "AIM of smartnoise/2" PrivBayes/2 MST AIM
 bench-peers: $(VENV)/.dev $(VENV)-peers/.made $(VENV)-smartnoise/.made
 	PYTHONPATH=. $(BIN)/python -m benchmarks.utility --seeds 5 --methods adaptive "learnt + Gaussian" "the table" $(PEERS)
 

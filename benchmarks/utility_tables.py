@@ -1,7 +1,7 @@
 """The tables of the benchmark of utility, each split into records for a release and held-out records.
 
 The six tables of `COMPARED` are compared with other packages in docs/utility.md. No setting was chosen on the tables of
-`CHECK_TABLES`. The settings of the merge of rare states were chosen on made-up tables of the seeds 0 to 19.
+`CHECK_TABLES`. Settings may be chosen on made-up tables of the seeds 0 to 19.
 """
 
 import io

@@ -226,7 +226,7 @@ def test_means_over_seeds_count_the_seeds():
     (mean, seeds), *rest = utility.means(results).values()
     assert (seeds, rest) == (2, [])
     assert mean.two_way == pytest.approx(0.3)
-    assert mean.classifiers["logistic"] == pytest.approx([0.75, 0.6])
+    assert mean.classifiers["logistic regression"] == pytest.approx([0.75, 0.6])
 
 
 @pytest.mark.parametrize("name", ["House votes", "Asia", "made-up 103"])
