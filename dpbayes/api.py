@@ -1,5 +1,6 @@
 """What a curator and a recipient need: the names of `import dpbayes as dp`."""
 
+from dpbayes.audit.adaptive import AdaptiveAudit, audit_adaptive
 from dpbayes.audit.attacker.draws import audit_by_draws
 from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit as audit_report
@@ -45,6 +46,7 @@ from dpbayes.sources.xmlbif import read_xmlbif, write_xmlbif
 
 __all__ = [
     "MECHANISMS",
+    "AdaptiveAudit",
     "AdaptiveRelease",
     "Calibration",
     "Categories",
@@ -67,6 +69,7 @@ __all__ = [
     "PosteriorSampler",
     "Release",
     "WeightedFourier",
+    "audit_adaptive",
     "audit_by_draws",
     "audit_report",
     "chain",

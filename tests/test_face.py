@@ -15,6 +15,7 @@ import dpbayes as dp
 CALLABLES = {name: value for name in dp.__all__ if callable(value := getattr(dp, name))}
 
 REFUSES_NOTHING = {
+    "AdaptiveAudit",
     "AdaptiveRelease",
     "Calibration",
     "InputError",

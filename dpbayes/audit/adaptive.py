@@ -1,0 +1,187 @@
+"""The privacy loss of simulated adaptive releases, exactly: ln P[o]/Q[o] of their outputs under two neighbours.
+
+An output o is a course of choices and measurements. Given the earlier results, the probability of a choice is computed
+from its scores, and that of noisy integers from the distribution of the noise, whose scale is the same for both tables.
+So the loss of every simulated output is known. The computation uses only the two random steps of the process, and not
+the proof that its costs add up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from scipy import special
+
+from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, epsilon_lower_bound
+from dpbayes.base.amounts import Amount, Rho
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
+from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.model.dataset import Dataset
+
+MOST_DRAWS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveAudit:
+    """Privacy losses of simulated outputs: `first` (D,) are ln P/Q of outputs of P, `second` (D,) ln Q/P of those of Q.
+
+    Args:
+        claimed: The guarantee of the releases.
+        first: Losses of outputs of the first table.
+        second: Losses of outputs of the second table.
+
+    Example:
+        >>> audit = dp.AdaptiveAudit(dp.Guarantee(1.0), np.array([0.25, 0.5]), np.array([-0.25, 0.75]))
+        >>> audit.largest, audit.is_refuted
+        (0.75, False)
+    """
+
+    claimed: Guarantee
+    first: FloatArray
+    second: FloatArray
+
+    @property
+    def largest(self) -> float:
+        """The largest loss of a simulated output. Every output is possible, so a pure epsilon is at least as large."""
+        return float(max(self.first.max(), self.second.max()))
+
+    def lower_bound(self, *, doubt: float = DOUBT) -> SampledLoss:
+        """Return a lower confidence bound on epsilon at the claimed delta, from how often a loss is large.
+
+        The event is chosen on the first half of the outputs, and counted on the second half.
+
+        Args:
+            doubt: The probability with which the bound may be wrong.
+
+        Returns:
+            The bound, with the counts from which it was computed.
+
+        Raises:
+            InputError: The doubt is outside its range.
+        """
+        half = len(self.first) // 2
+        first, second = self.first, -self.second  # both are ln P/Q
+        limits = np.unique(first[:half])
+        bounds = [self._bound(first[:half] >= at, second[:half] >= at, doubt) for at in limits]
+        at = limits[int(np.argmax(bounds))]
+        hits, opposite = first[half:] >= at, second[half:] >= at
+        epsilon = self._bound(hits, opposite, doubt)
+        return SampledLoss(epsilon, self.claimed.delta, doubt, len(hits), (int(hits.sum()), int(opposite.sum())))
+
+    def _bound(self, hits: BoolArray, opposite: BoolArray, doubt: float) -> float:
+        return epsilon_lower_bound(hits, opposite=opposite, doubt=doubt, delta=self.claimed.delta)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether an output or the lower bound contradicts the claim."""
+        is_exceeded = not self.claimed.delta and self.largest > self.claimed.epsilon * (1 + 1e-9)
+        return is_exceeded or self.lower_bound().refutes(self.claimed)
+
+
+def audit_adaptive(
+    first: Dataset,
+    second: Dataset,
+    *,
+    epsilon: float | Fraction | str,
+    rng: np.random.Generator,
+    delta: float | Fraction | str = 0,
+    draws: int = 200,
+) -> AdaptiveAudit:
+    """Return the exact privacy losses of simulated adaptive releases of two neighbouring tables.
+
+    Args:
+        first: A table.
+        second: A neighbour: the same columns and number of records, with one record replaced.
+        epsilon: The epsilon of the releases.
+        rng: Source of randomness.
+        delta: The delta of the releases; 0 for pure privacy.
+        draws: The number of simulated releases of each table.
+
+    Returns:
+        The losses of the outputs, with the largest one and a lower bound on epsilon.
+
+    Raises:
+        InputError: The tables are no neighbours, a number is outside its range, or a table is too large.
+
+    Example:
+        >>> table = dp.Dataset(("a", "b"), (("x", "y"),) * 2, np.array([[0, 0], [0, 0], [1, 1]]))
+        >>> rng = np.random.default_rng(1)
+        >>> audit = dp.audit_adaptive(table, table.replace(0, (1, 1)), epsilon=1, rng=rng, draws=20)
+        >>> 0 < audit.largest <= 1
+        True
+    """
+    draws = whole_number("The number of draws", draws, low=4, high=MOST_DRAWS)
+    if (first.names, first.states) != (second.names, second.states) or len(first.codes) != len(second.codes):
+        raise InputError("The two tables must have the same columns and the same number of records.")
+    if (first.codes != second.codes).any(axis=1).sum() > 1:
+        raise InputError("The two tables must differ in at most one record.")
+    plan = plan_for(Fraction(str(epsilon)), Fraction(str(delta)))
+    losses = [
+        np.array([_loss(plan, one, other, SimulatedDraws(rng)) for _ in range(draws)])
+        for one, other in ((first, second), (second, first))
+    ]
+    return AdaptiveAudit(Guarantee(float(plan.epsilon), float(plan.delta)), losses[0], losses[1])
+
+
+def _loss(plan: AdaptivePlan, table: Dataset, neighbour: Dataset, draws: Draws) -> float:
+    """Return ln P[o]/Q[o] of one simulated output of the table."""
+    recorded = _Recorded(draws)
+    carried_out(plan, table, recorded)
+    replayed = _Recorded(_Replayed(recorded.results))
+    carried_out(plan, neighbour, replayed)
+    if replayed.costs != recorded.costs:
+        raise AssertionError("the cost of a step depends on the records")
+    return recorded.log_p - replayed.log_p
+
+
+@dataclass(eq=False)
+class _Recorded:
+    """Draws that record their results and costs, and ln of their probability up to what the costs determine."""
+
+    draws: Draws
+    results: list[IntArray | int] = field(default_factory=list)
+    costs: list[tuple[Amount, ...]] = field(default_factory=list)
+    log_p: float = 0.0
+
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
+        """Return whole numbers plus noise: P[z] ~ exp(-rho z^2), or exp(-epsilon |z|)."""
+        noisy = self.draws.noisy(values, costs)
+        self.results.append(noisy)
+        self.costs.append(tuple(costs))
+        moved = np.abs(noisy - values).astype(np.float64)
+        for away, cost in zip(moved.tolist(), costs, strict=True):
+            self.log_p -= float(cost.value) * away**2 if isinstance(cost, Rho) else float(cost) * away
+        return noisy
+
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
+        """Return the place of a score: P[c] ~ exp(score_c / b)."""
+        at = self.draws.chosen(scores, sensitivity, cost)
+        self.results.append(at)
+        self.costs.append((cost,))
+        self.log_p += float(special.log_softmax(scores / float(choice_scale(sensitivity, cost)))[at])
+        return at
+
+
+@dataclass(eq=False)
+class _Replayed:
+    """Draws that return recorded results again, whatever the table is."""
+
+    results: list[IntArray | int]
+    place: int = 0
+
+    def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
+        """Return the recorded numbers."""
+        return np.asarray(self._next())
+
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
+        """Return the recorded place."""
+        return int(self._next())
+
+    def _next(self) -> IntArray | int:
+        self.place += 1
+        return self.results[self.place - 1]
