@@ -30,7 +30,7 @@ GRAPH_SHARE = Fraction(1, 3)
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class TableTrial:
     """Records of a network, and the guarantee (epsilon, delta) of one release of them."""
 
     data: Dataset
@@ -39,26 +39,26 @@ class Trial:
     delta: float
 
 
-Method = Callable[[Trial, np.random.Generator], float]
+Method = Callable[[TableTrial, np.random.Generator], float]
 
 
-def adaptive_release(trial: Trial, rng: np.random.Generator) -> float:
+def adaptive_error(trial: TableTrial, rng: np.random.Generator) -> float:
     """Return the error of an adaptive release, which chooses its own graph within the guarantee."""
     release = simulate_adaptive(trial.data, epsilon=trial.epsilon, delta=trial.delta, rng=rng)
     return pair_error(trial.data, release.network, release.probabilities)
 
 
-def pure_adaptive(trial: Trial, rng: np.random.Generator) -> float:
+def pure_adaptive_error(trial: TableTrial, rng: np.random.Generator) -> float:
     """Return the error of an adaptive release of the same epsilon without delta."""
-    return adaptive_release(replace(trial, delta=0.0), rng)
+    return adaptive_error(replace(trial, delta=0.0), rng)
 
 
-def public_graph(trial: Trial, rng: np.random.Generator) -> float:
+def public_graph_error(trial: TableTrial, rng: np.random.Generator) -> float:
     """Return the error of Gaussian residuals on the graph that the records were sampled from, which costs nothing."""
     return _residuals(trial, trial.network, rng)
 
 
-def learnt_graph(trial: Trial, rng: np.random.Generator) -> float:
+def learnt_graph_error(trial: TableTrial, rng: np.random.Generator) -> float:
     """Return the error of Gaussian residuals on a graph with one parent, learnt with a share of epsilon."""
     epsilon = Fraction(str(trial.epsilon))
     choice = StructureChoice(epsilon=GRAPH_SHARE * epsilon, parents=1)
@@ -66,7 +66,7 @@ def learnt_graph(trial: Trial, rng: np.random.Generator) -> float:
     return _residuals(replace(trial, epsilon=float((1 - GRAPH_SHARE) * epsilon)), network, rng)
 
 
-def _residuals(trial: Trial, network: Network, rng: np.random.Generator) -> float:
+def _residuals(trial: TableTrial, network: Network, rng: np.random.Generator) -> float:
     mechanism = GaussianResiduals(prior=network, epsilon=trial.epsilon, delta=trial.delta)
     read = mechanism.release(count(network, trial.data), rng).noise_aware()
     return pair_error(trial.data.select(list(network.names)), network, read.mean)
@@ -74,10 +74,10 @@ def _residuals(trial: Trial, network: Network, rng: np.random.Generator) -> floa
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "Known graph": public_graph,
-        "Adaptive release": adaptive_release,
-        "Adaptive release, pure ε": pure_adaptive,
-        "Learnt graph": learnt_graph,
+        "Known graph": public_graph_error,
+        "Adaptive release": adaptive_error,
+        "Adaptive release, pure ε": pure_adaptive_error,
+        "Learnt graph": learnt_graph_error,
     }
 )
 """The methods by name; all but the first pay for their graph."""
@@ -89,7 +89,7 @@ def require_small(network: Network) -> None:
         raise InputError("The tables of two columns take too long for this graph. Choose a graph with fewer arrows.")
 
 
-def table_errors(trial: Trial, epsilons: Sequence[float], *, runs: int, seed: int) -> Work[FloatArray]:
+def table_errors(trial: TableTrial, epsilons: Sequence[float], *, runs: int, seed: int) -> Work[FloatArray]:
     """Return the errors (runs, epsilons, methods) in steps; NaN if not simulated yet, or if a method refuses.
 
     Errors: those of `require_small`.
@@ -112,7 +112,7 @@ def table_errors(trial: Trial, epsilons: Sequence[float], *, runs: int, seed: in
     return mapped(in_parts(step, math.prod(shape)), filled)
 
 
-def _error(method: Method, trial: Trial, rng: np.random.Generator) -> float:
+def _error(method: Method, trial: TableTrial, rng: np.random.Generator) -> float:
     try:
         return method(trial, rng)
     except InputError:

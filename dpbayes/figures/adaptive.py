@@ -25,7 +25,7 @@ from dpbayes.figures.style import (
 
 @dataclass(frozen=True)
 class Payment:
-    """A stage of a release: its share of rho, what it was for, and whether it chose arrows or measured tables."""
+    """A stage of a release: its share of the budget, what it was for, and whether it chose arrows or measured tables."""
 
     stage: str
     share: float
@@ -60,7 +60,7 @@ def payments_figure(payments: Sequence[Payment]) -> Figure:
     y = names_axis(autorange="reversed", categoryorder="array", categoryarray=names)
     top = 1.15 * max((payment.share for payment in payments), default=1.0)
     return figure_of(
-        traces, x=titled("share of the budget ρ", tickformat=PERCENT, range=[0, top]), y=y, height=120 + 34 * len(names)
+        traces, x=titled("share of the budget", tickformat=PERCENT, range=[0, top]), y=y, height=120 + 34 * len(names)
     )
 
 

@@ -314,6 +314,8 @@ ABOUT = {
     "experiments/accuracy/curves/map.py": "its faster curve",
     "experiments/accuracy/curves/aware.py": "the paper's noise and the best known are also read by who knows of it",
     "ui/pages/explore/board.py": "Theorem 1 bounds the divergence of releases with the paper's Laplace noise",
+    "experiments/table_errors.py": "an adaptive release is compared with its own noise on a public graph",
+    "ui/pages/compare/tables.py": "the line of a public graph has the colour of its mechanism",
     "ui/pages/network/adaptive.py": "the drawing as a public graph is released as an adaptive release measures its own",
     "experiments/accuracy/methods.py": "the exact posterior is a baseline, no mechanism that is released",
 }

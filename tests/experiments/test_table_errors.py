@@ -13,18 +13,18 @@ from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments import table_errors as module
 from dpbayes.experiments.pair_errors import pair_error
-from dpbayes.experiments.table_errors import METHODS, Trial, mean_errors, require_small, table_errors
+from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, require_small, table_errors
 from dpbayes.model.network import Network
 
 
 @pytest.fixture(scope="module")
-def trial() -> Trial:
+def trial() -> TableTrial:
     network, probabilities = dp.load_named("asia")
     data = dp.sample_dataset(network, probabilities, 1000, np.random.default_rng(1))
-    return Trial(data, network, 1.0, 1e-5)
+    return TableTrial(data, network, 1.0, 1e-5)
 
 
-def test_the_errors_are_those_of_releases_with_the_same_guarantee(trial: Trial) -> None:
+def test_the_errors_are_those_of_releases_with_the_same_guarantee(trial: TableTrial) -> None:
     errors = finished(table_errors(trial, (1.0,), runs=1, seed=3))[0, 0]
     rng = stream(3, "table errors", "Adaptive release", "1.0", "0")
     release = dp.simulate_adaptive(trial.data, epsilon=1, delta=1e-5, rng=rng)
@@ -34,7 +34,7 @@ def test_the_errors_are_those_of_releases_with_the_same_guarantee(trial: Trial) 
     assert np.all((errors > 0) & (errors < 1))
 
 
-def test_the_shares_of_a_learnt_graph_add_up_to_epsilon(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shares_of_a_learnt_graph_add_up_to_epsilon(trial: TableTrial, monkeypatch: pytest.MonkeyPatch) -> None:
     paid: list[Fraction] = []
     choose, measure = module.simulate_structure, module.GaussianResiduals
 
@@ -57,7 +57,7 @@ def test_the_shares_of_a_learnt_graph_add_up_to_epsilon(trial: Trial, monkeypatc
     assert paid == [1]
 
 
-def test_steps_fill_the_epsilons_of_a_run_first_and_what_is_refused_is_unknown(trial: Trial) -> None:
+def test_steps_fill_the_epsilons_of_a_run_first_and_what_is_refused_is_unknown(trial: TableTrial) -> None:
     steps = table_errors(replace(trial, data=trial.data.take(slice(0, 200))), (2000.0, 1.0), runs=2, seed=1)
     first = next(steps)
     assert isinstance(first, Partial)

@@ -6,7 +6,7 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
-from dpbayes.experiments.table_errors import METHODS, Trial, mean_errors, table_errors
+from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, table_errors
 from dpbayes.ui.pages.compare import tables
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import everything, figures, headline, open_page, plain, settings_of
@@ -28,7 +28,7 @@ def test_the_lines_and_the_headline_are_the_cores() -> None:
     network, probabilities = dp.load_named("asia")
     assert network == chosen.network
     data = dp.sample_dataset(network, probabilities, n, stream(chosen.seed, "table errors", "records"))
-    trial = Trial(data, network, 1.0, delta)
+    trial = TableTrial(data, network, 1.0, delta)
     errors = finished(table_errors(trial, (0.3, 3.0), runs=2, seed=chosen.seed))
     means, _ = mean_errors(errors)
     figure = figures(at)["compare.tables"]

@@ -38,7 +38,7 @@ class Draws(Protocol):
         """Return the place of one of the whole scores (k,), by the exponential mechanism at this cost."""
 
 
-def exact_noise_of(cost: Amount) -> ExactNoise:
+def noise_at(cost: Amount) -> ExactNoise:
     """Return the distribution of a measurement's noise at an amount."""
     return DISCRETE_GAUSSIAN if isinstance(cost, Rho) else DISCRETE_LAPLACE
 
@@ -86,7 +86,7 @@ class OpenDPDraws:
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return whole numbers plus noise. Errors: InputError without OpenDP, or where it does not confirm a scale."""
         scales = {cost: confirmed_noise(cost) for cost in set(costs)}
-        return np.array(finished(with_own_noise(exact_noise_of(costs[0]), values, [scales[cost] for cost in costs])))
+        return np.array(finished(with_own_noise(noise_at(costs[0]), values, [scales[cost] for cost in costs])))
 
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the place of the largest score with OpenDP's Gumbel noise. Errors: those of `noisy`."""
@@ -99,7 +99,7 @@ def confirmed_noise(cost: Amount) -> float:
 
     Errors: InputError where it does not, or without OpenDP.
     """
-    noise, most = exact_noise_of(cost), number_of(cost)
+    noise, most = noise_at(cost), number_of(cost)
     return float(calibrated(lambda scale: noise.answer(1, scale), least=noise.least_scale(1, most), most=most).scale)
 
 

@@ -60,7 +60,7 @@ class MeasuredResiduals:
         """
         if network == self.network:
             return self
-        prices, numbers = carried(self.network, network, self.prices, self.numbers)
+        prices, numbers = residuals_within(self.network, network, self.prices, self.numbers)
         return replace(self, network=network, prices=prices, numbers=numbers)
 
     @property
@@ -126,7 +126,9 @@ class MeasuredResiduals:
         return self.network.residuals.tables(self.numbers)
 
 
-def carried(network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray) -> tuple[AnyArray, FloatArray]:
+def residuals_within(
+    network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray
+) -> tuple[AnyArray, FloatArray]:
     """Return values of sets (M,) and residuals (R,) of a network for another one; what it does not have is 0."""
     own, residuals = network.residuals, other.residuals
     places = {member: place for place, member in enumerate(network.closure.members)}
@@ -137,8 +139,8 @@ def carried(network: Network, other: Network, of_sets: AnyArray, numbers: FloatA
     first = (np.cumsum(own.sizes) - own.sizes)[of]
     sets = residuals.set_of_number
     is_old = of[sets] >= 0
-    moved_numbers = np.where(is_old, numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
-    return np.where(of >= 0, of_sets[of], 0), moved_numbers
+    other_numbers = np.where(is_old, numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
+    return np.where(of >= 0, of_sets[of], 0), other_numbers
 
 
 def charged(network: Network, prices: IntArray, unit: int) -> Fraction:

@@ -20,7 +20,7 @@ from dpbayes.base.amounts import Amount
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
-from dpbayes.mechanisms.adaptive.measured import carried
+from dpbayes.mechanisms.adaptive.measured import residuals_within
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -58,7 +58,7 @@ class MeasuredTables:
         """Return the measurements of the sets of another network over the same columns; new sets have no precision."""
         if network == self.network:
             return self
-        precisions, numbers = carried(self.network, network, self.precisions, self.numbers)
+        precisions, numbers = residuals_within(self.network, network, self.precisions, self.numbers)
         return replace(self, network=network, precisions=precisions, numbers=numbers)
 
     @property

@@ -220,10 +220,10 @@ def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
 
 def test_the_error_falls_with_epsilon_and_is_larger_than_at_a_positive_delta(asia: Dataset) -> None:
     def mean_error(epsilon: float, delta: float) -> float:
-        releases = [
+        simulations = [
             dp.simulate_adaptive(asia, epsilon=epsilon, delta=delta, rng=np.random.default_rng(k)) for k in range(3)
         ]
-        return float(np.mean([pair_error(asia, one.network, one.probabilities) for one in releases]))
+        return float(np.mean([pair_error(asia, one.network, one.probabilities) for one in simulations]))
 
     errors = [mean_error(epsilon, 0) for epsilon in (0.1, 1, 10)]
     assert errors[0] > 1.5 * errors[1] > 3 * errors[2]

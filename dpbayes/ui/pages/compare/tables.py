@@ -10,7 +10,7 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import done, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, Trial, mean_errors, table_errors
+from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, TableTrial, mean_errors, table_errors
 from dpbayes.figures.adaptive import table_errors_figure
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.sources.synthetic import sample_dataset
@@ -67,8 +67,8 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 def _show(page: Places, chosen: Chosen, at_chosen: Running[FloatArray], curves: Running[FloatArray]) -> None:
     means, errors = mean_errors(curves.so_far)
     own = mean_errors(at_chosen.so_far)[0][0]
-    is_finished = at_chosen.done or bool(np.isfinite(own).all())
-    sentence = verdict(chosen.epsilon, own) if is_finished else "The errors of the tables are being simulated."
+    is_simulated = at_chosen.done or bool(np.isfinite(own).all())
+    sentence = verdict(chosen.epsilon, own) if is_simulated else "The errors of the tables are being simulated."
     page.say(sentence)
     drawn = [Curve(look, np.array(EPSILONS), means[:, place], errors[:, place]) for place, look in enumerate(LOOKS)]
     chart(
@@ -117,7 +117,7 @@ def _errors(chosen: Chosen, epsilons: tuple[float, ...], *, wait: bool = False) 
 
     def start() -> Work[FloatArray]:
         data = sample_dataset(network, probabilities, n, stream(chosen.seed, "table errors", "records"))
-        return table_errors(Trial(data, network, epsilons[0], delta), epsilons, runs=RUNS, seed=chosen.seed)
+        return table_errors(TableTrial(data, network, epsilons[0], delta), epsilons, runs=RUNS, seed=chosen.seed)
 
     work = running("compare.tables", (network, n, delta, chosen.seed, epsilons), start)
     if not (wait and work.taken):
@@ -144,11 +144,11 @@ def python_of(chosen: Chosen) -> str:
         FACE,
         STREAM,
         "from dpbayes.base.steps import finished",
-        "from dpbayes.experiments.table_errors import METHODS, Trial, mean_errors, table_errors",
+        "from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, table_errors",
         public_cpts_in_python(chosen),
         f'rng = stream({seed!r}, "table errors", "records")',
         f"data = dp.sample_dataset(network, probabilities, {_records(chosen)!r}, rng)",
-        f"trial = Trial(data, network, {chosen.epsilon!r}, {delta!r})",
+        f"trial = TableTrial(data, network, {chosen.epsilon!r}, {delta!r})",
         f"errors = finished(table_errors(trial, ({chosen.epsilon!r},), runs={RUNS!r}, seed={seed!r}))",
         "print(dict(zip(METHODS, mean_errors(errors)[0][0].tolist())))",
     )
