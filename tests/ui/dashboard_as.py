@@ -1,0 +1,91 @@
+"""Serve the dashboard to persons of one role, over the real table or another one: `python -m tests.ui.dashboard_as`.
+
+The other table has the same columns, domains and number of records, and every column of it is shuffled. A mechanism
+that is run on either is given the counts of a third table, with the same seed: all that is then different in what a
+page sends is what it shows of the table beside the release. Closed parts of pages are open, and the browser is taken
+to have requested what it draws while a slider moves.
+"""
+
+import functools
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.web import cli
+
+from dpbayes.mechanisms import MECHANISMS
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session import chosen, roles
+from dpbayes.ui.session.grants import Grant, Role
+from dpbayes.ui.session.roles import Person
+from dpbayes.ui.widgets import frames, running, show
+
+ROOT = Path(__file__).parents[2]
+FIRST, OTHER = "first", "other"
+SEES_ALL = "sees-all"
+"""A recipient with a broken role: it may see what a curator may."""
+
+
+def shuffled(data: Dataset) -> Dataset:
+    """Return a table with the same columns, domains and number of records, and other records."""
+    rng = np.random.default_rng(7)
+    codes = np.stack([rng.integers(len(states), size=data.n) for states in data.states], axis=1)
+    return replace(data, codes=codes.astype(data.codes.dtype))
+
+
+@functools.lru_cache(maxsize=64)
+def third(network: Network, n: int) -> Counts:
+    """Return the counts of a table that is neither of the two."""
+    return count(
+        network, sample_dataset(network, random_cpts(network, np.random.default_rng(3)), n, np.random.default_rng(4))
+    )
+
+
+def release_of_the_third() -> None:
+    """Have every mechanism release the counts of the third table, whatever it is given."""
+    for kind in MECHANISMS:
+        if not hasattr(kind, "prior"):
+            usual = kind.release
+
+            def release(self: Any, counts: Any, *args: Any, usual: Any = usual, **more: Any) -> Any:
+                is_table = isinstance(counts, Counts) and counts.values.ndim == 1
+                return usual(self, third(counts.network, counts.n) if is_table else counts, *args, **more)
+
+            kind.release = release  # type: ignore[method-assign]
+
+
+@contextmanager
+def unfolded(title: str, *, key: str) -> Iterator[bool]:
+    """Show a part that can be closed as open."""
+    with st.expander(title, expanded=True, key=key):
+        yield True
+
+
+def main(role: str, table: str, port: str) -> None:
+    release_of_the_third()
+    show.folded, frames.is_wanted = unfolded, lambda: True  # before the pages are imported
+    running.FIRST = math.inf  # all work is done in one run: how far a first look gets depends on the time
+    if table == OTHER:
+        for name in ("_shipped", "sample_dataset"):
+            usual = getattr(chosen, name)
+            setattr(chosen, name, lambda *args, usual=usual, **more: shuffled(usual(*args, **more)))
+    granted = Role.RECIPIENT if role == SEES_ALL else Role(role)
+    if role == SEES_ALL:
+        roles.PERMITTED = {**roles.PERMITTED, Role.RECIPIENT: roles.PERMITTED[Role.CURATOR]}
+    roles.of_connection = lambda: Person("rob", (Grant(granted),))
+    words = ["run", str(ROOT / "app.py"), "--server.port", port, "--server.address", "127.0.0.1"]
+    cli.main([*words, "--server.headless", "true"], prog_name="streamlit", standalone_mode=False)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,80 @@
+"""The role recipient over the wire: what a server sends is the same for two tables, whatever page is opened."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from dpbayes.ui.session.roles import PERMITTED
+from tests.browser.serving import ROOT, free_port, server_process
+from tests.conftest import thorough
+from tests.ui.dashboard_as import FIRST, OTHER, SEES_ALL
+from tests.wire import received
+
+VOTES = {"data": "house_votes_84"}
+PAGES = ("", "data", "ledger")
+"""Pages whose messages do not depend on how far a computation is."""
+
+_RANDOM = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # sessions, runs
+    r"|[0-9a-f]{32,64}"  # files for download and frames, by a random key of the server
+    r"|\b1\d{18}\b"  # when an address was written
+    r"|(?<=uuid: .)[0-9a-f]{5}\b|(?<=T_)[0-9a-f]{5}(?=_)"  # tables with a style
+)
+
+
+@contextmanager
+def dashboard(role: str, table: str) -> Iterator[str]:
+    """Serve the dashboard to persons of this role, over this table."""
+    port = str(free_port())
+    command = [sys.executable, "-m", "tests.ui.dashboard_as", role, table, port]
+    with server_process(command, f"http://127.0.0.1:{port}", cwd=ROOT, path=ROOT):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module", params=["recipient", SEES_ALL])
+def servers(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, str]]:
+    """The role, and a server for each of two tables."""
+    with dashboard(request.param, FIRST) as first, dashboard(request.param, OTHER) as other:
+        yield request.param, first, other
+
+
+def messages(url: str, page: str, query: dict[str, str]) -> list[str]:
+    """Return all messages of a page as texts, without what is random in each session."""
+    return [_RANDOM.sub("·", _content(message)) for message in received(url, page, query)]
+
+
+def _content(message: ForwardMsg) -> str:
+    message.ClearField("hash")
+    message.ClearField("metadata")
+    return str(message)
+
+
+LINKS = ({}, {"seat": "curator"}, VOTES, {**VOTES, "seat": "curator"}, {"data": "upload"}, {"data": "connected"})
+
+CASES = thorough(
+    [(page, query) for page in PAGES for query in LINKS],
+    sample=[("", {}), ("data", {}), ("data", {**VOTES, "seat": "curator"}), ("ledger", {})],
+)
+
+
+@pytest.mark.parametrize(("page", "query"), CASES, ids=str)
+def test_a_recipient_is_sent_the_same_for_two_tables(
+    servers: tuple[str, str, str], page: str, query: dict[str, str]
+) -> None:
+    """A role that may see more is sent another thing, where the page shows something of the table."""
+    role, first, other = servers
+    sent = messages(first, page, query), messages(other, page, query)
+    assert len(sent[0]) > 10
+    if role == "recipient":
+        assert sent[0] == sent[1]
+        assert "(curator view)" not in "".join(sent[0])
+    elif (page, query.get("data", "")) in (("data", ""), ("data", VOTES["data"])) and "seat" not in query:
+        assert sent[0] != sent[1], "what a recipient must not see would be found"
+
+
+def test_the_role_that_is_tested_permits_nothing() -> None:
+    assert {role.value: bool(acts) for role, acts in PERMITTED.items()}["recipient"] is False
