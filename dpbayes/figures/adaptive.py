@@ -25,7 +25,7 @@ from dpbayes.figures.style import (
 
 @dataclass(frozen=True)
 class Payment:
-    """A stage of a release: its share of the budget, what it was for, and whether it chose arrows or measured tables."""
+    """A stage of a release: its share of the budget, its purpose, and whether it chose arrows or measured tables."""
 
     stage: str
     share: float

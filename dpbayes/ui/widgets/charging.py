@@ -28,7 +28,7 @@ def noted(act: str, dataset: str = "") -> None:
 
 def whose_budget(path: Path, *, key: str) -> str | None:
     """Let the person choose among their datasets with a budget; where there is none, lead to the ledger."""
-    accounts, who = ledger.accounts(path) if path.exists() else (), person()
+    accounts, who = ledger.accounts(path) if ledger.exists(path) else (), person()
     datasets = [account.dataset for account in accounts if who.may(Act.RELEASE, account.dataset)]
     if not datasets:
         st.info("No dataset has a privacy budget yet. Create one on Ledger.")
