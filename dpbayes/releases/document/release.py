@@ -93,7 +93,7 @@ def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str,
 
 
 def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
-    """Return the SHA-256 of what was asked, of the integers, and of the content but the hashes and the signature."""
+    """Return the SHA-256 of the request, of the integers, and of the content but the hashes and the signature."""
     rest = {name: value for name, value in content.items() if name not in ("hashes", "signature")}
     return {"request": digest(content["request"]), "integers": digest(content["integers"]), "content": digest(rest)}
 

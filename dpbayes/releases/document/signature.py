@@ -22,7 +22,7 @@ SIGNED_SHAPE: Mapping[str, Any] = {
     "signer?": {"algorithm": str, "name": str, "public_key": str},
     "signature?": str,
 }
-"""The types of what a signed document has besides; a document without a signature has neither field."""
+"""The types of the further fields of a signed document; a document without a signature has neither field."""
 
 NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it."
 

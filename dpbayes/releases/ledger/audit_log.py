@@ -1,7 +1,7 @@
 """Who did what with a ledger, and when: a table beside the events, to which rows are added and nothing else.
 
 It names persons, acts and datasets, and never has anything of the data. It is no part of the hash chain of the events:
-an event says what was charged, a row here who asked the dashboard for it.
+an event states what was charged, and a row here states who requested it on the dashboard.
 """
 
 from dataclasses import dataclass

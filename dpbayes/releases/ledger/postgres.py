@@ -182,7 +182,7 @@ def _repeated(server: "PostgresServer", act: Callable[[Any, LedgerRows], Result]
             with _connected(server, deadline) as connection, _noticing(connection):
                 _wait_for_others(connection)
                 if doubtful and _has(connection, doubtful):
-                    return results[-1]  # it was committed, though nobody said so
+                    return results[-1]  # it was committed, although the answer was lost
                 doubtful, rows = "", PostgresRows(connection)
                 connection.execute("begin isolation level serializable")
                 results.append(act(connection, rows))
@@ -242,7 +242,7 @@ def _is_overtaken(error: Any) -> bool:
 
 @contextmanager
 def _connected(server: "PostgresServer", deadline: float) -> Iterator[Any]:
-    """Connect, to a server that restarts as soon as it is there. Errors: LedgerError until the deadline is over."""
+    """Connect to a server, and wait for one that restarts. Errors: LedgerError until the deadline is over."""
     connection = _connection(server, deadline)
     try:
         yield connection

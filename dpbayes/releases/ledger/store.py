@@ -227,7 +227,7 @@ def content_of(rows: LedgerRows, event: Event) -> bytes:
     content = rows.content(event.row)
     if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
         raise broken(event.row, "its content was edited after it was written")
-    assert isinstance(content, bytes), "a row whose content is asked for has one"
+    assert isinstance(content, bytes), "a row whose content is read has one"
     return content
 
 

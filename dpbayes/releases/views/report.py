@@ -84,7 +84,7 @@ def html_report(
 
 
 def _further_answers(document: ReleaseDocument) -> dict[str, str]:
-    """Answer what NIST SP 800-226 asks of a release besides its certificate."""
+    """Answer the questions of NIST SP 800-226 that the certificate of a release does not answer."""
     request = document.request
     amount = f"{measure_of(request.cost).symbol} = {amount_text(number_of(request.cost))}"
     delta = "" if isinstance(request.cost, Rho) else ", δ = 0"

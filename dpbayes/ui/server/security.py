@@ -112,7 +112,7 @@ def _token_in(scope: Message) -> str | None:
 def _answer_to(token: str, scope: Message) -> list[Message]:
     """Return the answer to an address with a token: a cookie with it and the same address without, or a refusal.
 
-    The token so leaves the address at once: no link that is copied has it, and no page is told where it came from.
+    The token leaves the address at once: a copied link does not contain it, and no page receives it as its referrer.
     """
     if not is_token(token):
         text = (b"content-type", b"text/plain; charset=utf-8")

@@ -74,7 +74,7 @@ def _name_connections(args: argparse.Namespace) -> None:
 
 
 def _begin_token() -> str:
-    """Return a new token, by which whoever started the server is its curator; "" where the environment names one.
+    """Return a new token, which makes the owner of the server its curator; "" where the environment names one.
 
     Errors: InputError for one in the environment that could be guessed.
     """
@@ -85,7 +85,7 @@ def _begin_token() -> str:
 
 
 def curators_address(address: str, token: str) -> str:
-    """Return the sentences about the address that makes whoever opens it the curator."""
+    """Return the sentences about the curator's address."""
     shown = token or f"VALUE-OF-{TOKEN}"  # what the environment names is not written to a log
     return (
         f"You are the curator if you open {address}/?token={shown}\n"

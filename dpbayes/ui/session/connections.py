@@ -67,7 +67,7 @@ class Connections:
 
 
 def connections() -> Connections:
-    """Return what this person may open. Errors: InputError for what cannot be meant."""
+    """Return what this person may open. Errors: InputError for an invalid entry."""
     named, who = named_connections(), person()
     addresses = {name: address for name, address in named.addresses.items() if who.may(Act.CONNECT, name)}
     return Connections(named.root if who.may(Act.CONNECT, FILES) else None, addresses)
@@ -80,7 +80,7 @@ def named_connections() -> Connections:
 
 
 def connection_names() -> tuple[str, ...]:
-    """Return the public names that a link of this person may have; none where what the owner named cannot be meant."""
+    """Return the public names that a link of this person may have; none if an entry is invalid."""
     try:
         return connections().names
     except InputError:

@@ -14,7 +14,7 @@ from dpbayes.ui.session.settings import Seat, Settings
 def current() -> Settings:
     """Return the session's settings; the first call reads them from the link.
 
-    Whoever may see nothing but releases has the recipient's seat, whatever the link or a control says.
+    A person who may see only releases has the recipient's seat, regardless of the link and the control.
     """
     if "settings" not in st.session_state:
         settings, problems = settings_from(st.query_params.to_dict())

@@ -16,7 +16,7 @@ from typing import Any
 from dpbayes.base.validation import InputError, brief
 
 ROLES = "DPBAYES_ROLES"
-"""The variable of the environment with the path of the file; without it nobody can sign in."""
+"""The variable of the environment with the path of the file; without it, there is no sign-in."""
 
 MOST_BYTES = 100_000
 """A file of grants has no more."""
@@ -46,7 +46,7 @@ class Grant:
     datasets: frozenset[str] = frozenset({EVERY})
 
     def covers(self, dataset: str | None) -> bool:
-        """Return whether the grant is for this dataset; None stands for any."""
+        """Return whether the grant is for this dataset; None means any."""
         return dataset is None or EVERY in self.datasets or dataset in self.datasets
 
 

@@ -2,7 +2,7 @@
 
 A page asks `person().may(...)` or `person().require(...)`. The answer depends on the connection alone: on the cookie
 that the server has set for its token, or on the identity token of a sign-in. Settings, links and the seat never change
-it. Whoever has neither is a visitor.
+it. A person with neither is a visitor.
 """
 
 import enum
@@ -24,10 +24,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.grants import Grant, Role, granted, has_expired, rules
 
 TOKEN = "DPBAYES_TOKEN"
-"""The variable of the environment with the token of a server; without it nobody can be its curator."""
+"""The variable of the environment with the token of a server; without it, the server has no curator."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
-"""A token that an address and a cookie can hold, and that nobody guesses."""
+"""A token that fits an address and a cookie, and that cannot be guessed."""
 
 
 class Act(enum.Enum):
@@ -116,7 +116,7 @@ def person() -> Person:
 def of_connection() -> Person:
     """Return the person at the other end of the connection of this run.
 
-    Tests of pages have no connection, and replace this function to be somebody. In a server nothing replaces it.
+    Tests of pages have no connection, and replace this function. In a server nothing replaces it.
     """
     connection = _get_client_context()
     if connection is None:
@@ -137,7 +137,7 @@ _owners: "WeakKeyDictionary[ClientContext, bool]" = WeakKeyDictionary()
 def identity() -> Mapping[str, Any]:
     """Return the claims of the identity token with which this session began; none without a sign-in.
 
-    Streamlit takes them from its signed cookie, and lets nobody go on with a session of another identity.
+    Streamlit takes them from its signed cookie, and ends a session whose identity changes.
     """
     run = get_script_run_ctx()
     claims: Mapping[str, Any] = run.user_info if run is not None else {}
@@ -179,7 +179,7 @@ def is_token(text: str) -> bool:
     """Return whether a text is the token of this server, after a time that does not depend on the text."""
     try:
         token = server_token()
-    except InputError:  # nobody is the curator of a server with a token that could be guessed
+    except InputError:  # a server with a token that could be guessed has no curator
         return False
     return bool(token) and hmac.compare_digest(text.encode(), token.encode())
 

@@ -21,7 +21,7 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
 DATASET = "dataset"
-"""The id of the table in an exported plan: whoever carries the plan out names the dataset in their ledger."""
+"""The id of the table in an exported plan: the person who makes the release names the dataset in their ledger."""
 
 _OF_THE_TABLE = ("dataset", "n", "domains", "graph", "graph_epsilon", "graph_candidates")
 """Fields of a request that an imported plan does not set on the page."""

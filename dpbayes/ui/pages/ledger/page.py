@@ -46,7 +46,7 @@ NONE_YET = "No dataset has a privacy budget yet."
 
 
 def ledger_page(chosen: Chosen) -> None:
-    """Show the accounts to whoever may read them; anyone with a release file can open and check it."""
+    """Show the accounts to persons who may read them; anyone with a release file can open and check it."""
     suspicion = chosen.options("release").suspicion
     path = _readable_ledger() if chosen.is_curator else None
     if path is None:
@@ -64,7 +64,7 @@ def ledger_page(chosen: Chosen) -> None:
 
 
 def _readable_ledger() -> Path | None:
-    """Return where the ledger is, for whoever may read it."""
+    """Return where the ledger is, for persons who may read it."""
     return ledger.ledger_path() if person().may(Act.READ_LEDGER) else None
 
 
@@ -266,7 +266,7 @@ def _amount(kind: BudgetKind, budget: str, delta: str) -> Amount:
 
 
 def _refuses_changes() -> bool:
-    """Say to whoever may only read the ledger that they cannot change it; return whether it is so."""
+    """State to a person who may only read the ledger that they cannot change it; return whether this is the case."""
     may = person().may(Act.RELEASE)
     if not may:
         with sentence_instead():
