@@ -32,8 +32,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
+from dpbayes.ui.session.roles import TOKEN, cookie_name
 from dpbayes.ui.widgets.guard import WENT_WRONG
-from tests.browser.serving import free_port, server_process
+from tests.browser.serving import CURATORS, free_port, server_process
 from tests.releases.made import opened, written
 from tests.test_docs import ROOT, TEXTS, blocks
 
@@ -358,16 +359,18 @@ def dashboard(
     url = f"http://127.0.0.1:{port}"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DPBAYES_LEDGER", raising=False)
+        patch.setenv(TOKEN, CURATORS)
         with server_process([str(programs / "dpbayes"), "--port", str(port)], url, cwd=folder, path=modules("app")):
             yield url
 
 
 def shown(url: str, page: str) -> tuple[NewSession, list[Element]]:
-    """Return how a page begins, and what it shows, as a browser receives them."""
+    """Return how a page begins, and what it shows, as the curator's browser receives them."""
     message = BackMsg()
     message.rerun_script.page_name = page
     stream, session, elements = f"ws{url.removeprefix('http')}/_stcore/stream", NewSession(), []
-    with connect(stream, max_size=None, subprotocols=[Subprotocol("streamlit")]) as wire:
+    cookie = {"Cookie": f"{cookie_name(url)}={CURATORS}"}
+    with connect(stream, max_size=None, subprotocols=[Subprotocol("streamlit")], additional_headers=cookie) as wire:
         wire.send(message.SerializeToString())
         while True:
             answer = ForwardMsg.FromString(wire.recv(60, decode=False))

@@ -184,7 +184,7 @@ def test_moving_epsilon_moves_the_marker_and_simulates_nothing(monkeypatch: pyte
     monkeypatch.setattr(largest_noise, "largest_noise", refuse)
     fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
     assert trace(at, "as stated in the paper") == before
-    here = trace(at, "here: 10")
+    here = trace(at, "chosen value")
     bound = proposition_1(ASIA, epsilon=[10.0], delta=0.05)
     np.testing.assert_allclose(here["y"], [bound.certified[0], bound.printed[0]])
     assert "Proposition 1 " in headline(at)
