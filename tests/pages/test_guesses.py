@@ -28,8 +28,8 @@ ABOVE = ("bar", "over")
 """The bar of all pages, and the banner with the question."""
 
 OPENED = {"make", "person-open", "learn", "plan"}
-"""Parts that are filled once they are opened, and tell no answer: what a release needs, its plan, what ε means, and what
-a graph that is chosen privately costs."""
+"""Parts that are filled once they are opened, and tell no answer: what a release needs, its plan, what ε means, and
+what a graph that is chosen privately costs."""
 
 MOST_MARKS = 40
 """Numbers of a picture that a person could read off, as bars and dots are; a curve has more."""

@@ -172,14 +172,32 @@ def test_an_edited_row_is_named(path: Path, statement: str, row: int) -> None:
 @IN_POSTGRESQL
 def test_another_table_and_another_version_are_named(path: Path, server: Postgres) -> None:
     with opened(path) as connection:
-        connection.execute("comment on table dpbayes.event is 'dpbayes ledger, version 4'")
-    refused(path, "has version 4, and this program reads version 3 in PostgreSQL", ledger.BrokenLedgerError)
+        connection.execute("comment on table dpbayes.event is 'dpbayes ledger, version 5'")
+    refused(path, "has version 5, and this program reads version 4 in PostgreSQL", ledger.BrokenLedgerError)
     other = database(server)
     with opened(other) as connection:
         connection.execute("create schema dpbayes create table event (name text)")
     refused(other, "belongs to another program", ledger.BrokenLedgerError)
     with pytest.raises(ledger.BrokenLedgerError, match="belongs to another program"):
         ledger.open_dataset(other, "votes", Fraction(1), reason="None.")
+
+
+@IN_POSTGRESQL
+def test_the_audit_log_is_in_the_database_and_its_rows_are_never_changed(path: Path) -> None:
+    import psycopg
+
+    ledger.record_access(path, "ada", "read the ledger")
+    ledger.record_access(path, "ben", "made a release", "votes")
+    assert [(row.person, row.act, row.dataset) for row in ledger.accesses(path)] == [
+        ("ada", "read the ledger", ""),
+        ("ben", "made a release", "votes"),
+    ]
+    for statement in ("update dpbayes.access set person = 'eve'", "delete from dpbayes.access"):
+        with opened(path) as connection, pytest.raises(psycopg.Error, match="never changed"):
+            connection.execute(statement)
+    with opened(path) as connection:
+        connection.execute("drop trigger never_changed on dpbayes.access")
+    refused(path, "were changed", ledger.BrokenLedgerError)
 
 
 def as_user(path: Path, server: Postgres, name: str, *rights: str) -> Path:
