@@ -181,7 +181,7 @@ def test_a_network_that_is_not_binary_is_one_sentence_and_another_view_can_be_ch
     at = opened(source="survey")
     one_sentence(at, "needs binary nodes")
     assert not figures(at)
-    assert at.selectbox(key="parameter.compare.view")
+    assert at.segmented_control(key="parameter.compare.view")
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
         "label_visibility": label,
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
-    if len(options) <= FEW:
+    if len(options) <= (FEW if label == "visible" else FEW + 1):  # without a label, buttons have a line of their own
         st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)
