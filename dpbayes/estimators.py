@@ -53,7 +53,37 @@ class PrivacyLeakWarning(UserWarning):
     """States that something public was read from the records, so that the fitted model has no guarantee."""
 
 
-class DPNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predictions from a released network and its CPTs."""
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return P(class | features) (n, classes): the tables of the class and of its children decide."""
+        check_is_fitted(self)
+        codes = _bins_of(self, validate_data(self, X, dtype=np.float64, reset=False))
+        network: Network = self.network_
+        target = network.index(getattr(self, "target", "class"))
+        place = {j: k for k, j in enumerate(j for j in range(len(network.names)) if j != target)}
+        scores = np.zeros((len(codes), int(network.cards[target])))
+        logs = np.log(np.maximum(self.probabilities_, np.finfo(np.float64).tiny))
+        for node, family in enumerate(network.families):
+            if target in family:
+                table = np.moveaxis(np.asarray(network.table(logs, node)), family.index(target), -1)
+                scores = scores + table[tuple(codes[:, place[j]] for j in family if j != target)]
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Return the most probable class (n,) of every record."""
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[places]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # scikit-learn's checks have few records
+        return tags
+
+
+class DPNaiveBayes(_Classifier):
     """Naive Bayes on binned features: a network with arrows from the class to all features, released with noise.
 
     Args:
@@ -71,7 +101,8 @@ class DPNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     After `fit`: `classes_`; `network_` and `probabilities_`, the released network and its CPTs (K,); `guarantee_`, the
     proved guarantee, which is none if bounds or classes were read from the records; `is_simulated_`, whether a
-    generator drew the noise; and `document_`, the bytes of a release that `verify` checks, or None if there is none.
+    generator drew the noise; and `document_`, the bytes of a release that `verify` checks, or None if the noise was
+    simulated, the release is adaptive, or there is no guarantee.
 
     Raises:
         InputError: In `fit`, a parameter is outside its range, or OpenDP is needed and is not installed.
@@ -110,19 +141,8 @@ class DPNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         network = naive_bayes_over(dict(zip(table.names, table.states, strict=True)), table.names[0])
         return _keep(self, _tables(self, table, network))
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the probability of every class of `classes_` (n, classes) given the features of the records X."""
-        return _class_probabilities(self, X)
 
-    def predict(self, X: ArrayLike) -> Any:
-        """Return the most probable class (n,) of every record."""
-        return _classes_of(self, X)
-
-    def __sklearn_tags__(self) -> Any:
-        return _tags(super().__sklearn_tags__())
-
-
-class DPBayesNetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DPBayesNetClassifier(_Classifier):
     """A Bayesian network over binned features and the class, with a given or a privately learnt graph.
 
     Args:
@@ -188,23 +208,6 @@ class DPBayesNetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.delta:
             return _keep(self, _adaptive(self, table))
         return _keep(self, _with_learnt_graph(self, table))
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the probability of every class of `classes_` (n, classes) given the features of the records X."""
-        return _class_probabilities(self, X)
-
-    def predict(self, X: ArrayLike) -> Any:
-        """Return the most probable class (n,) of every record."""
-        return _classes_of(self, X)
-
-    def __sklearn_tags__(self) -> Any:
-        return _tags(super().__sklearn_tags__())
-
-
-def _tags(tags: Any) -> Any:
-    """State that noise may make the predictions poor: scikit-learn's checks have few records."""
-    tags.classifier_tags.poor_score = True
-    return tags
 
 
 # From records to a table over domains
@@ -293,7 +296,7 @@ def _keep(model: Any, fitted: _Fitted) -> Any:
     model.network_ = fitted.network
     model.probabilities_ = fitted.probabilities
     model.guarantee_ = NON_PRIVATE if model.leaks_ else fitted.guarantee
-    model.document_ = fitted.document
+    model.document_ = None if model.leaks_ else fitted.document  # it would state that all domains are public
     model.is_simulated_ = model.random_state is not None
     return model
 
@@ -371,28 +374,3 @@ def _released(
         rho = rounded_up(request.rho)
         guarantee = Guarantee(float(epsilon), float(delta), reference=guarantee.reference, rho=rho)
     return _Fitted(network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)
-
-
-# Predicting
-
-
-def _classes_of(model: Any, X: ArrayLike) -> Any:
-    places = _class_probabilities(model, X).argmax(axis=1)
-    return model.classes_[places]
-
-
-def _class_probabilities(model: Any, X: ArrayLike) -> FloatArray:
-    """Return P(class | features) (n, classes): the tables of the class and of its children decide."""
-    check_is_fitted(model)
-    codes = _bins_of(model, validate_data(model, X, dtype=np.float64, reset=False))
-    network: Network = model.network_
-    target = network.index(getattr(model, "target", "class"))
-    place = {j: k for k, j in enumerate(j for j in range(len(network.names)) if j != target)}
-    scores = np.zeros((len(codes), int(network.cards[target])))
-    logs = np.log(np.maximum(model.probabilities_, np.finfo(np.float64).tiny))
-    for node, family in enumerate(network.families):
-        if target in family:
-            table = np.moveaxis(np.asarray(network.table(logs, node)), family.index(target), -1)
-            scores = scores + table[tuple(codes[:, place[j]] for j in family if j != target)]
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

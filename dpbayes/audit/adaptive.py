@@ -120,7 +120,7 @@ def audit_adaptive(
         raise InputError("The two tables must have the same columns and the same number of records.")
     if (first.codes != second.codes).any(axis=1).sum() > 1:
         raise InputError("The two tables must differ in at most one record.")
-    plan = plan_for(Fraction(str(epsilon)), Fraction(str(delta)))
+    plan = plan_for(epsilon, delta)
     losses = [
         np.array([_loss(plan, one, other, SimulatedDraws(rng)) for _ in range(draws)])
         for one, other in ((first, second), (second, first))

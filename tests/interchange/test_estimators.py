@@ -89,6 +89,14 @@ def test_what_is_read_from_the_records_is_warned_of_and_leaves_no_guarantee(left
     assert not model.guarantee_.is_private
 
 
+def test_no_document_states_that_domains_read_from_the_records_are_public() -> None:
+    from dpbayes.estimators import DPNaiveBayes, PrivacyLeakWarning
+
+    with pytest.warns(PrivacyLeakWarning):
+        assert DPNaiveBayes(**(PUBLIC | {"bounds": None})).fit(X, Y).document_ is None
+    assert DPNaiveBayes(**PUBLIC).fit(X, Y).document_ is not None
+
+
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of, number_of, rho_of
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, brief, whole_number
 
 MOST_EPSILON = 1000
 
@@ -86,9 +86,20 @@ class AdaptivePlan:
         return self.total if self.delta else rho_of(self.total)
 
 
-def plan_for(epsilon: Fraction, delta: Fraction) -> AdaptivePlan:
-    """Return the plan with the default shares for a pure epsilon, or for an epsilon at a delta above 0."""
-    return AdaptivePlan(epsilon=epsilon, delta=delta, **({} if delta else PURE))
+def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptivePlan:
+    """Return the plan with the default shares for a pure epsilon, or for an epsilon at a delta above 0.
+
+    A float means the decimal that it is written as. Errors: InputError.
+    """
+    exact = _exact("delta", delta)
+    return AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=exact, **({} if exact else PURE))
+
+
+def _exact(name: str, value: float | Fraction | str) -> Fraction:
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{name} must be a number; {brief(value)} is not.") from None
 
 
 PURE: dict[str, Any] = {

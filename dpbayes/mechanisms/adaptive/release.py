@@ -10,7 +10,6 @@ from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
@@ -141,7 +140,7 @@ def simulate_adaptive(
         >>> print(simulated.guarantee)
         ε = 1, δ = 0.00001
     """
-    plan = plan_for(_exact("epsilon", epsilon), _exact("delta", delta))
+    plan = plan_for(epsilon, delta)
     return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
 
 
@@ -168,14 +167,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
         >>> print(released.guarantee)
         ε = 1, δ = 0.00001
     """
-    plan = plan_for(_exact("epsilon", epsilon), _exact("delta", delta))
+    plan = plan_for(epsilon, delta)
     require_feasible(table.states, table.n)
     opendp()  # before anything is drawn
     return AdaptiveRelease(plan, carried_out(plan, table, OpenDPDraws()), is_simulated=False)
-
-
-def _exact(name: str, value: float | Fraction | str) -> Fraction:
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"{name} must be a number; {brief(value)} is not.") from None

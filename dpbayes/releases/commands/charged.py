@@ -228,13 +228,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", required=True, help="the number of records of the table, which is public")
     _add_request(parser, required=True)
     parser.add_argument("--target", metavar="NODE", help="the node of the question that the release should answer")
-    parser.add_argument(
-        "--given",
-        action="append",
-        default=[],
-        metavar="NODE=STATE",
-        help="a state of another node that the question conditions on; may be repeated",
-    )
+    tables.add_given(parser)
     tables.add_out(parser, "the file for the plan, such as plan.json")
 
 
@@ -250,17 +244,10 @@ def write_request(args: argparse.Namespace) -> int:
     request = _requested(args, drawn, n, {"graph": GraphChoice.UNSEEN})
     if args.given and args.target is None:
         raise InputError("--given belongs to a question. State its node by --target.")
-    question = None if args.target is None else PlannedQuestion(args.target, dict(map(_given, args.given)))
+    question = None if args.target is None else PlannedQuestion(args.target, tables.evidence_of(args, drawn))
     write_output(args.out, write_plan(PlanFile(request, columns, question)))
     print(f"Written to {args.out}. The plan contains no record. `release --plan {args.out}` makes the release.")
     return HOLDS
-
-
-def _given(text: str) -> tuple[str, str]:
-    name, equals, state = text.partition("=")
-    if not equals:
-        raise InputError(f"--given must be NODE=STATE, not {brief(text)}.")
-    return name, state
 
 
 _REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matters", "parents", "cells", "first")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpbayes.base.command import HOLDS
 from dpbayes.base.text import numeral, percent
-from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -14,6 +14,7 @@ from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.commands.tables import add_given, evidence_of
 from dpbayes.releases.commands.view import add_as_real, verified
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
@@ -31,13 +32,7 @@ def add_query(parser: argparse.ArgumentParser) -> None:
     """Add the words of `query`."""
     parser.add_argument("file", type=Path, help="a release.json")
     parser.add_argument("--target", required=True, metavar="NODE", help="the node in question")
-    parser.add_argument(
-        "--given",
-        action="append",
-        default=[],
-        metavar="NODE=STATE",
-        help="the state of another node; may be given several times",
-    )
+    add_given(parser)
     parser.add_argument(
         "--interval", default=str(LEVEL), metavar="LEVEL", help="the level of the intervals (default: %(default)s)"
     )
@@ -49,7 +44,7 @@ def print_answer(args: argparse.Namespace) -> int:
     level = finite_number("--interval", args.interval, low=0, high=1)
     data = verified(args.file)
     network, outcome, law = _read(data, args.reading)
-    evidence = dict(_pair(text, network.names) for text in args.given)
+    evidence = evidence_of(args, network)
     states = network.states[network.index(args.target)]
     given = ", ".join(assignment(*pair) for pair in evidence.items())
     question = f"P({args.target} | {given})" if given else f"P({args.target})"
@@ -82,15 +77,6 @@ def _read(data: bytes, reading: Reading) -> tuple[Network, Outcome, Dirichlets |
     release = release_of(document)
     law = posterior_of(release, reading) if isinstance(release.outcome, ReleasedPosterior) else None
     return document.request.network, release.outcome, law
-
-
-def _pair(text: str, names: Sequence[str]) -> tuple[str, str]:
-    """Return node and state; both may contain the sign. Errors: InputError."""
-    parts = text.split("=")
-    for k in range(1, len(parts)):
-        if (name := "=".join(parts[:k]).strip()) in names:
-            return name, "=".join(parts[k:]).strip()
-    raise InputError(f"--given takes a node and its state, such as smoke=yes. {brief(text)} names no node.")
 
 
 def _print_columns(columns: Sequence[Sequence[str]]) -> None:

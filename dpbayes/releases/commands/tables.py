@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -66,6 +66,31 @@ def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         metavar="FILE|EDGES",
         help='a file (.bif, .bifxml, .txt, .edges), or "rain -> grass; sun"',
     )
+
+
+def add_given(parser: argparse.ArgumentParser) -> None:
+    """Add the word that states what a question conditions on."""
+    parser.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        metavar="NODE=STATE",
+        help="the state of another node; may be given several times",
+    )
+
+
+def evidence_of(args: argparse.Namespace, network: Network) -> dict[str, str]:
+    """Return the states that a question conditions on, by node. Errors: InputError for a word that names no node."""
+    return dict(_node_and_state(text, network.names) for text in args.given)
+
+
+def _node_and_state(text: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the node and the state of a word. Both may contain the sign =."""
+    parts = text.split("=")
+    for k in range(1, len(parts)):
+        if (name := "=".join(parts[:k]).strip()) in names:
+            return name, "=".join(parts[k:]).strip()
+    raise InputError(f"--given takes a node and its state, such as smoke=yes. {brief(text)} names no node.")
 
 
 def add_out(parser: argparse.ArgumentParser, about: str) -> None:

@@ -1,4 +1,4 @@
-"""Moving a ledger elsewhere, such as from a file to the database of a team, with all rows as they are."""
+"""Moving a ledger elsewhere, such as from a file to the database of a team, with all rows and the audit log."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from dpbayes.releases.ledger.store import add, begin_as, content_of, reading, wr
 def move_ledger(source: Path, target: Path) -> Event:
     """Copy all rows to a new ledger, compare them, and close the old one, so that no budget can be spent twice.
 
-    The rows of the new ledger have the same hashes. The old ledger can still be read. After an interruption, the same
-    call goes on where it was.
+    The rows of the new ledger have the same hashes, and its audit log begins with that of the old one. The old ledger
+    can still be read. After an interruption, the same call goes on where it was.
 
     Returns:
         The last row of the new ledger.
@@ -28,6 +28,7 @@ def move_ledger(source: Path, target: Path) -> Event:
             raise LedgerError(f"This ledger was already moved. {books.moved.reason}")
         _copy(rows, books, target)
         _compare(rows, books, target)
+        _copy_log(rows, target)
         reason = f"It is now {place_text(target)}."
         add(rows, books, Entry(kind=EventKind.MOVED, reason=reason))
         return books.events[-1]
@@ -43,11 +44,25 @@ def _content(rows: LedgerRows, event: Event) -> bytes | None:
     return None if event.content_hash is None else content_of(rows, event)
 
 
+def _copy_log(rows: LedgerRows, target: Path) -> None:
+    """Add the rows of the audit log that the new ledger lacks: the old one may have more since an interruption."""
+    log = rows.logged()
+
+    def add_rest(new: LedgerRows, books: Books) -> None:
+        for row in log[len(new.logged()) :]:
+            new.log([str(text) for text in row])
+
+    written(target, add_rest)
+
+
 def _compare(rows: LedgerRows, books: Books, target: Path) -> None:
     """Refuse to close the old ledger unless the new one has its rows and no others. Errors: LedgerError."""
     with reading(target) as (new, copied):
-        is_same = copied.events == books.events and all(
-            _content(new, event) == _content(rows, event) for event in books.events
+        log = new.logged()
+        is_same = (
+            copied.events == books.events
+            and all(_content(new, event) == _content(rows, event) for event in books.events)
+            and log == rows.logged()[: len(log)]
         )
     if not is_same:
         raise LedgerError(

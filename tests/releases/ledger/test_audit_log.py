@@ -43,6 +43,33 @@ def test_a_ledger_with_a_rho_in_it_gets_one_too(tmp_path: Path) -> None:
     assert len(ledger.accounts(path)) == 2
 
 
+def test_a_moved_ledger_keeps_its_audit_log(tmp_path: Path, monkeypatch) -> None:
+    path, target = opened(tmp_path), tmp_path / "new.sqlite"
+    record_access(path, "ada", "read the ledger")
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.releases.ledger.moving.add", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.move_ledger(path, target)
+    record_access(path, "eva", "made a release", "garden")
+    ledger.move_ledger(path, target)
+    assert accesses(target) == accesses(path)
+    assert acts(target) == [("ada", "read the ledger", ""), ("eva", "made a release", "garden")]
+    assert ledger.check(target).rows == ledger.check(path).rows - 1
+
+
+def test_a_ledger_with_another_audit_log_is_not_moved_onto(tmp_path: Path) -> None:
+    path, target = opened(tmp_path), tmp_path / "new.sqlite"
+    ledger.move_ledger(path, target)
+    (tmp_path / "old.sqlite").write_bytes(target.read_bytes())
+    record_access(target, "eva", "read the ledger")
+    with pytest.raises(LedgerError, match="other rows"):
+        ledger.move_ledger(tmp_path / "old.sqlite", target)
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_where_there_is_no_ledger_nothing_is_written(tmp_path: Path) -> None:
     record_access(tmp_path / "none.sqlite", "ada", "read the ledger")
     assert list(tmp_path.iterdir()) == []

@@ -589,14 +589,15 @@ def test_a_moved_ledger_has_all_rows_and_the_old_one_takes_no_more(server: Postg
 
 def test_a_move_that_was_interrupted_goes_on(server: Postgres, tmp_path: Path, monkeypatch) -> None:
     source, target = filled(tmp_path / "ledger.sqlite"), database(server)
+    ledger.record_access(source, "ada", "read the ledger")
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.releases.ledger.moving._compare", raising(KeyboardInterrupt()))
         patch.setattr("dpbayes.releases.ledger.moving._compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             ledger.move_ledger(source, target)
     assert ledger.events(target) == ledger.events(source)
     ledger.move_ledger(source, target)
     assert ledger.check(source).rows == ledger.check(target).rows + 1
+    assert ledger.accesses(target) == ledger.accesses(source) != ()
 
 
 def test_a_ledger_is_not_moved_onto_another_or_onto_itself(server: Postgres, tmp_path: Path) -> None:
