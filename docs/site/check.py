@@ -50,9 +50,9 @@ def read(page: Path) -> Addresses:
     Returns:
         Links, addresses that are fetched, and names.
     """
-    found = Addresses()
-    found.feed(page.read_text(encoding="utf-8"))
-    return found
+    addresses = Addresses()
+    addresses.feed(page.read_text(encoding="utf-8"))
+    return addresses
 
 
 def faults(site: Path) -> list[str]:
