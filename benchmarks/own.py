@@ -108,7 +108,7 @@ def read(task: Task, network: Network, probabilities: FloatArray, rng: np.random
 class NoiselessChoices(SimulatedDraws):
     """Draws whose choices take the largest score, as if they had no noise."""
 
-    def chosen(self, scores: IntArray, sensitivity: int, rho: Fraction) -> int:
+    def chosen(self, scores: IntArray, sensitivity: int, cost: Fraction) -> int:
         """Return the place of the largest score."""
         return int(np.argmax(scores))
 
@@ -131,24 +131,23 @@ def without_noise(task: Task, rng: np.random.Generator) -> Dataset:
     return even_records(network, exact(network, task.data), task.records, rng)
 
 
-def public_graph(task: Task, rng: np.random.Generator) -> Dataset:
-    """The graph of the true network, known beforehand: all of rho is spent on its tables."""
-    true, _ = load_named(task.network)
-    network = Network(task.data.names, task.data.states, true.parents)
-    plan = task.plan
-    before = MeasuredResiduals.nothing(network, task.data.n, int((1 << 42) / plan.rho))
-    prices = new_prices(before, wanted_precisions(network), plan.rho)
-    measured = before.with_results(prices, before.noisy(task.data, prices, SimulatedDraws(rng)))
-    return even_records(network, model_probabilities(measured), task.records, rng)
-
-
-def columns_only(task: Task, rng: np.random.Generator) -> Dataset:
-    """The columns alone, at all of rho."""
-    network = Network(task.data.names, task.data.states, ((),) * len(task.data.names))
+def measured_at_once(network: Network, task: Task, rng: np.random.Generator) -> Dataset:
+    """Return records of a graph whose tables are measured together at all of rho."""
     before = MeasuredResiduals.nothing(network, task.data.n, int((1 << 42) / task.plan.rho))
     prices = new_prices(before, wanted_precisions(network), task.plan.rho)
     measured = before.with_results(prices, before.noisy(task.data, prices, SimulatedDraws(rng)))
     return even_records(network, model_probabilities(measured), task.records, rng)
+
+
+def public_graph(task: Task, rng: np.random.Generator) -> Dataset:
+    """The graph of the true network, known beforehand: all of rho is spent on its tables."""
+    true, _ = load_named(task.network)
+    return measured_at_once(Network(task.data.names, task.data.states, true.parents), task, rng)
+
+
+def columns_only(task: Task, rng: np.random.Generator) -> Dataset:
+    """The columns alone, at all of rho."""
+    return measured_at_once(Network(task.data.names, task.data.states, ((),) * len(task.data.names)), task, rng)
 
 
 def exact(network: Network, data: Dataset) -> FloatArray:
