@@ -17,15 +17,20 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime import forward_msg_queue
+from streamlit.runtime.app_session import AppSession
 from streamlit.web import cli
 
+from dpbayes.experiments.sampling import RowState
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.pages.explore import checks
 from dpbayes.ui.session import chosen, roles
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.grants import Grant, Role
 from dpbayes.ui.session.roles import Person
 from dpbayes.ui.widgets import frames, running, show
@@ -62,6 +67,12 @@ def release_of_the_third() -> None:
                 return usual(self, third(counts.network, counts.n) if is_table else counts, *args, **more)
 
             kind.release = release  # type: ignore[method-assign]
+    usual_sample = RowState.sample
+
+    def sample(self: RowState, *args: Any) -> Any:
+        return usual_sample(replace(self, alpha=1 + np.arange(len(self.alpha))), *args)
+
+    RowState.sample = sample  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -74,7 +85,12 @@ def unfolded(title: str, *, key: str) -> Iterator[bool]:
 def main(role: str, table: str, port: str) -> None:
     release_of_the_third()
     show.folded, frames.is_wanted = unfolded, lambda: True  # before the pages are imported
-    running.FIRST = math.inf  # all work is done in one run: how far a first look gets depends on the time
+    # Every message is sent: none replaces, and no new run discards, one that has not left yet.
+    forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
+    AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
+    Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
+    checks.SWEEPS = 200
+    running.FIRST = frames.AT_ONCE = math.inf  # all work is done in one run: how far it gets depends on the time
     if table == OTHER:
         for name in ("_shipped", "sample_dataset"):
             usual = getattr(chosen, name)

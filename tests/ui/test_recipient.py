@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.session.roles import PERMITTED
 from tests.browser.serving import ROOT, free_port, server_process
 from tests.conftest import thorough
@@ -15,12 +16,14 @@ from tests.ui.dashboard_as import FIRST, OTHER, SEES_ALL
 from tests.wire import received
 
 VOTES = {"data": "house_votes_84"}
-PAGES = ("", "data", "ledger")
-"""Pages whose messages do not depend on how far a computation is."""
+PAGES = ("", *sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "home"))
+SHOW_THE_TABLE = {"accuracy", "audit", "claims", "data", "explore"}
+"""Pages that show a curator something of the table, as they open."""
 
 _RANDOM = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # sessions, runs
-    r"|[0-9a-f]{32,64}"  # files for download and frames, by a random key of the server
+    r"|[0-9a-f]{32,64}"  # files for download, by a random key of the server
+    r"|(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])"  # frames, by a random token
     r"|\b1\d{18}\b"  # when an address was written
     r"|(?<=uuid: .)[0-9a-f]{5}\b|(?<=T_)[0-9a-f]{5}(?=_)"  # tables with a style
 )
@@ -30,7 +33,8 @@ _RANDOM = re.compile(
 def dashboard(role: str, table: str) -> Iterator[str]:
     """Serve the dashboard to persons of this role, over this table."""
     port = str(free_port())
-    command = [sys.executable, "-m", "tests.ui.dashboard_as", role, table, port]
+    # Some ids of elements contain a hash of Python.
+    command = ["env", "PYTHONHASHSEED=0", sys.executable, "-m", "tests.ui.dashboard_as", role, table, port]
     with server_process(command, f"http://127.0.0.1:{port}", cwd=ROOT, path=ROOT):
         yield f"http://127.0.0.1:{port}"
 
@@ -43,8 +47,9 @@ def servers(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, str]]:
 
 
 def messages(url: str, page: str, query: dict[str, str]) -> list[str]:
-    """Return all messages of a page as texts, without what is random in each session."""
-    return [_RANDOM.sub("·", _content(message)) for message in received(url, page, query)]
+    """Return the messages of a page as texts, without what is random in each session and spinners, which need time."""
+    sent = received(url, page, query)
+    return [_RANDOM.sub("·", _content(message)) for message in sent if not message.delta.HasField("new_transient")]
 
 
 def _content(message: ForwardMsg) -> str:
@@ -54,10 +59,15 @@ def _content(message: ForwardMsg) -> str:
 
 
 LINKS = ({}, {"seat": "curator"}, VOTES, {**VOTES, "seat": "curator"}, {"data": "upload"}, {"data": "connected"})
+STEPS = [
+    (step.page, {"story": key, "step": str(number)})
+    for key, story in STORIES.items()
+    for number, step in enumerate(story.steps, 1)
+]
 
 CASES = thorough(
-    [(page, query) for page in PAGES for query in LINKS],
-    sample=[("", {}), ("data", {}), ("data", {**VOTES, "seat": "curator"}), ("ledger", {})],
+    [*((page, query) for page in PAGES for query in LINKS), *STEPS],
+    sample=[("", {}), ("data", {}), ("data", {**VOTES, "seat": "curator"}), ("ledger", {}), ("explore", {}), STEPS[-1]],
 )
 
 
@@ -72,7 +82,7 @@ def test_a_recipient_is_sent_the_same_for_two_tables(
     if role == "recipient":
         assert sent[0] == sent[1]
         assert "(curator view)" not in "".join(sent[0])
-    elif (page, query.get("data", "")) in (("data", ""), ("data", VOTES["data"])) and "seat" not in query:
+    elif page in SHOW_THE_TABLE and query in ({}, VOTES):
         assert sent[0] != sent[1], "what a recipient must not see would be found"
 
 
