@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import itertools
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -21,6 +21,7 @@ from dpbayes.__main__ import main
 from dpbayes.ui.server import security, serve
 from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
 
+NO_MORE: Mapping[str, str] = {}
 COUNTS = b"smoke,count\nyes,481\nno,519\n"
 
 
@@ -69,7 +70,7 @@ def test_every_answer_has_the_headers_of_security(url: str, path: str, method: s
     wire.close()
 
 
-def stream(url: str, *, host: str = "", origin: str = "") -> Headers:
+def stream(url: str, *, host: str = "", origin: str = "", more: Mapping[str, str] = NO_MORE) -> Headers:
     """Open a connection as a page would that the browser found under `host`, and that came from `origin`.
 
     Returns how the answer begins. Errors: InvalidStatus where the connection is refused.
@@ -78,16 +79,22 @@ def stream(url: str, *, host: str = "", origin: str = "") -> Headers:
     address = f"ws://{host or name}:{port}/_stcore/stream"
     with (
         socket.create_connection((name, int(port))) as way,
-        connect(address, sock=way, origin=Origin(origin or f"http://{host or name}:{port}"), open_timeout=10) as wire,
+        connect(
+            address,
+            sock=way,
+            origin=Origin(origin or f"http://{host or name}:{port}"),
+            additional_headers=more,
+            open_timeout=10,
+        ) as wire,
     ):
         assert wire.response is not None
         return wire.response.headers
 
 
-def refused(url: str, *, host: str = "", origin: str = "") -> Headers:
+def refused(url: str, *, host: str = "", origin: str = "", more: Mapping[str, str] = NO_MORE) -> Headers:
     """Check that a connection is refused, and return how the answer begins."""
     with pytest.raises(InvalidStatus, match="403") as error:
-        stream(url, host=host, origin=origin)
+        stream(url, host=host, origin=origin, more=more)
     return error.value.response.headers
 
 
@@ -101,6 +108,23 @@ def test_a_page_of_the_server_itself_is_answered(url: str) -> None:
 def test_a_foreign_name_that_is_mapped_to_this_computer_is_refused(url: str, host: str) -> None:
     answer = refused(url, host=host)
     assert all(answer[name] == value for name, value in SECURITY.items())
+
+
+def test_a_proxy_uses_any_name_unless_the_server_names_its_own(url: str, request: pytest.FixtureRequest) -> None:
+    proxy = {"X-Forwarded-For": "192.0.2.7"}
+    if "streamlit run" in request.node.callspec.id:
+        stream(url, host="class.example", more=proxy)
+    else:
+        refused(url, host="class.example", more=proxy)
+
+
+@pytest.mark.parametrize("client", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", ""])
+def test_a_foreign_name_is_refused_only_to_this_computer(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
+    monkeypatch.setattr(security, "get_option", lambda _: [])
+    scope = {"headers": [(b"host", b"dpbayes.example:8501")], "client": (client, 4000)}
+    assert security._is_rebound(scope) is (client in {"127.0.0.1", "::1", "::ffff:127.0.0.1"})
+    for name in (b"localhost:8501", b"127.0.0.1", b"[::1]:8501"):
+        assert not security._is_rebound({**scope, "headers": [(b"host", name)]})
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "http://localhost:8888", "https://evil.example", "null"])

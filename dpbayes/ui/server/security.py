@@ -9,9 +9,12 @@ import inspect
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from streamlit.config import get_option
 from streamlit.runtime import get_instance, memory_media_file_storage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
@@ -31,6 +34,9 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),  # an address carries the settings of a view
 )
 _BEGIN = ("http.response.start", "websocket.accept", "websocket.http.response.start")
+FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host"}
+"""Headers of which a proxy adds at least one."""
+
 POLICY_VIOLATION = 1008
 NOT_STORED = (b"cache-control", b"no-store")
 
@@ -62,7 +68,7 @@ def secured(app: Application) -> Application:
 
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
         send_with_headers = _with_headers(send, is_open=scope["type"] == "http")
-        if scope["type"] == "websocket" and not _is_of_this_server(dict(scope["headers"])):
+        if scope["type"] == "websocket" and (not _is_of_this_server(dict(scope["headers"])) or _is_rebound(scope)):
             await send_with_headers({"type": "websocket.close", "code": POLICY_VIOLATION})
         elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
             await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
@@ -140,6 +146,26 @@ def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:
         return True
     text = origin.decode("latin-1")
     return urlsplit(text).netloc == headers.get(b"host", b"").decode("latin-1") or text in allowlisted_origins()
+
+
+def _is_rebound(scope: Message) -> bool:
+    """Whether a browser on this computer uses a foreign name for it (DNS rebinding).
+
+    A server with `server.allowedHosts` checks the names itself. Elsewhere, a proxy on this computer may use any name;
+    it adds a header that no page can add.
+    """
+    headers = dict(scope["headers"])
+    if get_option("server.allowedHosts") or FORWARDED & headers.keys():
+        return False
+    name = urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname or ""
+    client = (scope.get("client") or ("",))[0]
+    return _is_loopback(client) and name != "localhost" and not _is_loopback(name)
+
+
+def _is_loopback(address: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(address.removeprefix("::ffff:")).is_loopback
+    return False
 
 
 def _is_issued(path: str) -> bool:
