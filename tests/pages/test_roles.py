@@ -127,7 +127,7 @@ def test_a_recipient_neither_uploads_nor_keeps_what_a_curator_uploaded(become: B
     become(RECIPIENT)
     fine(at.run())
     assert "garden.csv" not in everything(at)
-    assert "A recipient cannot upload tables." in said(at)
+    assert "Your role on this server does not include uploads of tables." in said(at)
     assert "Upload" not in open_page("pages/data.py").get("button_group")[1].options
     become(OWNER)
     at.session_state["settings"] = replace(settings_of(at), seat=Seat.CURATOR)

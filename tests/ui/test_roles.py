@@ -15,7 +15,7 @@ from dpbayes.ui.server import security, serve
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
 from dpbayes.ui.session.grants import EVERY, Grant, Role
-from dpbayes.ui.session.roles import OWNER, TOKEN, VISITOR, Act, Person
+from dpbayes.ui.session.roles import OWNER, TOKEN, UPLOADS, VISITOR, Act, Person
 from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, streamlit_process
 from tests.wire import received, texts
 
@@ -26,8 +26,12 @@ NOBODY_ELSES = {Act.READ_LEDGER, Act.RELEASE, Act.CONNECT}
 # What a role may do
 
 
-def test_a_visitor_has_the_laboratory_and_a_table_of_their_own_alone() -> None:
+def test_a_visitor_has_the_laboratory_and_in_a_class_a_table_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(UPLOADS, raising=False)
+    assert {act for act in Act if not VISITOR.may(act)} == NOBODY_ELSES | {Act.UPLOAD}
+    monkeypatch.setenv(UPLOADS, "visitors")
     assert {act for act in Act if not VISITOR.may(act)} == NOBODY_ELSES
+    assert not Person("rob", (Grant(Role.RECIPIENT),)).may(Act.UPLOAD)
     assert all(OWNER.may(act) for act in Act)
 
 

@@ -19,6 +19,7 @@ from dpbayes.releases.ledger import ledger_path, open_dataset
 from dpbayes.ui.server import serve
 from dpbayes.ui.server.serve import HOST, checked_port
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
+from dpbayes.ui.session.roles import UPLOADS, VISITOR, Act
 from tests.browser.serving import dashboard_process, free_port, wait_for
 
 
@@ -121,6 +122,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(cli, "main", lambda words, **_: commands.append(words))
     monkeypatch.setattr(serve, "local_address", lambda: "192.0.2.7")
     monkeypatch.setattr(serve, "class_ledger", nullcontext)
+    monkeypatch.setenv(UPLOADS, "")  # and as it was, at the end
     return commands
 
 
@@ -150,6 +152,19 @@ def test_a_class_is_served_at_an_address_it_can_open_and_who_can_look_is_said(
     assert f"http://127.0.0.1:{port}/?token=" in said, "the curator's own does not go over the network"
     assert said.count("token=") == 1
     assert said.count("\n") == 3
+
+
+def test_visitors_upload_where_a_class_is_served_unless_the_owner_forbids_it(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--port", str(free_port())]) == 0
+    assert not VISITOR.may(Act.UPLOAD)
+    assert main(["--class", "--port", str(free_port())]) == 0
+    assert VISITOR.may(Act.UPLOAD)
+    monkeypatch.setenv(UPLOADS, "none")
+    assert main(["--class", "--port", str(free_port())]) == 0
+    assert not VISITOR.may(Act.UPLOAD)
+    assert "Visitors cannot upload tables." in capsys.readouterr().out
 
 
 def test_without_a_network_nobody_else_is_served(

@@ -19,7 +19,7 @@ from dpbayes.base.validation import InputError, whole_number
 from dpbayes.ui.server.program import APP, start_command
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, named_connections
 from dpbayes.ui.session.grants import rules
-from dpbayes.ui.session.roles import TOKEN, server_token
+from dpbayes.ui.session.roles import TOKEN, UPLOADS, server_token
 
 HOST, PORT = "127.0.0.1", 8501
 NAMES = (HOST, "localhost")
@@ -54,6 +54,7 @@ def main(args: argparse.Namespace) -> int:
     if not address:
         serve(port, ["--server.address", HOST, *_allowed(args.names)])
         return HOLDS
+    os.environ[UPLOADS] = os.environ.get(UPLOADS) or "visitors"
     print(who_can_look(f"http://{address}:{port}"), flush=True)
     with class_ledger():
         serve(port, ["--server.address", CLASS, "--browser.serverAddress", address, *_allowed([address, *args.names])])
@@ -97,8 +98,10 @@ def who_can_look(address: str) -> str:
     """Return the sentence about a server that others may open at this address."""
     temporary = "a temporary ledger, which exists until this server stops"
     ledger = "the ledger that " + LEDGER + " names" if os.environ.get(LEDGER) else temporary
+    allowed = os.environ.get(UPLOADS) == "visitors"
+    uploads = "An upload stays in the session of its visitor." if allowed else "Visitors cannot upload tables."
     return (
-        f"Everybody on this network can open {address} as a visitor. An upload stays in the session of its visitor. "
+        f"Everybody on this network can open {address} as a visitor. {uploads} "
         f"Your own releases are charged to {ledger}."
     )
 

@@ -26,6 +26,9 @@ from dpbayes.ui.session.grants import Grant, Role, granted, has_expired, rules
 TOKEN = "DPBAYES_TOKEN"
 """The variable of the environment with the token of a server; without it, the server has no curator."""
 
+UPLOADS = "DPBAYES_UPLOADS"
+"""The environment variable that, if it is `visitors`, lets visitors upload tables; a server for a class sets it."""
+
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
 """A token that fits an address and a cookie, and that cannot be guessed."""
 
@@ -43,7 +46,7 @@ class Act(enum.Enum):
 PERMITTED: Mapping[Role, frozenset[Act]] = {
     Role.CURATOR: frozenset(Act),
     Role.AUDITOR: frozenset({Act.READ_LEDGER, Act.UPLOAD, Act.SEE_RECORDS}),
-    Role.VISITOR: frozenset({Act.UPLOAD, Act.SEE_RECORDS}),
+    Role.VISITOR: frozenset({Act.SEE_RECORDS}),
     Role.RECIPIENT: frozenset(),
 }
 """What each role may do. All may use the laboratory on shipped and synthetic tables, and open a release file."""
@@ -52,7 +55,7 @@ REFUSALS: Mapping[Act, str] = {
     Act.READ_LEDGER: "Only the curator and the auditor can read the ledger.",
     Act.RELEASE: "Only the curator can create datasets, raise budgets and make real releases.",
     Act.CONNECT: "Only the curator can open connected tables.",
-    Act.UPLOAD: "A recipient cannot upload tables. A recipient opens release files on Ledger.",
+    Act.UPLOAD: "Your role on this server does not include uploads of tables.",
     Act.SEE_RECORDS: "A recipient sees only what a release contains.",
 }
 HOW = "The curator opens the address with the token, which the server prints when it starts."
@@ -92,7 +95,7 @@ class Person:
         Returns:
             True where one of the grants permits it for this dataset.
         """
-        return any(act in PERMITTED[grant.role] and grant.covers(dataset) for grant in self.grants)
+        return any(act in _acts_of(grant.role) and grant.covers(dataset) for grant in self.grants)
 
     def require(self, act: Act, dataset: str | None = None) -> None:
         """Refuse what this person may not do. Errors: InputError with a sentence."""
@@ -102,6 +105,12 @@ class Person:
             raise InputError(f"Your role does not include the dataset {dataset}.")
         how = f" {HOW}" if act in PERMITTED[Role.CURATOR] - PERMITTED[Role.VISITOR] else ""
         raise InputError(f"{REFUSALS[act]}{how}")
+
+
+def _acts_of(role: Role) -> frozenset[Act]:
+    """Return the acts of a role on this server."""
+    may_upload = role is Role.VISITOR and os.environ.get(UPLOADS) == "visitors"
+    return PERMITTED[role] | {Act.UPLOAD} if may_upload else PERMITTED[role]
 
 
 OWNER = Person("owner of the server", (Grant(Role.CURATOR),))

@@ -13,8 +13,9 @@ from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
-from dpbayes.ui.widgets.show import shown_progress
+from dpbayes.ui.widgets.show import show_refusal, shown_progress
 
 SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 RECOGNISE = "automatic"
@@ -23,6 +24,11 @@ RECOGNISE = "automatic"
 
 def loader() -> None:
     """Read a file into the session; whatever was loaded before stays until the new file can be used."""
+    try:
+        person().require(Act.UPLOAD)
+    except InputError as error:
+        show_refusal(error)
+        return
     left, *others = st.columns([3, 1, 1, 1])
     file = left.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file")
     dialect = Dialect(
