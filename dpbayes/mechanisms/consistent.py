@@ -10,6 +10,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import ReleaseSpec, laplace_within
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
 from dpbayes.mechanisms.parameters import Noise
@@ -42,6 +43,7 @@ class ConsistentLaplace(LaplaceUpdates):
     label: ClassVar[str] = "Consistent Laplace"
     named: ClassVar[str] = "consistent Laplace"
     colour: ClassVar[str] = ROSE
+    prior: Prior = Prior()  # mypy does not follow a descriptor into a derived dataclass
 
     def __post_init__(self) -> None:
         super().__post_init__()
