@@ -11,8 +11,8 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.posteriors.joint_design import JointDesign, lifted
-from dpbayes.posteriors.joint_rows import Tilted, within_group
+from dpbayes.posteriors.joint.design import JointDesign, lifted
+from dpbayes.posteriors.joint.rows import Tilted, within_group
 
 _NUMBERS_AT_ONCE = 1 << 18
 """Counts that one step holds."""

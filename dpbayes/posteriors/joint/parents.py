@@ -14,7 +14,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities
 from dpbayes.model.residuals import contrasts
-from dpbayes.posteriors.joint_design import JointDesign
+from dpbayes.posteriors.joint.design import JointDesign
 
 MOST_CONFIGURATIONS = 512
 """Joint states of parents beyond which what the network says of them is left out: the posterior is wider then."""

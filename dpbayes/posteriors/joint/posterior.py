@@ -5,12 +5,12 @@ release: a row's total is a count of the parents' rows, and sums over many rows 
 
 1. All consistent tables of n records are described by their residuals t. Their law is taken as normal: what was
    released of them, if noise was added to residuals, times a normal factor for every row, its site.
-2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact law of its own cells' noise (`joint_rows`).
+2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact law of its own cells' noise (module `rows`).
    Given all other sites, its own law is computed on points about where the normal law has the row, and its site is
    moved to it, in later sweeps less and less: 4 to 7 sweeps suffice.
-3. The joint table of parents that share no family is as the network has it (`joint_parents`).
+3. The joint table of parents that share no family is as the network has it (module `parents`).
 4. A row's marginals are mixtures over its points. Draws of all rows have the normal law's dependence and these
-   marginals (`joint_draws`).
+   marginals (module `draws`).
 
 Releases for which the sweeps do not settle are read row by row.
 """
@@ -29,10 +29,10 @@ from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.joint_design import JointDesign
-from dpbayes.posteriors.joint_draws import RowDraws, TablesLaw
-from dpbayes.posteriors.joint_parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint_rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.joint.design import JointDesign
+from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
+from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
+from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
