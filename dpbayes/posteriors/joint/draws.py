@@ -27,7 +27,6 @@ class RowDraws:
 
     cells: IntArray
     alpha: FloatArray
-    is_fixed: bool
     tilted: Tilted
     mean: FloatArray
     root: FloatArray

@@ -260,7 +260,6 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
             RowDraws(
                 own.prior.cells,
                 own.prior.alpha,
-                own.is_fixed,
                 tilted,
                 mean,
                 _root(covariance),
@@ -289,7 +288,7 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
             joined([own.tilted.spreads for own in same], 1),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
-        rows.append(RowDraws(same[0].cells, same[0].alpha, same[0].is_fixed, tilted, mean, root, same[0].sizes))
+        rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
     settled = np.concatenate([law.is_settled for law in laws])
     state = joined([law.mean for law in laws]), joined([law.root for law in laws])
     return TablesLaw(laws[0].design, *state, tuple(rows), settled)
