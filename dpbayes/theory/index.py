@@ -10,8 +10,8 @@ from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, 
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import metric_spaces, sensitivities
+from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
-    comparison,
     figures,
     fourier,
     largest_noise,
@@ -23,7 +23,6 @@ from dpbayes.theory.zhang16 import (
     stealth,
     table1,
 )
-from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as posterior_kl_counterexamples
@@ -35,7 +34,6 @@ MODULES: tuple[ModuleType, ...] = (
     updates,
     posterior_kl_bounds,
     fourier,
-    comparison,
     rebuilt_tables,
     stealth,
     reruns,

@@ -1,4 +1,4 @@
-"""Noise on Fourier coefficients: its scale as printed and as proved. [Zhang16] section 3.2.
+"""Noise on Fourier coefficients: its scale, and a comparison with Laplace noise on counts. [Zhang16] section 3.2.
 
 Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2)
 has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts
+from dpbayes.sources.named_networks import chain, empty, full
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
@@ -33,6 +34,25 @@ COROLLARY_2 = Claim(
     Verdict.LOOSE,
     "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The noise can "
     "therefore be |N_I|/O times smaller.",
+    mechanism="LaplaceFourier",
+)
+REMARK_SCALE = Claim(
+    Reference("Zhang16", "Remark 1, scale"),
+    "The number of coefficients gives the noise scale",
+    r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
+    Verdict.HOLDS,
+    "The size of the closure is right, and so is the noise scale that follows from it.",
+    page="Compare mechanisms: Graph density",
+    mechanism="LaplaceFourier",
+)
+REMARK_COMPARISON = Claim(
+    Reference("Zhang16", "Remark 1, comparison"),
+    "Fourier noise is smaller than Laplace noise",
+    r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
+    Verdict.FALSE,
+    "The remark compares scales of coefficients. Rebuilding the tables cancels the factor 2^(-|I|/2): "
+    "measured in records per cell, denser networks have more noise.",
+    page="Compare mechanisms: Graph density",
     mechanism="LaplaceFourier",
 )
 
@@ -109,7 +129,70 @@ def invented_records(network: Network, *, noise: CoefficientNoise, epsilon: Arra
     return 2 * np.asarray(t) * len(network.closure) * noise.scale(epsilon)
 
 
-CLAIMS: tuple[Claim, ...] = (THEOREM_2, COROLLARY_2)
+# Remark 1: the comparison with Laplace noise, in records per cell
+
+
+def noise_ratio(network: Network, *, noise: CoefficientNoise) -> FloatArray:
+    """Return, for each node (|I|,), the noise sd of its cells as a multiple of Laplace's at equal epsilon.
+
+    [Zhang16] Remark 1, comparison, in records per cell.
+    """
+    cells = 2.0 * network.rows_per_node
+    return noise.sensitivity / count_sensitivity(network) * np.sqrt(cells - noise.public) / cells
+
+
+def closure_bound(network: Network) -> Bound:
+    """Bound |N_I| by |I| 2^(1 + largest in-degree); certified is |N_I| itself. [Zhang16] Remark 1, scale."""
+    printed = np.asarray(2.0 * len(network.names) * network.rows_per_node.max())
+    certified = np.asarray(float(len(network.closure)))
+    return Bound(REMARK_SCALE, printed, certified, "coefficients")
+
+
+def comparison_bound(network: Network) -> Bound:
+    """Bound Fourier's noise as a multiple of Laplace's: 2^(1 + largest in-degree - |I|/2) printed.
+
+    Certified is the largest true ratio over nodes in records per cell, which the printed one misses by 2^(|I|/2) or
+    so. [Zhang16] Remark 1, comparison. Errors: InputError when a node is not binary.
+    """
+    size, rows = len(network.names), int(network.rows_per_node.max())
+    certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
+    few = Assumption("No node has more than half of the nodes as parents.", rows <= 2 ** (size / 2))
+    printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
+    return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace noise", assumptions=(few,))
+
+
+def counterexample_denser(size: int = 8) -> FloatArray:
+    """Return the root mean square of Fourier's over Laplace's noise per cell (3,): no arrows, chain, complete graph.
+
+    It grows, where [Zhang16] Remark 1 says that the reduction in scale does.
+    """
+    ratios = []
+    for network in (empty(size), chain(size), full(size)):
+        ratio = noise_ratio(network, noise=printed_noise(network))
+        ratios.append(np.sqrt(np.average(ratio**2, weights=network.rows_per_node)))
+    return np.array(ratios)
+
+
+def counterexample_comparison(size: int = 10) -> Counterexample:
+    """Return Fourier's noise per cell as a multiple of Laplace's, on a chain. [Zhang16] Remark 1, comparison."""
+    bound = comparison_bound(chain(size))
+    return _ratio(f"A chain of {size} nodes", float(bound.certified), float(bound.printed))
+
+
+def counterexample_reduction(size: int = 8) -> Counterexample:
+    """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
+    none, _, complete = counterexample_denser(size)
+    text = f"The complete graph of {size} nodes; by the claim, its value is at most that of the graph without arrows"
+    return _ratio(text, float(complete), float(none))
+
+
+def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
+    return Counterexample(
+        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace noise"
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (THEOREM_2, COROLLARY_2, REMARK_SCALE, REMARK_COMPARISON)
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
