@@ -1,25 +1,35 @@
-"""The sufficient statistics of a linear regression of a table that is summed up where it lies: its Gram matrix.
+"""The Gram matrix of a table in an engine: the sufficient statistics of a linear regression.
 
-Every column is clipped to its public bounds and mapped to [-1, 1] by the engine, as `scaled` does in memory; sums of
-products travel, (d + 2)^2 numbers whatever n is. Equal to those in memory but for the rounding of sums, and for numbers
-of single precision, which an engine takes as what they hold and a file's reader as what is written.
+The engine clips every column to its public bounds and maps it to [-1, 1], as `scaled` does in memory. It returns only
+sums of products, (d + 2)^2 numbers for every n. The result equals that in memory up to the rounding of sums. Numbers of
+single precision are an exception: an engine uses their stored value, and a file reader their decimal text.
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpbayes.base.steps import slices
 from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.regression import GramMatrix, NumericColumn, PublicBounds
+from dpbayes.sources.engines.terms import as_whole
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 LARGEST = 1.7976931348623157e308
 """The largest finite number."""
 
 SMALLEST = 1e-150
-"""Numbers in [-1, 1] nearer to zero are taken as zero: their products are, and some engines refuse to round so."""
+"""Smaller numbers in [-1, 1] are replaced by zero. Their products would underflow, which some engines refuse."""
+
+MOST_SUMS = 400
+"""The largest number of sums in one statement. Engines limit the number of columns; wide tables need several."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +125,82 @@ def scaled_gram(columns: Sequence[NumericColumn], scan: Products) -> GramMatrix:
     shares = np.ones(len(columns) + 1)
     shares[:-2] = 1 / np.sqrt(len(columns) - 1)
     return GramMatrix(scan.products * np.outer(shares, shares), tuple(c.name for c in columns), sum(clipped))
+
+
+# Expressions of ibis, for engines that compute the sums
+
+
+def mapped_columns(table: "ir.Table", mappings: Sequence[UnitMapping]) -> "ir.Table":
+    """Return the columns mapped to [-1, 1] as `u0` ..., and as `m0`, `w0`, `c0` ... what they tell, 1 or 0 each.
+
+    Errors: InputError for a column that holds no numbers.
+    """
+    parts: dict[str, Any] = {}
+    for k, mapping in enumerate(mappings):
+        parts |= _parts(table[mapping.column.name], mapping, k)
+    return table.select(**parts)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type of ibis is one of numbers."""
+    return bool(kind.is_integer() or kind.is_floating() or kind.is_decimal())
+
+
+def statements(mapped: "ir.Table", columns: int) -> Iterator["ir.Table"]:
+    """Yield the statements of all sums, each with the number of records."""
+    sums: dict[str, Any] = {}
+    for i, j in itertools.combinations_with_replacement(range(columns), 2):
+        sums[f"p{i}_{j}"] = (mapped[f"u{i}"] * mapped[f"u{j}"]).sum()
+    for k in range(columns):
+        sums |= {f"{sign}{k}": mapped[f"{sign}{k}"].sum() for sign in "umwc"}
+    names = list(sums)
+    for part in slices(len(names), MOST_SUMS):
+        yield mapped.aggregate(**{name: sums[name] for name in names[part]}, records=mapped.count())
+
+
+def products_of(answers: Mapping[str, Any], n: int, columns: int) -> Products:
+    """Return what the sums say, by their names; NULL, of no record, is 0."""
+
+    def numbers(names: Sequence[str]) -> Any:
+        return [0 if answers[name] is None else answers[name] for name in names]
+
+    products = np.empty((columns + 1, columns + 1))
+    upper = np.triu_indices(columns)
+    products[upper] = numbers([f"p{i}_{j}" for i, j in zip(*map(np.ndarray.tolist, upper), strict=True)])
+    products[upper[::-1]] = products[upper]
+    products[-1, :-1] = products[:-1, -1] = numbers([f"u{k}" for k in range(columns)])
+    products[-1, -1] = n
+    tells = [numbers([f"{sign}{k}" for k in range(columns)]) for sign in "mwc"]
+    return Products(products, np.array(tells, dtype=np.int64))
+
+
+def _parts(value: Any, mapping: UnitMapping, k: int) -> dict[str, Any]:
+    import ibis
+
+    kind, column = value.type(), mapping.column
+    if not is_number(kind):
+        raise no_numbers(column.name, getattr(kind, "raw_type", kind))
+    number = value if kind.is_float64() else value.cast("float64")
+    low, high = ibis.literal(column.low, "float64"), ibis.literal(column.high, "float64")
+    missing, wrong, finite = value.isnull(), ibis.literal(value=False), value.notnull()
+    if not kind.is_integer():
+        nan = ibis.coalesce(number.isnan(), ibis.literal(value=False))
+        finite = number.between(-LARGEST, LARGEST)
+        # Of Spark, ibis takes NaN for NULL.
+        missing, wrong = missing & ~nan, nan | (value.notnull() & ~finite)
+    distance = number - mapping.middle
+    unit = ibis.cases(
+        (missing, mapping.if_missing),
+        (wrong, 0.0),
+        (number <= low, -1.0),
+        (number >= high, 1.0),
+        (distance.abs() <= mapping.half * SMALLEST, 0.0),
+        else_=distance / mapping.half,
+    )
+    clipped = value.notnull() & finite & ((number < low) | (number > high))
+    return {
+        f"u{k}": unit.cast("float64"),
+        f"m{k}": as_whole(missing),
+        f"w{k}": as_whole(wrong),
+        f"c{k}": as_whole(clipped),
+    }

@@ -20,8 +20,16 @@ from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, node_marginals, strides
 from dpbayes.sources.engines.engine import Field, Tally
-from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
-from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
+from dpbayes.sources.engines.gram import (
+    Products,
+    UnitMapping,
+    is_number,
+    mapped_columns,
+    products_of,
+    require_mappings,
+    scaled_gram,
+    statements,
+)
 from dpbayes.sources.engines.session import Database, Session, Waiting, answered, in_session, located_table, waited
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
