@@ -34,7 +34,7 @@ MOST_SUMS = 400
 
 @dataclass(frozen=True)
 class UnitMapping:
-    """How a column of numbers is mapped from its public bounds to [-1, 1]: (v - middle)/half."""
+    """The mapping of a numeric column from its public bounds to [-1, 1]: (v - middle)/half."""
 
     column: NumericColumn
 
@@ -48,12 +48,12 @@ class UnitMapping:
 
     @property
     def if_missing(self) -> float:
-        """What a missing value is mapped to; 0 where nothing stands in, for such a table is refused."""
+        """The mapped replacement of a missing value; 0 without a replacement, because such a table is refused."""
         stand_in = self.column.if_missing
         return 0.0 if stand_in is None else float(np.clip((stand_in - self.middle) / self.half, -1.0, 1.0))
 
     def mapped(self, values: FloatArray, missing: BoolArray | None) -> tuple[FloatArray, IntArray]:
-        """Return mapped values (n,), and how many are missing, are not finite, and were clipped: (3,)."""
+        """Return mapped values (n,), and the numbers of missing, infinite and clipped values: (3,)."""
         present = np.isfinite(values)
         if missing is not None:
             present &= ~missing
@@ -70,10 +70,10 @@ class UnitMapping:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """What one scan sums up of columns mapped to [-1, 1], the target last: for D of them and n records.
+    """The sums of one scan over n records of D columns mapped to [-1, 1], the target last.
 
-    `products` (D + 1, D + 1) are those of the columns and a one; `tells` (3, D) how many values are missing, are not
-    finite, and were clipped.
+    `products` (D + 1, D + 1) are those of the columns and a constant 1. `tells` (3, D) are the numbers of missing,
+    infinite and clipped values.
     """
 
     products: FloatArray
@@ -88,7 +88,7 @@ class Products:
 
 
 def require_mappings(columns: Sequence[NumericColumn]) -> tuple[UnitMapping, ...]:
-    """Return how columns are mapped. Errors: InputError for no feature, a column twice, and bounds out of order."""
+    """Return the mappings of columns. Errors: InputError without a feature, for a repeated column, and bad bounds."""
     if len(columns) < 2:
         raise InputError("A regression needs at least one feature and a target.")
     if len({column.name for column in columns}) < len(columns):
@@ -98,7 +98,7 @@ def require_mappings(columns: Sequence[NumericColumn]) -> tuple[UnitMapping, ...
 
 
 def no_numbers(name: str, kind: object) -> InputError:
-    """Return what is said of a column of another type."""
+    """Return the error for a column that is not numeric."""
     return InputError(
         f"A regression needs numeric columns, but {brief(name)} has type {brief(kind)} in the engine. Leave it out, or "
         "create a view that casts it."
@@ -106,9 +106,9 @@ def no_numbers(name: str, kind: object) -> InputError:
 
 
 def scaled_gram(columns: Sequence[NumericColumn], scan: Products) -> GramMatrix:
-    """Return the Gram matrix of what was summed up: the features are divided by sqrt(d), as `scaled` divides them.
+    """Return the Gram matrix for the sums of a scan; the features are divided by sqrt(d), as in `scaled`.
 
-    Errors: InputError for missing values where nothing stands in, and for numbers that are not finite.
+    Errors: InputError for missing values without a replacement, and for infinite numbers.
     """
     missing, not_finite, clipped = scan.tells.tolist()
     for column, gaps, wrong in zip(columns, missing, not_finite, strict=True):
@@ -131,9 +131,10 @@ def scaled_gram(columns: Sequence[NumericColumn], scan: Products) -> GramMatrix:
 
 
 def mapped_columns(table: "ir.Table", mappings: Sequence[UnitMapping]) -> "ir.Table":
-    """Return the columns mapped to [-1, 1] as `u0` ..., and as `m0`, `w0`, `c0` ... what they tell, 1 or 0 each.
+    """Return the columns mapped to [-1, 1] as `u0`, ..., with indicators of missing, infinite and clipped values.
 
-    Errors: InputError for a column that holds no numbers.
+    The indicators are the columns `m0`, `w0`, `c0`, ... with values 1 or 0. Errors: InputError for a column that is not
+    numeric.
     """
     parts: dict[str, Any] = {}
     for k, mapping in enumerate(mappings):
@@ -142,7 +143,7 @@ def mapped_columns(table: "ir.Table", mappings: Sequence[UnitMapping]) -> "ir.Ta
 
 
 def is_number(kind: Any) -> bool:
-    """Whether a type of ibis is one of numbers."""
+    """Whether a type of ibis is numeric."""
     return bool(kind.is_integer() or kind.is_floating() or kind.is_decimal())
 
 
@@ -159,7 +160,7 @@ def statements(mapped: "ir.Table", columns: int) -> Iterator["ir.Table"]:
 
 
 def products_of(answers: Mapping[str, Any], n: int, columns: int) -> Products:
-    """Return what the sums say, by their names; NULL, of no record, is 0."""
+    """Return the products from sums by name; NULL, the sum of no records, is 0."""
 
     def numbers(names: Sequence[str]) -> Any:
         return [0 if answers[name] is None else answers[name] for name in names]
@@ -186,7 +187,7 @@ def _parts(value: Any, mapping: UnitMapping, k: int) -> dict[str, Any]:
     if not kind.is_integer():
         nan = ibis.coalesce(number.isnan(), ibis.literal(value=False))
         finite = number.between(-LARGEST, LARGEST)
-        # Of Spark, ibis takes NaN for NULL.
+        # For Spark, ibis treats NaN as NULL.
         missing, wrong = missing & ~nan, nan | (value.notnull() & ~finite)
     distance = number - mapping.middle
     unit = ibis.cases(
