@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
-from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, parsed_number, whole_number_of
+from dpbayes.sources.engines.written_numbers import least_at_or_above, parsed_number, whole_number_of
 from dpbayes.sources.tables import texts_of
 
 Signed = NDArray[np.int16]
