@@ -12,7 +12,7 @@ import numpy as np
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.row_priors import RowPriors, row_priors, share_at_ends
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FIRST = 4
@@ -30,9 +30,6 @@ _LEAST = 1e-300
 
 _WIDER = 1.4
 """By what the variance of the points exceeds that of the law, so that none is missed."""
-
-_FLAT, _MOST_AT_ENDS = 0.6, 0.7
-"""A Dirichlet parameter below which counts pile up near 0 or all, and what share of points goes there at most."""
 
 Place = tuple[FloatArray, FloatArray]
 """Where a law lies: mean (r, ..., m) and covariance (r, r, ..., m) of a row's total and all its cells but the last."""
@@ -77,12 +74,6 @@ class RowCounts:
         return _inverse(self.total) / 2 - of_squares / self.prior.states, of_squares
 
     @cached_property
-    def _lift(self) -> FloatArray:
-        """Of a row's cells, its total and all cells but the last: (r, r)."""
-        r = self.prior.states
-        return np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1]))
-
-    @cached_property
     def _noise_covariance(self) -> FloatArray:
         r = self.prior.states
         even = np.full((r, r), 1 / r)
@@ -95,14 +86,15 @@ class RowCounts:
         noise = self._noise_covariance
         share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
         covariance = share @ prior
-        lifted = self._lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ self._lift.T / 2
-        return self._lift @ share, np.moveaxis(lifted, 0, -1)
+        lift = self.prior.lift
+        lifted = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
+        return lift @ share, np.moveaxis(lifted, 0, -1)
 
     def _first_look(self, fit: FloatArray) -> Place:
         """Where the law lies if prior and noise are both taken as normal; the covariance is that of every release."""
         centre, _ = self.prior.moments
         step, covariance = self._normal_law
-        mean = fit @ self._lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
+        mean = fit @ self.prior.lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
         return np.moveaxis(mean, -1, 0), covariance[:, :, None] if fit.ndim > 2 else covariance
 
     @cached_property
@@ -110,19 +102,8 @@ class RowCounts:
         """The points near 0 and near the most of the total and of every cell but the last: (2, m, 1) each."""
         share = self.prior.share
         # Most where the prior has the total so.
-        chances = _likes_nothing(share) * share[::-1] / share.sum(axis=0)
-        return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self._ends_of_cells]
-
-    @property
-    def _ends_of_cells(self) -> Iterator[Ends]:
-        alpha = self.prior.alpha
-        likes = _likes_nothing(alpha)
-        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
-        share = alpha / np.maximum(after, np.finfo(float).tiny)
-        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
-        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
-        powers = np.stack((alpha[:, :-1], after[:, 1:]))
-        return (Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.prior.states - 1))
+        chances = share_at_ends(share) * share[::-1] / share.sum(axis=0)
+        return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self.prior.cell_ends]
 
     @cached_property
     def _has_one_peak(self) -> BoolArray:
@@ -199,7 +180,7 @@ class RowCounts:
         The total comes first, then cell after cell from what is left, the last one being the rest.
         """
         r, shape = self.prior.states, (*mean.shape[1:], lucks.shape[-1])
-        steps, sds = _conditional(covariance, self._narrow)
+        steps, sds = conditional(covariance, self._narrow)
         points = np.empty((1 + r, *shape))
         away: list[FloatArray] = []  # how far each is from its centre
         left = np.full((*shape[:-1], 1), float(self.prior.n))  # the same for all points until the total is drawn
@@ -231,15 +212,16 @@ def rows_by_states(
         yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)
 
 
-def _conditional(covariance: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...).
+def conditional(covariance: FloatArray, sd: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Return regression coefficients of normal numbers on the earlier ones (r, r, ...), and conditional sds (r, ...).
 
-    By Cholesky's factor of a covariance (r, r, ...), and more of every number's own, of standard deviations (...).
+    They follow from the Cholesky factor of the covariance (r, r, ...), after independent noise with standard deviations
+    `sd` (...) was added to every number.
     """
     factor = np.zeros(covariance.shape)
     for k in range(len(factor)):
         column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
-        column[0] += sd**2
+        column[0] = np.maximum(column[0], 0) + sd**2
         factor[k:, k] = column / np.sqrt(column[0])
     sds = np.stack([factor[k, k] for k in range(len(factor))])
     return factor / sds, sds
@@ -277,8 +259,3 @@ def _shares(log_weights: FloatArray) -> FloatArray:
 def _inverse(variance: FloatArray) -> FloatArray:
     """1 over a variance; 0 where nothing varies, and nothing can differ."""
     return np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
-
-
-def _likes_nothing(parameters: FloatArray) -> FloatArray:
-    """Return how many points go to the ends of a count's range: the more the prior does, below `_FLAT`."""
-    return _MOST_AT_ENDS * np.maximum(0.0, 1 - parameters / _FLAT)

@@ -10,6 +10,10 @@ from scipy import special
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.whole_points import Ends
+
+_FLAT, _MOST_AT_ENDS = 0.6, 0.7
+"""The Dirichlet parameter below which counts concentrate near 0 or the total, and the largest share of points there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,22 @@ class RowPriors:
         return self.alpha.sum(axis=-1, keepdims=True)
 
     @cached_property
+    def lift(self) -> FloatArray:
+        """The matrix (r, r) from a row's cells to its total and all cells but the last."""
+        return np.concatenate((np.ones((1, self.states)), np.eye(self.states)[: self.states - 1]))
+
+    @cached_property
+    def cell_ends(self) -> list[Ends]:
+        """The points of every cell but the last near 0 and near the rest of the total: (2, m, 1) each."""
+        near_none = share_at_ends(self.alpha)
+        after = np.cumsum(self.alpha[:, ::-1], axis=-1)[:, ::-1]
+        share = self.alpha / np.maximum(after, np.finfo(float).tiny)
+        none_after = np.minimum.accumulate(near_none[:, ::-1], axis=-1)[:, ::-1]
+        chances = np.stack((near_none[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
+        powers = np.stack((self.alpha[:, :-1], after[:, 1:]))
+        return [Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.states - 1)]
+
+    @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Mean (m, r) and covariance (m, r, r) of the counts."""
         (first, second), n = self.share, self.n
@@ -97,6 +117,11 @@ class RowPriors:
             for counts, kind in zip(points[1:], self.cell_kind, strict=True):
                 law += self.within.at(counts, kind)
         return law
+
+
+def share_at_ends(parameters: FloatArray) -> FloatArray:
+    """Return the share of points at an end of a count's range; it increases as the parameter falls below `_FLAT`."""
+    return _MOST_AT_ENDS * np.maximum(0.0, 1 - parameters / _FLAT)
 
 
 def row_priors(prior: Dirichlets, n: int, chosen: IntArray, cells: int) -> tuple[RowPriors, ...]:

@@ -379,16 +379,11 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)
     centre, own = rows.prior.moments
     share = error @ np.linalg.pinv(error + own, rcond=1e-12, hermitian=True)
-    fit, lift = fits[:, rows.prior.cells], _lift(r)
+    fit, lift = fits[:, rows.prior.cells], rows.prior.lift
     covariance = share @ own
     covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
     return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
-
-
-def _lift(states: int) -> FloatArray:
-    """The matrix (r, r) from a row's cells to the total and all cells but the last."""
-    return np.concatenate((np.ones((1, states)), np.eye(states)[: states - 1]))
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
@@ -396,7 +391,7 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     r, shape = rows.states, (len(tables), len(rows.prior.rows))
     if not rows.scale:
         return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
-    back = np.linalg.inv(_lift(r))
+    back = np.linalg.inv(rows.prior.lift)
     precision = np.broadcast_to(back.T @ back / rows.sd**2, (*shape, r, r)).copy()
     shift = tables[:, rows.prior.cells] @ back / rows.sd**2
     if rows.is_fixed:

@@ -22,6 +22,7 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.row_counts import conditional
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
 from dpbayes.posteriors.whole_points import Ends, point_between
 
@@ -249,7 +250,7 @@ class TiltedRows:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
-        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
+        steps, sds = conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
         if self.states <= _STATES_IN_GROUPS:
             return self._grid(totals, mean, steps, sds, sizes)
         return self._drawn(totals, mean, steps, sds, sizes[0])
@@ -311,14 +312,7 @@ class TiltedRows:
 
     @cached_property
     def _ends(self) -> list[Ends]:
-        alpha = self.prior.alpha
-        likes = 0.7 * np.maximum(0.0, 1 - alpha / 0.6)
-        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
-        share = alpha / np.maximum(after, np.finfo(float).tiny)
-        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
-        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
-        powers = np.stack((alpha[:, :-1], after[:, 1:]))
-        return [Ends(chances[..., [k], None], powers[..., [k], None]) for k in range(self.states - 1)]
+        return [Ends(ends.chances[..., None], ends.powers[..., None]) for ends in self.prior.cell_ends]
 
     # The law
 
@@ -543,17 +537,6 @@ def _groups(
 def _over(values: FloatArray, like: FloatArray) -> FloatArray:
     """Return values (B, m) with further axes of length 1, as many as an array has."""
     return values.reshape(*values.shape, *(1,) * (like.ndim - 2))
-
-
-def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """Regression coefficients of normal numbers on the earlier ones (r, r, ...), and conditional sds (r, ...)."""
-    factor = np.zeros(covariance.shape)
-    for k in range(len(factor)):
-        column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
-        column[0] = np.maximum(column[0], 0) + least**2
-        factor[k:, k] = column / np.sqrt(column[0])
-    sds = np.stack([factor[k, k] for k in range(len(factor))])
-    return factor / sds, sds
 
 
 def _levels(dimensions: int, number: int) -> FloatArray:
