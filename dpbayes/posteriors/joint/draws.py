@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
 from dpbayes.posteriors.joint.rows import Tilted, within_group
@@ -42,9 +43,7 @@ class RowDraws:
     def counts(self, tables: FloatArray) -> FloatArray:
         """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K)."""
         result = np.empty((*tables.shape[:2], *self.cells.shape))
-        at_once = max(1, _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size))
-        for start in range(0, len(tables), at_once):
-            part = slice(start, start + at_once)
+        for part in slices(len(tables), _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size)):
             away = lifted(tables[part][..., self.cells][..., None])[..., 0] - self.mean
             result[part] = self._counts(self._shares(away))
         return result

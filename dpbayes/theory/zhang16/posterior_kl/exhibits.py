@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
@@ -64,12 +65,10 @@ def simulate_kl(
     scale = noise_scale(prior.network, epsilons)
     is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
     divergences = np.empty((len(scale), releases))
-    block = max(1, _BLOCK // (len(scale) * prior.network.cell_count))
-    for start in range(0, releases, block):
-        size = min(block, releases - start)
-        noise = rng.laplace(size=(size, prior.network.cell_count))
+    for part in slices(releases, _BLOCK // (len(scale) * prior.network.cell_count)):
+        noise = rng.laplace(size=(part.stop - part.start, prior.network.cell_count))
         updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
-        divergences[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
+        divergences[:, part] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
     divergences.sort(axis=-1)
     return Simulation(divergences)
 

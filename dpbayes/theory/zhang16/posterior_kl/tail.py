@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, special
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.theory.zhang16.posterior_kl.exact import Rows, clipped_mean, expected_kl, oscillation
@@ -287,9 +288,8 @@ def _blocks(rows: Rows, count: int, cells: int, size: int) -> Iterator[tuple[sli
     """Cut (noise scales, rows) into blocks whose arrays stay near the processor."""
     size_of_row = max((cells + 2) ** 2, size) if rows.states == 2 else rows.states * size
     wide = max(1, min(len(rows.times), _BLOCK // size_of_row))
-    deep = max(1, _BLOCK // (size_of_row * wide))
-    for row in range(0, len(rows.times), wide):
-        part = slice(row, row + wide)
+    deep = _BLOCK // (size_of_row * wide)
+    for part in slices(len(rows.times), wide):
         few = Rows(rows.prior[part], rows.counts[part], rows.times[part], rows.n)
-        for start in range(0, count, deep):
-            yield slice(start, start + deep), few
+        for scales in slices(count, deep):
+            yield scales, few
