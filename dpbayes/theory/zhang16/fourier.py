@@ -1,7 +1,7 @@
 """Noise on Fourier coefficients: its scale, and a comparison with Laplace noise on counts. [Zhang16] section 3.2.
 
-Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2)
-has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
+All numbers are in units of the integer Walsh coefficients (`dpbayes.model.fourier`), in which the paper's factor
+2^(-|I|/2) cancels: noise of scale b on a coefficient, and a lift of 2 t |N_I| b added records in every table.
 """
 
 from dataclasses import dataclass
@@ -61,8 +61,8 @@ REMARK_COMPARISON = Claim(
 class CoefficientNoise:
     """Laplace noise of scale b = sensitivity / epsilon on every coefficient but `public` of them (0 or 1).
 
-    `beyond` is how much further than real Laplace noise each draw may lie, in units of b: 1/b for whole numbers, which
-    are real ones with two fractions cut off, b E - b E' being rounded to floor(b E) - floor(b E').
+    `beyond` is the largest excess of a sample over Laplace noise of real numbers, in units of b. It is 1/b for whole
+    numbers, because b E - b E' is replaced by floor(b E) - floor(b E').
     """
 
     sensitivity: int
@@ -117,7 +117,7 @@ def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 
 def epsilon_of_printed_noise(network: Network, epsilon: ArrayLike) -> FloatArray:
-    """Return what noise printed for epsilon (...) really grants: epsilon O/|N_I|. [Zhang16] Corollary 2."""
+    """Return the proved epsilon of the printed noise for epsilon (...): epsilon O/|N_I|. [Zhang16] Corollary 2."""
     return np.asarray(epsilon) * (walsh_sensitivity(network) / printed_walsh_sensitivity(network))
 
 
@@ -151,8 +151,8 @@ def closure_bound(network: Network) -> Bound:
 def comparison_bound(network: Network) -> Bound:
     """Bound Fourier's noise as a multiple of Laplace's: 2^(1 + largest in-degree - |I|/2) printed.
 
-    Certified is the largest true ratio over nodes in records per cell, which the printed one misses by 2^(|I|/2) or
-    so. [Zhang16] Remark 1, comparison. Errors: InputError when a node is not binary.
+    Certified is the largest true ratio over nodes, in records per cell. It is larger than the printed ratio by a factor
+    of about 2^(|I|/2). [Zhang16] Remark 1, comparison. Errors: InputError if a node is not binary.
     """
     size, rows = len(network.names), int(network.rows_per_node.max())
     certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
@@ -164,7 +164,7 @@ def comparison_bound(network: Network) -> Bound:
 def counterexample_denser(size: int = 8) -> FloatArray:
     """Return the root mean square of Fourier's over Laplace's noise per cell (3,): no arrows, chain, complete graph.
 
-    It grows, where [Zhang16] Remark 1 says that the reduction in scale does.
+    It grows, although the noise should become smaller by [Zhang16] Remark 1.
     """
     ratios = []
     for network in (empty(size), chain(size), full(size)):
