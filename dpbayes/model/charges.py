@@ -1,9 +1,9 @@
-"""What one record moves: how far each residual, and the most over all records at given prices.
+"""The change of each residual by one record, and the largest total change at given prices.
 
-One record that differs in the nodes d moves t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)): in squared
-length with g_A = 2 p_A, and integer Walsh coefficients in absolute value with g_A = 1, which is 2 if A and d share an
-odd number of nodes. The most that a record is charged, max_d sum_A c_A(d) y_A at prices y_A, is found exactly, by
-eliminating node after node.
+One record that differs in the nodes d changes t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)). For the
+squared length of residuals, g_A = 2 p_A. For the absolute value of integer Walsh coefficients, g_A = 1, and c_A(d) is 2
+if A and d share an odd number of nodes. The largest charge of a record, max_d sum_A c_A(d) y_A at prices y_A, is
+computed exactly by eliminating one node after another.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, w
 from dpbayes.model.residuals import Residuals
 
 MAX_TABLE_BITS = 20
-"""Largest table, as a power of two, that the exact search for the worst record may build on its way."""
+"""The largest table of the exact search for the worst record, as a power of two."""
 
 
 @dataclass(frozen=True, eq=False)
 class WorstCharge:
-    """max over d of sum_A c_A(d) y_A, or an upper bound where not `exact`, and the c (M,) that give it.
+    """max over d of sum_A c_A(d) y_A, or an upper bound if it is not `exact`, and its c (M,).
 
-    A bound lets every family differ in nodes of its own choice; `differs` (|I|,), one for each node, gives at least
-    `at_least`.
+    The bound maximises over the differing nodes separately for every family. The record `differs` (|I|,), 1 for a
+    differing node, is charged at least `at_least`.
     """
 
     value: float
@@ -39,30 +39,30 @@ class WorstCharge:
 
 @dataclass(frozen=True, eq=False)
 class Charges:
-    """What one record moves: c_A(d) for every set A of the residuals, from the factors g_A (M,)."""
+    """The charges c_A(d) of one record for every set A of the residuals, from the factors g_A (M,)."""
 
     residuals: Residuals
     factors: FloatArray
 
     @classmethod
     def squared(cls, residuals: Residuals) -> "Charges":
-        """Return the charges of residuals in squared length."""
+        """Return the charges for the squared lengths of residuals."""
         return cls(residuals, _without_empty(2 * residuals.shares))
 
     @classmethod
     def of_coefficients(cls, residuals: Residuals) -> "Charges":
-        """Return the charges of integer Walsh coefficients in absolute value, for binary nodes."""
+        """Return the charges for the absolute values of integer Walsh coefficients of binary nodes."""
         return cls(residuals, _without_empty(np.ones(len(residuals.shares))))
 
     def moved(self, differs: IntArray) -> FloatArray:
-        """Return c_A(d) for records that differ in the nodes marked 1 (D, |I|): (D, M)."""
+        """Return c_A(d) for records `differs` (D, |I|), with 1 for a differing node: (D, M)."""
         holds = self._members.T
         signs = 1 - 2 * ((differs @ holds) % 2)
         sizes = np.exp(-(differs * self._log_others) @ holds)
         return np.asarray(self.factors * (1 - signs * sizes))
 
     def worst(self, prices: FloatArray) -> WorstCharge:
-        """Return the largest sum of c_A(d) y_A over all records, for prices y (M,), none negative."""
+        """Return the largest sum of c_A(d) y_A over all records, for non-negative prices y (M,)."""
         weights = np.where(self.factors > 0, prices * self.factors, 0.0)
         tables = self._tables(weights)
         differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
@@ -77,7 +77,7 @@ class Charges:
         return WorstCharge(value, at_least, charge, differs)
 
     def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
-        """The sum of the families' largest charges, each for its own sets, and the c of those."""
+        """Return the sum of the families' largest charges, each over the family's own sets, and their c."""
         value, charge = 0.0, np.zeros(len(self.factors))
         for (family, table), own in zip(tables, self._own, strict=True):
             best = np.unravel_index(int(table.argmax()), table.shape)
@@ -88,7 +88,7 @@ class Charges:
         return value, charge
 
     def _tables(self, weights: FloatArray) -> list[Factor]:
-        """sum over a family's own sets of w_A (1 - turn_A(d)), for every d within the family."""
+        """Return the sum of w_A (1 - turn_A(d)) over a family's own sets, for every d within the family."""
         closure = self.residuals.closure
         slots = np.zeros(len(closure.slots))
         slots[closure.representatives] = weights
@@ -112,7 +112,7 @@ class Charges:
 
     @cached_property
     def _own(self) -> list[IntArray]:
-        """The sets of which every family is the first holder."""
+        """The sets of every family that no earlier family contains."""
         closure = self.residuals.closure
         starts = np.cumsum([2 ** len(family) for family in closure.families])
         holder = np.searchsorted(starts, closure.representatives, side="right")
@@ -120,7 +120,7 @@ class Charges:
 
     @cached_property
     def _members(self) -> FloatArray:
-        """Whether every set holds each node: (M, |I|)."""
+        """Whether every set contains each node: (M, |I|)."""
         nodes = range(len(self.residuals.cards))
         return np.array([[mask >> i & 1 for i in nodes] for mask in self.residuals.closure.members], dtype=np.float64)
 
@@ -130,7 +130,7 @@ class Charges:
 
 
 def _without_empty(factors: FloatArray) -> FloatArray:
-    """The factors, but for the empty set's: n is public."""
+    """Return the factors with 0 for the empty set, because n is public."""
     factors = factors.astype(np.float64)
     factors[0] = 0.0
     return factors
