@@ -4,6 +4,7 @@ import atexit
 import itertools
 import logging
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -56,29 +57,69 @@ class SparkCluster:
 
 
 @dataclass(frozen=True, eq=False)
-class SparkSession:
-    """A session of Spark whose driver runs here. Its jobs form a group, for progress and cancellation."""
+class _Session(ABC):
+    """The common part of both kinds of sessions: the table and the answers to queries."""
 
     cluster: SparkCluster
     spark: Any
-    group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
+
+    @abstractmethod
+    def _watch(self, purpose: str) -> None:
+        """Prepare progress and cancellation of the next query. Errors are ignored; the answer reports them."""
 
     def table(self) -> "ir.Table":
-        return _table(self.spark, self.cluster)
+        import ibis.expr.datatypes as dt
+
+        try:
+            fields = self.spark.sql(f"select * from {quoted(self.cluster.name, '`')}").schema.fields
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+        from ibis.backends.pyspark.datatypes import PySparkType
+
+        schema: dict[str, Any] = {}
+        for column in fields:
+            word = column.dataType.simpleString()
+            try:
+                schema[column.name] = PySparkType.to_ibis(column.dataType)
+            except Exception:
+                schema[column.name] = dt.Unknown(raw_type=word)
+            if "collate" in word.lower():  # distinct letters may be equal
+                schema[column.name] = dt.Unknown(raw_type=word)
+        return named_table(self.cluster.name, schema)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
         """Return the names of the tables of the current schema. Errors: those of `answer`."""
-        return _tables(self.spark, self.cluster)
+        try:
+            rows = self.spark.sql("show tables").collect()
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+        return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        with suppress(Exception):  # the answer reports a stopped driver
-            self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
-        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
+        return self._answer(statement(expression, "pyspark"), "counts a table")
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        with suppress(Exception):  # as of `answer`
-            self.spark.sparkContext.setJobGroup(self.group, "dpbayes draws a sample", interruptOnCancel=True)
-        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
+        """Return the first rows in random order; no task keeps more rows than that. Errors: those of `answer`."""
+        rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
+        return self._answer(f"select * from ({rows}) order by rand({seed}) limit {int(most)}", "draws a sample")
+
+    def _answer(self, text: str, purpose: str) -> pa.Table:
+        with suppress(Exception):
+            self._watch(purpose)
+        try:
+            return self.spark.sql(text).toArrow()
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+
+
+@dataclass(frozen=True, eq=False)
+class SparkSession(_Session):
+    """A session of Spark whose driver runs here. Its jobs form a group, for progress and cancellation."""
+
+    group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
+
+    def _watch(self, purpose: str) -> None:
+        self.spark.sparkContext.setJobGroup(self.group, f"dpbayes {purpose}", interruptOnCancel=True)
 
     def share(self) -> float:
         """Return the finished share of the tasks of all known stages; 0 if the driver has stopped."""
@@ -97,31 +138,15 @@ class SparkSession:
 
 
 @dataclass(frozen=True, eq=False)
-class ConnectSession:
+class ConnectSession(_Session):
     """A session of Spark Connect: its driver runs elsewhere."""
 
-    cluster: SparkCluster
-    spark: Any
     stages: dict[str, float] = field(default_factory=dict)
 
-    def table(self) -> "ir.Table":
-        return _table(self.spark, self.cluster)
+    def _watch(self, purpose: str) -> None:
+        self.spark.registerProgressHandler(self._on_progress)
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables of the current schema. Errors: those of `answer`."""
-        return _tables(self.spark, self.cluster)
-
-    def answer(self, expression: "ir.Table") -> pa.Table:
-        with suppress(Exception):  # a server without progress reports still counts
-            self.spark.registerProgressHandler(self._watch)
-        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
-
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        with suppress(Exception):  # as of `answer`
-            self.spark.registerProgressHandler(self._watch)
-        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
-
-    def _watch(self, stages: Any, **others: object) -> None:
+    def _on_progress(self, stages: Any, **others: object) -> None:
         tasks = sum(stage.num_tasks for stage in stages or ())
         self.stages["share"] = sum(stage.num_completed_tasks for stage in stages or ()) / max(1, tasks)
 
@@ -176,48 +201,6 @@ def _connected(url: str) -> Any:
     except Exception:
         raise InputError(f"Spark Connect at {brief(url)} cannot be reached. Check the address and the token.") from None
     return session
-
-
-def _table(spark: Any, cluster: SparkCluster) -> "ir.Table":
-    import ibis.expr.datatypes as dt
-
-    try:
-        fields = spark.sql(f"select * from {quoted(cluster.name, '`')}").schema.fields
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
-    from ibis.backends.pyspark.datatypes import PySparkType
-
-    schema: dict[str, Any] = {}
-    for column in fields:
-        word = column.dataType.simpleString()
-        try:
-            schema[column.name] = PySparkType.to_ibis(column.dataType)
-        except Exception:
-            schema[column.name] = dt.Unknown(raw_type=word)
-        if "collate" in word.lower():  # distinct letters may be equal
-            schema[column.name] = dt.Unknown(raw_type=word)
-    return named_table(cluster.name, schema)
-
-
-def _tables(spark: Any, cluster: SparkCluster) -> tuple[tuple[str, ...], ...]:
-    try:
-        rows = spark.sql("show tables").collect()
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
-    return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
-
-
-def _sampled(expression: "ir.Table", most: int, rng: np.random.Generator) -> str:
-    """Return a statement for the first rows in random order; no task keeps more rows than that."""
-    rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
-    return f"select * from ({rows}) order by rand({seed}) limit {int(most)}"
-
-
-def _answer(spark: Any, cluster: SparkCluster, text: str) -> pa.Table:
-    try:
-        return spark.sql(text).toArrow()
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
 
 
 def _why_closed(error: Exception, master: str) -> str:
