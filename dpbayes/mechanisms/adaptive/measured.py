@@ -1,4 +1,4 @@
-"""What was measured of a table so far: the residuals of sets of columns, each with a whole price, added up over stages.
+"""The measurements of a table under a rho: noisy residuals of sets of columns, each with an integer price.
 
 This is for a budget in rho; `dpbayes.mechanisms.adaptive.tables` is for a pure epsilon. A measurement adds discrete
 Gaussian noise to the whole residuals of the sets A of a network's closure (see `dpbayes.model.residuals`). With the
@@ -36,16 +36,16 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
 _STEPS = 64
-"""Prices have so many steps from one power of two to the next, so that few scales differ."""
+"""The number of price steps from one power of two to the next, so that there are few distinct scales."""
 
 _TRIES = 24
-"""Levels that are tried at most."""
+"""The largest number of levels in a search."""
 
 _CLOSE = Fraction(999, 1000)
 """The search ends at a level that uses this share of the limit."""
 
 _SINGLE = 3.0
-"""By how much more precisely single columns are measured: every pair of columns depends on them."""
+"""The factor for the precision of single columns, because every pair of columns depends on them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class MeasuredResiduals:
 
     @classmethod
     def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredResiduals":
-        """Return what is known before the first measurement: n."""
+        """Return the state before the first measurement, in which only n is known."""
         numbers = np.zeros(int(network.residuals.sizes.sum()))
         numbers[0] = n
         return cls(network, unit, np.zeros(len(network.closure), dtype=np.int64), numbers)
@@ -94,7 +94,7 @@ class MeasuredResiduals:
         return tuple(draws.noisy(whole[taken], self.moves(prices)).tolist())
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredResiduals":
-        """Return what is known after one more measurement gave these integers, combined by precision.
+        """Return the state after one more measurement with these integers, combined by precision.
 
         Errors: InputError for another number of integers than the prices need.
         """
@@ -148,7 +148,7 @@ class MeasuredResiduals:
 def residuals_within(
     network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray
 ) -> tuple[AnyArray, FloatArray]:
-    """Return values of sets (M,) and residuals (R,) of a network for another one; what it does not have is 0."""
+    """Return the values of sets (M,) and residuals (R,) of a network for another network; new sets have 0."""
     own, residuals = network.residuals, other.residuals
     places = {member: place for place, member in enumerate(network.closure.members)}
     of = np.array([places.get(member, -1) for member in other.closure.members])
@@ -186,7 +186,7 @@ def wanted_precisions(network: Network) -> FloatArray:
 def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction) -> IntArray:
     """Return the prices (M,) of one more measurement, at which all measurements together satisfy the limit of rho.
 
-    Every set without a price so far gets one. Errors: InputError where the limit leaves no room for that.
+    Every set without a price gets one. Errors: InputError if the limit is too small for this.
     """
     relative = wanted / measured.network.residuals.cells
     if not relative.any():
@@ -197,7 +197,7 @@ def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction)
         prices = np.maximum(_rounded_down(level * relative - measured.prices), missing)
         return prices, charged(measured.network, measured.prices + prices, measured.unit)
 
-    # The worst record is charged at least the average, at which a set costs its price times its numbers.
+    # The charge of the worst record is at least the average charge, in which a set counts its price times its numbers.
     level = float(limit) * measured.unit / float(relative @ measured.network.residuals.sizes)
     low, high, best = 0.0, math.inf, None
     for _ in range(_TRIES):
