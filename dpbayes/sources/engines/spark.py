@@ -57,7 +57,7 @@ class SparkCluster:
 
 
 @dataclass(frozen=True, eq=False)
-class _Session(ABC):
+class _SparkQueries(ABC):
     """The common part of both kinds of sessions: the table and the answers to queries."""
 
     cluster: SparkCluster
@@ -113,7 +113,7 @@ class _Session(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class SparkSession(_Session):
+class SparkSession(_SparkQueries):
     """A session of Spark whose driver runs here. Its jobs form a group, for progress and cancellation."""
 
     group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
@@ -138,7 +138,7 @@ class SparkSession(_Session):
 
 
 @dataclass(frozen=True, eq=False)
-class ConnectSession(_Session):
+class ConnectSession(_SparkQueries):
     """A session of Spark Connect: its driver runs elsewhere."""
 
     stages: dict[str, float] = field(default_factory=dict)
