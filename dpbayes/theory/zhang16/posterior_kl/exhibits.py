@@ -1,4 +1,4 @@
-"""[Zhang16] Theorem 1 as it is shown: the divergence measured beside every bound, formulas, and the exhibits."""
+"""The exhibits of [Zhang16] Theorem 1: the measured divergence for every bound, and the formulas."""
 
 import math
 from collections.abc import Callable
@@ -40,13 +40,13 @@ from dpbayes.theory.zhang16.posterior_kl.counterexamples import (
 from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
 MOST_NUMBERS = 100_000_000
-"""Most KL values that are kept: releases times epsilons."""
+"""The largest number of KL values in memory: releases times epsilons."""
 
 _BLOCK = 1 << 18
-"""Numbers per pass, so that they stay near the processor."""
+"""Numbers in one step, few enough for the processor's cache."""
 
 _ROUNDING = 1e-6
-"""Largest error, as a part of the mean, at which the quick formula may stand for the stable one."""
+"""The largest relative error at which the quick formula replaces the stable one."""
 
 
 def simulate_kl(
@@ -129,7 +129,7 @@ def measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Me
 
 
 def measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Take the exact mean of the KL divergence, and simulate it."""
+    """Return the exact mean of the KL divergence, and a simulated mean."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
         return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
@@ -175,7 +175,7 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 
 def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
-    """Return every proved bound of the tail, and which of them is the certified one."""
+    """Return all proved bounds of the tail; the certified bound is the smallest."""
     tails = kl_bounds(subject, at).tails
     law = (
         "the convolution of a distribution that dominates those of all rows"
