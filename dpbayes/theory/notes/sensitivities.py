@@ -99,8 +99,8 @@ def reduction(die: Die, *, counts: ArrayLike) -> Bound:
     """Return the local sensitivity at `counts` (m,), by the neighbours and over all candidates. [Notes] Section 3.1.
 
     Printed is max_y H(x, y) over the neighbours. Certified is `largest_change`, which is equal, for up to
-    MOST_ENUMERATED candidates. For more candidates, it is computed from the distance to each neighbour, because by the triangle
-    inequality no score changes by more.
+    MOST_ENUMERATED candidates. For more candidates, it is computed from the distance to each neighbour, because by the
+    triangle inequality no score changes by more.
     """
     here = die.checked(counts)
     is_small = is_listable(die.n, sides=die.sides, most=MOST_ENUMERATED)
