@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
 from dpbayes.model.residuals import Residuals
 
@@ -64,7 +64,8 @@ class Charges:
     def worst(self, prices: FloatArray) -> WorstCharge:
         """Return the largest sum of c_A(d) y_A over all records, for non-negative prices y (M,)."""
         weights = np.where(self.factors > 0, prices * self.factors, 0.0)
-        tables = self._tables(weights)
+        sizes = self.residuals.sizes
+        tables = charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
         differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
         if widest_scope(self._plan) <= MAX_TABLE_BITS:
             value, chosen = largest(tables, self._plan)
@@ -87,25 +88,6 @@ class Charges:
             charge[own] = self.moved(differs)[0, own]
         return value, charge
 
-    def _tables(self, weights: FloatArray) -> list[Factor]:
-        """Return the sum of w_A (1 - turn_A(d)) over a family's own sets, for every d within the family."""
-        closure = self.residuals.closure
-        slots = np.zeros(len(closure.slots))
-        slots[closure.representatives] = weights
-        tables: list[Factor] = []
-        start = 0
-        for family in closure.families:
-            own = slots[start : start + 2 ** len(family)]
-            start += 2 ** len(family)
-            turned = own
-            for k, node in enumerate(family):
-                without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
-                card = self.residuals.cards[node]
-                turn = -1 / (card - 1) if card > 1 else 1.0
-                turned = np.stack((without + having, without + turn * having), axis=1)
-            tables.append((family, (own.sum() - turned).reshape((2,) * len(family))))
-        return tables
-
     @cached_property
     def _plan(self) -> Plan:
         return elimination_plan(self.residuals.closure.families)
@@ -127,6 +109,28 @@ class Charges:
     @cached_property
     def _log_others(self) -> FloatArray:
         return np.log(np.maximum(np.array(self.residuals.cards, dtype=np.float64) - 1, 1.0))
+
+
+def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:
+    """Return sum_A p_A (N_A - N_A(d)) over every family's own sets A, for every d within the family.
+
+    Own sets are those that no earlier family contains. N_A = prod_{i in A} (r_i - 1), and N_A(d) has the factor -1 for
+    each node in which d differs. The result has the type of the prices (M,), so integers remain exact.
+    """
+    closure = residuals.closure
+    slots = np.zeros(len(closure.slots), dtype=prices.dtype)
+    slots[closure.representatives] = prices
+    tables: list[Factor] = []
+    start = 0
+    for family in closure.families:
+        turned = slots[start : start + 2 ** len(family)]
+        start += 2 ** len(family)
+        for k, node in enumerate(family):
+            without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
+            turned = np.stack((without + (residuals.cards[node] - 1) * having, without - having), axis=1)
+        # The first entry is for equal records. A node with one state is in no set that has a price.
+        tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
+    return tables
 
 
 def _without_empty(factors: FloatArray) -> FloatArray:
