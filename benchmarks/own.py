@@ -18,9 +18,8 @@ import numpy as np
 from dpbayes.base.amounts import EpsilonDelta
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import rho_of_pure
-from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.reading import model_probabilities

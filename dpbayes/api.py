@@ -36,10 +36,8 @@ from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
+from dpbayes.sources.interchange import from_networkx, from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
-from dpbayes.sources.networkx_graphs import from_networkx
-from dpbayes.sources.pgmpy_models import from_pgmpy, to_pgmpy
-from dpbayes.sources.pyagrum_networks import from_pyagrum, to_pyagrum
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.sources.xmlbif import read_xmlbif, write_xmlbif

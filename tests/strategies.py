@@ -82,6 +82,15 @@ def networks(draw, *, most_nodes: int = 5, states: tuple[int, int] = (2, 2)) -> 
 
 
 @st.composite
+def networks_of_names(draw, names: st.SearchStrategy[str]) -> Network:
+    """Networks of up to four nodes with up to three states, whose nodes and states have such names."""
+    nodes = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    states = {node: draw(st.lists(names, min_size=1, max_size=3, unique=True)) for node in nodes}
+    arrows = [arrow for arrow in combinations(draw(st.permutations(nodes)), 2) if draw(st.booleans())]
+    return Network.from_edges(nodes, arrows, states)
+
+
+@st.composite
 def networks_with_data(draw, *, most_nodes: int = 5, states: tuple[int, int] = (2, 2), most_records: int = 12):
     network = draw(networks(most_nodes=most_nodes, states=states))
     record = st.tuples(*(st.integers(0, len(s) - 1) for s in network.states))

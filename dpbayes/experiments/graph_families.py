@@ -17,8 +17,7 @@ from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, naive_bayes, tree
-from dpbayes.theory.zhang16.comparison import noise_ratio
-from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
+from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed_noise
 
 LAPLACE, CERTIFIED = "Laplace", "Fourier, proved"
 PURE = (LAPLACE, CERTIFIED)

@@ -1,7 +1,7 @@
 """Laplace noise on every count, then least squares: the consistent tables nearest to the noisy ones."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,19 +10,15 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import ReleaseSpec, laplace_within
-from dpbayes.mechanisms.laplace import LAPLACE
-from dpbayes.mechanisms.noise.law import NoiseLaw
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
-from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts
-from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
+from dpbayes.mechanisms.parameters import Noise
+from dpbayes.mechanisms.release import ReleasedPosterior
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConsistentLaplace:
+class ConsistentLaplace(LaplaceUpdates):
     """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on shared nodes.
 
     The noise is that of [Zhang16] Algorithm 1, not clipped. The least-squares fit is post-processing and costs no
@@ -47,12 +43,10 @@ class ConsistentLaplace:
     label: ClassVar[str] = "Consistent Laplace"
     named: ClassVar[str] = "consistent Laplace"
     colour: ClassVar[str] = ROSE
-    prior: Prior = Prior()
-    epsilon: Annotated[float, EPSILON]
-    noise: Annotated[Noise, NOISE] = Noise.REAL
+    prior: Prior = Prior()  # mypy does not follow a descriptor into a derived dataclass
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        super().__post_init__()
         _ = self.prior.network.closure  # refuses families that are too large
 
     @property
@@ -64,23 +58,10 @@ class ConsistentLaplace:
         )
 
     @property
-    def noise_scale(self) -> float:
-        """b = 2|I|/epsilon, in counts, of every cell before the fit."""
-        return count_sensitivity(self.prior.network) / self.epsilon
-
-    @property
-    def noise_law(self) -> NoiseLaw:
-        return NoiseLaw(self.noise, self.noise_scale)
-
-    @property
     def node_noise_sd(self) -> FloatArray:
         """Standard deviation of the noise left in the cells of every node's fitted table, in counts: (|I|,)."""
         residuals = self.prior.network.residuals
         return self.noise_law.sd * np.sqrt(residuals.cell_variances(residuals.of_unit_cells))
-
-    @property
-    def noise_model(self) -> NoiseModel:
-        return NoiseModel.laplace_cells(self.prior.network, scale=self.noise_law.scale, sd=self.noise_law.sd)
 
     @property
     def claimed(self) -> Guarantee:
@@ -90,17 +71,6 @@ class ConsistentLaplace:
     def certified(self) -> Guarantee:
         """epsilon: at most 2|I| counts change by one, each with a loss of 1/b; the fit is post-processing."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
-
-    statistic = count_table
-
-    def release(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample noisy cells and fit updates (*size, ..., K) to them. Updates may be negative."""
-        require_own_counts(self.prior, statistic)
-        noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
-        return Release(self.outcome_of(noisy, statistic.n), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
         """Return the outcome for noisy counts (..., K): the tables that are fitted to them."""

@@ -11,6 +11,7 @@ from dpbayes.base.looks import GREEN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
@@ -190,14 +191,12 @@ def needed_increments(
     epsilon, and has no privacy cost. Integer noise cannot be rescaled, so its result holds for one scale. This corrects
     [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
     """
-    block = max(1, _BLOCK // network.cell_count)
     needed = np.empty(draws)
-    for start in range(0, draws, block):
-        size = min(block, draws - start)
-        noise = coefficient_noise(network, calibration, rng, (size,), law=law)
+    for part in slices(draws, _BLOCK // network.cell_count):
+        noise = coefficient_noise(network, calibration, rng, (part.stop - part.start,), law=law)
         # Rebuilt cells are divided by 2^|F|, and so is the lift of each cell.
         lacking = -(marginals(network, noise) * cells_per_family(network)).min(axis=-1)
-        needed[start : start + size] = lacking / (2 * len(network.closure) * law.scale)
+        needed[part] = lacking / (2 * len(network.closure) * law.scale)
     return np.maximum(needed, 0.0)
 
 

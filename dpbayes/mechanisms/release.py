@@ -17,7 +17,7 @@ from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise
 from dpbayes.posteriors.noise_model import NoiseModel
 
 if TYPE_CHECKING:
-    from dpbayes.posteriors.joint import JointPosterior
+    from dpbayes.posteriors.joint.posterior import JointPosterior
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
 
@@ -173,7 +173,9 @@ class Release(Generic[OutcomeT_co]):
             >>> release.joint_noise_aware().query("v1", interval=0.95).low.shape
             (2,)
         """
-        from dpbayes.posteriors.joint import joint_noise_aware  # late: few pages need it, and its import takes 60 ms
+        from dpbayes.posteriors.joint.posterior import (
+            joint_noise_aware,  # late: few pages need it, and its import takes 60 ms
+        )
 
         return joint_noise_aware(*self._noise_parts())
 

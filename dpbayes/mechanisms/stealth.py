@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import CYAN, SLATE, Look
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier
@@ -151,8 +152,7 @@ def needed_by_the_table(noise: UnitNoise, before: FloatArray | float = 0.0) -> N
 
 def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArray]) -> Needed:
     """`least` maps noise (block, |N_I|) to the smallest signed sum of each release (block,), in units of the noise."""
-    block = max(1, BLOCK // width)
-    parts = [least(noise.values[start : start + block]) for start in range(0, len(noise.values), block)]
+    parts = [least(noise.values[part]) for part in slices(len(noise.values), BLOCK // width)]
     lacking = -np.concatenate(parts) / (2 * len(noise.network.closure) * noise.law.scale)
     return Needed(np.sort(np.maximum(lacking, 0.0)))
 
@@ -189,10 +189,9 @@ class LeastNoise:
 def least_noise(noise: UnitNoise) -> LeastNoise:
     """Return the smallest noise of all released tables by table size."""
     network, cells = noise.network, cells_per_family(noise.network)
-    sizes = np.unique(cells)
-    block, parts = max(1, BLOCK // network.cell_count), []
-    for start in range(0, len(noise.values), block):
-        tables = marginals(network, noise.values[start : start + block])
+    sizes, parts = np.unique(cells), []
+    for part in slices(len(noise.values), BLOCK // network.cell_count):
+        tables = marginals(network, noise.values[part])
         parts.append(np.stack([tables[:, cells == size].min(axis=-1) * size for size in sizes], axis=-1))
     return LeastNoise(np.concatenate(parts), sizes, len(network.closure), noise.law)
 

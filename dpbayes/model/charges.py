@@ -1,9 +1,9 @@
-"""What one record moves: how far each residual, and the most over all records at given prices.
+"""The change of each residual by one record, and the largest total change at given prices.
 
-One record that differs in the nodes d moves t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)): in squared
-length with g_A = 2 p_A, and integer Walsh coefficients in absolute value with g_A = 1, which is 2 if A and d share an
-odd number of nodes. The most that a record is charged, max_d sum_A c_A(d) y_A at prices y_A, is found exactly, by
-eliminating node after node.
+One record that differs in the nodes d changes t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)). For the
+squared length of residuals, g_A = 2 p_A. For the absolute value of integer Walsh coefficients, g_A = 1, and c_A(d) is 2
+if A and d share an odd number of nodes. The largest charge of a record, max_d sum_A c_A(d) y_A at prices y_A, is
+computed exactly by eliminating one node after another.
 """
 
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
 from dpbayes.model.residuals import Residuals
 
 MAX_TABLE_BITS = 20
-"""Largest table, as a power of two, that the exact search for the worst record may build on its way."""
+"""The largest table of the exact search for the worst record, as a power of two."""
 
 
 @dataclass(frozen=True, eq=False)
 class WorstCharge:
-    """max over d of sum_A c_A(d) y_A, or an upper bound where not `exact`, and the c (M,) that give it.
+    """max over d of sum_A c_A(d) y_A, or an upper bound if it is not `exact`, and its c (M,).
 
-    A bound lets every family differ in nodes of its own choice; `differs` (|I|,), one for each node, gives at least
-    `at_least`.
+    The bound maximises over the differing nodes separately for every family. The record `differs` (|I|,), 1 for a
+    differing node, is charged at least `at_least`.
     """
 
     value: float
@@ -39,32 +39,33 @@ class WorstCharge:
 
 @dataclass(frozen=True, eq=False)
 class Charges:
-    """What one record moves: c_A(d) for every set A of the residuals, from the factors g_A (M,)."""
+    """The charges c_A(d) of one record for every set A of the residuals, from the factors g_A (M,)."""
 
     residuals: Residuals
     factors: FloatArray
 
     @classmethod
     def squared(cls, residuals: Residuals) -> "Charges":
-        """Return the charges of residuals in squared length."""
+        """Return the charges for the squared lengths of residuals."""
         return cls(residuals, _without_empty(2 * residuals.shares))
 
     @classmethod
     def of_coefficients(cls, residuals: Residuals) -> "Charges":
-        """Return the charges of integer Walsh coefficients in absolute value, for binary nodes."""
+        """Return the charges for the absolute values of integer Walsh coefficients of binary nodes."""
         return cls(residuals, _without_empty(np.ones(len(residuals.shares))))
 
     def moved(self, differs: IntArray) -> FloatArray:
-        """Return c_A(d) for records that differ in the nodes marked 1 (D, |I|): (D, M)."""
+        """Return c_A(d) for records `differs` (D, |I|), with 1 for a differing node: (D, M)."""
         holds = self._members.T
         signs = 1 - 2 * ((differs @ holds) % 2)
         sizes = np.exp(-(differs * self._log_others) @ holds)
         return np.asarray(self.factors * (1 - signs * sizes))
 
     def worst(self, prices: FloatArray) -> WorstCharge:
-        """Return the largest sum of c_A(d) y_A over all records, for prices y (M,), none negative."""
+        """Return the largest sum of c_A(d) y_A over all records, for non-negative prices y (M,)."""
         weights = np.where(self.factors > 0, prices * self.factors, 0.0)
-        tables = self._tables(weights)
+        sizes = self.residuals.sizes
+        tables = charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
         differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
         if widest_scope(self._plan) <= MAX_TABLE_BITS:
             value, chosen = largest(tables, self._plan)
@@ -77,7 +78,7 @@ class Charges:
         return WorstCharge(value, at_least, charge, differs)
 
     def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
-        """The sum of the families' largest charges, each for its own sets, and the c of those."""
+        """Return the sum of the families' largest charges, each over the family's own sets, and their c."""
         value, charge = 0.0, np.zeros(len(self.factors))
         for (family, table), own in zip(tables, self._own, strict=True):
             best = np.unravel_index(int(table.argmax()), table.shape)
@@ -87,32 +88,13 @@ class Charges:
             charge[own] = self.moved(differs)[0, own]
         return value, charge
 
-    def _tables(self, weights: FloatArray) -> list[Factor]:
-        """sum over a family's own sets of w_A (1 - turn_A(d)), for every d within the family."""
-        closure = self.residuals.closure
-        slots = np.zeros(len(closure.slots))
-        slots[closure.representatives] = weights
-        tables: list[Factor] = []
-        start = 0
-        for family in closure.families:
-            own = slots[start : start + 2 ** len(family)]
-            start += 2 ** len(family)
-            turned = own
-            for k, node in enumerate(family):
-                without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
-                card = self.residuals.cards[node]
-                turn = -1 / (card - 1) if card > 1 else 1.0
-                turned = np.stack((without + having, without + turn * having), axis=1)
-            tables.append((family, (own.sum() - turned).reshape((2,) * len(family))))
-        return tables
-
     @cached_property
     def _plan(self) -> Plan:
         return elimination_plan(self.residuals.closure.families)
 
     @cached_property
     def _own(self) -> list[IntArray]:
-        """The sets of which every family is the first holder."""
+        """The sets of every family that no earlier family contains."""
         closure = self.residuals.closure
         starts = np.cumsum([2 ** len(family) for family in closure.families])
         holder = np.searchsorted(starts, closure.representatives, side="right")
@@ -120,7 +102,7 @@ class Charges:
 
     @cached_property
     def _members(self) -> FloatArray:
-        """Whether every set holds each node: (M, |I|)."""
+        """Whether every set contains each node: (M, |I|)."""
         nodes = range(len(self.residuals.cards))
         return np.array([[mask >> i & 1 for i in nodes] for mask in self.residuals.closure.members], dtype=np.float64)
 
@@ -129,8 +111,30 @@ class Charges:
         return np.log(np.maximum(np.array(self.residuals.cards, dtype=np.float64) - 1, 1.0))
 
 
+def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:
+    """Return sum_A p_A (N_A - N_A(d)) over every family's own sets A, for every d within the family.
+
+    Own sets are those that no earlier family contains. N_A = prod_{i in A} (r_i - 1), and N_A(d) has the factor -1 for
+    each node in which d differs. The result has the type of the prices (M,), so integers remain exact.
+    """
+    closure = residuals.closure
+    slots = np.zeros(len(closure.slots), dtype=prices.dtype)
+    slots[closure.representatives] = prices
+    tables: list[Factor] = []
+    start = 0
+    for family in closure.families:
+        turned = slots[start : start + 2 ** len(family)]
+        start += 2 ** len(family)
+        for k, node in enumerate(family):
+            without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
+            turned = np.stack((without + (residuals.cards[node] - 1) * having, without - having), axis=1)
+        # The first entry is for equal records. A node with one state is in no set that has a price.
+        tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
+    return tables
+
+
 def _without_empty(factors: FloatArray) -> FloatArray:
-    """The factors, but for the empty set's: n is public."""
+    """Return the factors with 0 for the empty set, because n is public."""
     factors = factors.astype(np.float64)
     factors[0] = 0.0
     return factors

@@ -1,4 +1,4 @@
-"""The downward closure N_I of a network's families, and how far one record can move its Fourier coefficients."""
+"""The downward closure N_I of a network's families, and the sensitivity of its Fourier coefficients."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,17 +12,17 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.elimination import eliminated, elimination_plan, widest_scope
 
 MAX_FAMILY = 19
-"""Largest family (a node with its parents) whose 2^size coefficients are handled."""
+"""The largest family, a node with its parents; it has 2^size coefficients."""
 
 MAX_TABLE_BITS = 20
-"""Largest table, as a power of two, that the exact search may build on its way."""
+"""The largest table of the exact search, as a power of two."""
 
 _LAST_BITS = 6
 
 
 @dataclass(frozen=True)
 class OddOverlap:
-    """O = max over d of #{gamma in N_I : <gamma, d> odd}: its value, or an upper bound when not exact."""
+    """O = max over d of #{gamma in N_I : <gamma, d> odd}: its value, or an upper bound if it is not exact."""
 
     value: int
     exact: bool
@@ -30,11 +30,11 @@ class OddOverlap:
 
 @dataclass(frozen=True)
 class Closure:
-    """All subsets gamma of all families pi_i + {i}: the Fourier coefficients a release needs.
+    """All subsets gamma of all families pi_i + {i}: the Fourier coefficients of a release.
 
-    `families[i]` lists node indices, most significant first; slot j of family i is the subset picked by the bits
-    of j, and slots of all families lie one after another on one flat axis (for binary nodes this axis is as long
-    as the network's cell axis). [Zhang16] section 3.2, the set N_I.
+    `families[i]` lists node indices, most significant first. Slot j of family i is the subset given by the bits of j.
+    The slots of all families follow each other on one flat axis. For binary nodes, this axis has the length of the
+    network's cell axis. [Zhang16] section 3.2, the set N_I.
     """
 
     families: tuple[tuple[int, ...], ...]
@@ -49,7 +49,7 @@ class Closure:
 
     @cached_property
     def _index(self) -> tuple[IntArray, IntArray]:
-        """The slots' positions among the members, and the first slot of every member."""
+        """The index of every slot's member, and the first slot of every member."""
         first = first_slots(self.families)
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first], np.flatnonzero(is_first)
@@ -61,7 +61,7 @@ class Closure:
 
     @property
     def representatives(self) -> IntArray:
-        """For every member, the first slot that holds it. Shape (|N_I|,)."""
+        """The first slot of every member: (|N_I|,)."""
         return self._index[1]
 
     @cached_property
@@ -84,7 +84,7 @@ class Closure:
 
     @cached_property
     def odd_overlap(self) -> OddOverlap:
-        """How many coefficients one record can flip at most, in closed search or as a bound.
+        """The largest number of coefficients whose sign one record can change: exact, or an upper bound.
 
         The L1 sensitivity of the integer Walsh coefficients sum_x (-1)^<gamma, x> under replacing one record is
         twice this number: gamma changes sign iff <gamma, d> is odd, where d is the exclusive or of the two records.
@@ -99,11 +99,12 @@ class Closure:
 
     @cached_property
     def _tables(self) -> "tuple[_OwnSets, ...]":
-        """The gammas by the families that lie in no other, each held by the first that has it.
+        """The gammas by maximal families, which no other family contains; a gamma belongs to its first family.
 
-        Nodes that lie in the same of these families are of one kind. Families share all or none of a kind, so that
-        it depends only on the kinds that a gamma has nodes of by whom it is held, and on the kinds that d touches how
-        many of a family's gammas are odd against it: tables are over kinds, however many nodes a kind has.
+        Nodes that are in the same maximal families have the same kind. A family contains all nodes of a kind or none.
+        Therefore, the family of a gamma depends only on the kinds of its nodes, and the number of a family's gammas
+        with odd <gamma, d> depends only on the kinds of the nodes in d. The tables are over kinds, for any number of
+        nodes of a kind.
         """
         families = _maximal(self.families)
         within: dict[int, list[int]] = {}

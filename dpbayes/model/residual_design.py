@@ -1,13 +1,14 @@
-"""The best noise on residuals: how much each set of nodes gets, for the least error at a given loss.
+"""Optimal noise on residuals: the scale for each set of nodes with the smallest error at a given privacy loss.
 
-Noise of scale s_A on every set A loses max_d sum_A c_A(d)/s_A, with the charges c_A(d) of a record that differs in the
-nodes d (`dpbayes.model.charges`).
+Noise of scale s_A on every set A has the privacy loss max_d sum_A c_A(d)/s_A, with the charges c_A(d) of a record that
+differs in the nodes d (`dpbayes.model.charges`).
 
-The least sum of v_A s_A^k under it (k = 1 for variances, 2 for Laplace scales) is, with prices y_A = 1/s_A, convex.
-For any weights over the d, of mean charge c_A, no scales reach less than (sum_A v_A^(1/(k+1)) c_A^(k/(k+1)))^(k+1), by
-which y_A = (v_A/c_A)^(1/(k+1)), scaled, would be best. The best weights are found by projected Newton steps over
-those d that were found to be worst so far; whatever they are, the scales are divided by their own worst charge at the
-end, so that the promise holds, and the gap to that bound is known. [Xiao23] with the exact charge of a replaced record.
+Minimising sum_A v_A s_A^k at a fixed loss (k = 1 for variances, 2 for Laplace scales) is a convex problem in the prices
+y_A = 1/s_A. For any weights over the d, with the mean charge c_A, the minimum is at least
+(sum_A v_A^(1/(k+1)) c_A^(k/(k+1)))^(k+1). The prices (v_A/c_A)^(1/(k+1)), up to a factor, belong to this bound. The
+best weights are found by projected Newton steps over the worst d found so far. For any weights, the final scales are
+divided by their own worst charge, so the guarantee holds, and the gap to the bound is known. [Xiao23] with the exact
+charge of a replaced record.
 """
 
 import math
@@ -23,29 +24,30 @@ from dpbayes.model.charges import Charges, WorstCharge
 from dpbayes.model.residuals import Residuals
 
 MOST_SETS = 1 << 14
-"""Most sets whose scales are searched for: with as many it takes some seconds."""
+"""The largest number of sets in a search, which then takes some seconds."""
 
 GAP = 2e-3
-"""Relative gap at which the search for the best scales ends."""
+"""The relative gap at which the search ends."""
 
 _ROUNDS, _STEPS, _HALVINGS, _MULTIPLIED = 80, 30, 10, 8
 _LEAST_ROUNDS, _MANY = 3, 2048
-"""From so many sets on fewer rounds are tried: the promise holds after any, and the gap says how good they are."""
+"""The smallest number of rounds, and the number of sets above which there are fewer rounds. The guarantee holds after
+any round, and the gap states the quality."""
 
 _SMALL = 1e-4
 _NEAR, _NEARLY = 10, 0.97
 _DROPPED = 1e-6
 _SAFE = 1 + 1e-12
-"""Scales are larger by this, lest rounding break the certificate."""
+"""The factor that compensates rounding errors, so that the guarantee holds."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDesign:
-    """Scales s_A (M,) that lose 1 at most, 0 for sets without noise, and how good they are.
+    """Scales s_A (M,) with a privacy loss of at most 1, 0 for sets without noise, and their quality.
 
-    `error` is sum_A v_A s_A^k, which no scales of the same loss lower by more than the share `gap` of the least; that
-    is not known, and infinite, of scales at stated prices.
-    `exact` tells whether the loss is reached by some record, or an upper bound of it.
+    `error` is sum_A v_A s_A^k. It exceeds the minimum at the same loss by at most the share `gap` of the minimum. For
+    stated prices, the gap is not known and is infinite. `exact` states whether a record attains the loss, or whether it
+    is an upper bound.
     """
 
     scales: FloatArray
@@ -55,20 +57,20 @@ class NoiseDesign:
 
 
 def best_gaussian_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Find the best variances s_A with max_d sum_A c_A(d)/s_A = 1, c in squared length.
+    """Find the optimal variances s_A with max_d sum_A c_A(d)/s_A = 1, where c is in squared length.
 
-    Best for the sum of the cells' variances, those of every family times its weight (|I|,). In steps of less than half
-    a second on a network of 200 nodes. Errors: InputError for weights that are not positive.
+    They minimise the sum of the cells' variances, weighted by family (|I|,). A step takes less than half a second on a
+    network of 200 nodes. Errors: InputError for weights that are not positive.
     """
     _require_weights(residuals, weights)
     return (yield from _best_steps(Charges.squared(residuals), residuals.cell_values(weights), power=1))
 
 
 def best_coefficients_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Find the best Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1, in such steps.
+    """Find the optimal Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1, in steps.
 
-    Best for the sum of the cells' variances, those of every family times its weight (|I|,); noise of variance 2 b^2 on
-    a coefficient is 2 b^2/2^|A| on its residual. Errors: InputError for weights that are not positive.
+    They minimise the sum of the cells' variances, weighted by family (|I|,). Noise of variance 2 b^2 on a coefficient
+    has the variance 2 b^2/2^|A| on its residual. Errors: InputError for weights that are not positive.
     """
     _require_weights(residuals, weights)
     charges, values = Charges.of_coefficients(residuals), _coefficient_values(residuals, weights)
@@ -76,13 +78,13 @@ def best_coefficients_steps(residuals: Residuals, weights: FloatArray) -> Work[N
 
 
 def gaussian_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
-    """Return variances s_A in the proportions of 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1, whatever their gap."""
+    """Return variances s_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1; the gap is unknown."""
     values = residuals.cell_values(np.ones(len(residuals.cards)))
     return _at(Charges.squared(residuals), values, prices, power=1)
 
 
 def coefficients_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
-    """Return Laplace scales b_A in the proportions of 1/prices (M,) with max_d sum_A c_A(d)/b_A = 1."""
+    """Return Laplace scales b_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/b_A = 1."""
     values = _coefficient_values(residuals, np.ones(len(residuals.cards)))
     return _at(Charges.of_coefficients(residuals), values, prices, power=2)
 
@@ -98,7 +100,7 @@ def _coefficient_values(residuals: Residuals, weights: FloatArray) -> FloatArray
 
 
 def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int) -> NoiseDesign:
-    """The scales that lose 1 at stated prices."""
+    """Return the scales with privacy loss 1 at stated prices."""
     noisy = np.flatnonzero(charges.factors)
     scales = np.zeros(len(values))
     if not noisy.size:
@@ -111,7 +113,7 @@ def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int)
 
 
 def _best_steps(charges: Charges, values: FloatArray, *, power: int) -> Work[NoiseDesign]:
-    """The least sum of v_A s_A^k among the scales that lose 1; one round of the search is a step."""
+    """Minimise sum_A v_A s_A^k over scales with privacy loss 1; one round of the search is a step."""
     noisy = np.flatnonzero(charges.factors)
     if noisy.size > MOST_SETS:
         raise InputError(
@@ -144,26 +146,26 @@ def _best_steps(charges: Charges, values: FloatArray, *, power: int) -> Work[Noi
         yield share
         more = _further_cuts(charges, worst, own, noisy)
         kept = mass > _DROPPED * mass.max()
-        kept[:first] = True  # so that every set is moved by some of them
+        kept[:first] = True  # so that every set is changed by some record
         cuts = np.concatenate((cuts[kept], more))
         mass = np.append(mass[kept], np.full(len(more), 1e-3 * mass.sum() / len(more)))
     return NoiseDesign(scales, best, best / bound - 1, exact)
 
 
 def _gap_closed(gap: float) -> float:
-    """How far a gap has come from all to GAP, on a logarithmic scale: its first digit comes as fast as its last."""
+    """Return the progress of the gap from 1 to GAP, on a logarithmic scale."""
     return 1 - math.log(max(1.0, min(gap, 1) / GAP)) / math.log(1 / GAP)
 
 
 def _first_records(residuals: Residuals) -> IntArray:
-    """Records to begin with: some that differ in one node, which moves all its sets, and one that differs in all."""
+    """Return the initial records: those that differ in one node, and the one that differs in all nodes."""
     several = (np.array(residuals.cards) > 1).astype(np.int64)
     records = np.concatenate((several[None], np.diag(several)))
     return np.unique(records[records.any(axis=1)], axis=0)
 
 
 def _further_cuts(charges: Charges, worst: WorstCharge, prices: FloatArray, noisy: IntArray) -> FloatArray:
-    """The worst record's charges, and those of the worst ones that differ from it in one node: (few, noisy)."""
+    """Return the charges of the worst record, and of the worst records one node away from it: (few, noisy)."""
     cuts = worst.charge[None, noisy]
     if not worst.exact:
         return cuts
@@ -175,12 +177,12 @@ def _further_cuts(charges: Charges, worst: WorstCharge, prices: FloatArray, nois
 
 
 def _least_error(worth: FloatArray, mean: FloatArray, power: int) -> float:
-    """The error below which no scales come whose mean charge over the records is 1."""
+    """Return the lower bound of the error for scales whose mean charge over the records is 1."""
     return float((worth ** (1 / (power + 1)) * mean ** (power / (power + 1))).sum() ** (power + 1))
 
 
 def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, power: int, close: float) -> FloatArray:
-    """The weights over records (cuts,) that make the bound largest, up to a common factor.
+    """Return the weights over records (cuts,) that maximise the bound, up to a common factor.
 
     They maximise sum_A v_A^(1/(k+1)) c_A^(k/(k+1)) (k+1)/k - sum of the weights, which is concave, over weights that
     are not negative. Its slope is sum_A c_A(d) y_A - 1.
@@ -209,7 +211,7 @@ def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, pow
 
 
 def _along(value: Callable[[FloatArray], float], mass: FloatArray, step: FloatArray) -> FloatArray:
-    """The weights after a step that is halved until it helps; none falls to less than a hundredth at once."""
+    """Return the weights after a step, halved until it improves the value; no weight decreases more than 100-fold."""
     now, length = value(mass), 1.0
     for _ in range(_HALVINGS):
         tried = np.maximum(mass + length * step, mass / 100)

@@ -1,4 +1,4 @@
-"""Residuals of a contingency table: what each set of nodes tells that none of its subsets does.
+"""Residuals of a contingency table: the information of each set of nodes that no subset contains.
 
 With orthonormal (Helmert) contrasts H_i of node i's r_i states, (r_i - 1, r_i), the residual of a subset A of a family
 is t_A = sum over records x of kron_{i in A} H_i[:, x_i]; the empty set's is n. A family's table is the sum over A
@@ -17,18 +17,18 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.closure import Closure
 
 Matrices = tuple[tuple[FloatArray, ...], ...]
-"""What tables are multiplied by, for each shape of a family: a matrix for every few of its nodes."""
+"""The factors of the transformation of a table, for each shape of a family: one matrix for every few nodes."""
 
 _TOGETHER = 16
-"""Joint states of nodes that are multiplied by one matrix: a larger one would cost more than several small ones."""
+"""The largest number of joint states of one matrix; a larger matrix is slower than several small ones."""
 
 
 @dataclass(frozen=True)
 class Residuals:
     """The residuals of the families' tables: one set A for each of the M members of the closure, in the same order.
 
-    The flat axis of K cells is that of the network, families one after another; `cards` are the nodes' states. The R
-    numbers of all residuals lie on an axis of their own, set after set; a set that holds a node of one state has none.
+    The flat axis of K cells is that of the network, by family; `cards` are the numbers of the nodes' states. The R
+    numbers of all residuals have a separate axis, by set. A set with a node of one state has no numbers.
     """
 
     closure: Closure
@@ -44,29 +44,30 @@ class Residuals:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """prod_{i in A} (r_i - 1): how many numbers t_A has, one for the empty set: (M,)."""
+        """prod_{i in A} (r_i - 1), the number of entries of t_A, 1 for the empty set: (M,)."""
         size = np.concatenate([_products(1.0, [r - 1 for r in cards]) for cards in self._family_cards])
         return np.asarray(size[self.closure.representatives]).astype(np.int64)
 
     @cached_property
     def cells(self) -> FloatArray:
-        """prod_{i in A} r_i: how many cells the table of A has, one for the empty set: (M,)."""
+        """prod_{i in A} r_i, the number of cells of the table of A, 1 for the empty set: (M,)."""
         cells = np.concatenate([_products(1.0, list(cards)) for cards in self._family_cards])
         return np.asarray(cells[self.closure.representatives])
 
     @cached_property
     def set_of_number(self) -> IntArray:
-        """Which set every number of the residuals belongs to: (R,)."""
+        """The index of the set of every entry of the residuals: (R,)."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     # The cells
 
     def of_tables(self, tables: FloatArray) -> FloatArray:
-        """Return the residuals (..., R) by least squares from unequal accounts of one table (..., K): weighted means.
+        """Return the least-squares residuals (..., R) of inconsistent tables (..., K), which are weighted means.
 
-        Family F tells of t_A with weight w_F = prod_{i in F - A} 1/r_i, cells being equally and independently noisy.
+        For independent noise with equal variances in all cells, family F has the weight w_F = prod_{i in F - A} 1/r_i
+        in the mean of t_A.
         """
-        # In orthonormal coordinates a family's table holds sqrt(w_F) t_A.
+        # In orthonormal coordinates, a family's table has the entries sqrt(w_F) t_A.
         numbers = self._turned(tables, self._bases) * np.sqrt(self._weights)
         order, starts = self._by_number
         sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
@@ -88,7 +89,7 @@ class Residuals:
         return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), of_sets
 
     def whole(self, counts: IntArray) -> IntArray:
-        """Return the residuals of consistent tables (..., K) times their `lengths`, whole numbers exactly: (..., R)."""
+        """Return the residuals of consistent tables (..., K) times `lengths`, as exact whole numbers: (..., R)."""
         turned = np.empty(counts.shape, dtype=np.int64)
         for cards, cells in self._families_by_shape:
             tables, after = counts[..., cells], math.prod(cards)
@@ -101,11 +102,11 @@ class Residuals:
         return np.asarray(turned[..., order[starts]])
 
     def tables(self, residuals: FloatArray) -> FloatArray:
-        """Return the families' tables (..., K) from residuals (..., R); they agree on the nodes that they share."""
+        """Return the families' tables (..., K) from residuals (..., R); they agree on shared nodes."""
         return self._turned(residuals[..., self._number] * np.sqrt(self._weights), self._transposed_bases)
 
     def consistent(self, tables: FloatArray, n: float) -> FloatArray:
-        """Return the tables (..., K) of n records nearest to these, in squared distance, that agree with each other."""
+        """Return the consistent tables (..., K) of n records with the smallest squared distance from these tables."""
         residuals = self.of_tables(tables)
         residuals[..., 0] = n
         return self.tables(residuals)
@@ -114,13 +115,13 @@ class Residuals:
 
     @cached_property
     def of_unit_cells(self) -> FloatArray:
-        """Variance of t_A's numbers by least squares where each cell has variance 1, n known: 1 / sum_F w_F, (M,)."""
+        """Variance of the least-squares t_A for cells of variance 1 and known n: 1 / sum_F w_F, (M,)."""
         variances = 1 / np.bincount(self.closure.slots, self._rest)
         variances[0] = 0.0
         return variances
 
     def row_variances(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what variances s_A (..., M) make of any row of a node: of its total, and of its contrasts, (..., |I|).
+        """Return the variances of a node's row totals and row contrasts, from variances s_A (..., M): (..., |I|) each.
 
         A row of r cells has covariance a J/r^2 + c (I - J/r), J all ones: a = sum_{A in pi} s_A p_A
         prod_{pi - A} r_i^-2 and c = sum_{A with v} s_A p_{A - v} prod_{F - A} r_i^-2; one state has no contrasts.
@@ -128,7 +129,7 @@ class Residuals:
         parts = (variances * self.shares)[..., self.closure.slots] * self._rest**2
         starts = self._slot_starts
         card = np.array([cards[-1] for cards in self._family_cards], dtype=np.float64)
-        # The node itself is the last of its family, so that every other set holds it.
+        # The node itself is the last of its family, so every other set contains it.
         within = np.arange(len(self._rest)) - np.repeat(starts, np.diff([*starts, len(self._rest)]))
         holds_node = within % 2 == 1
         totals = np.add.reduceat(np.where(holds_node, 0.0, parts), starts, axis=-1) * card**2

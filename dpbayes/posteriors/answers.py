@@ -1,7 +1,7 @@
-"""Intervals of questions: what P(target | evidence) may be under a posterior, and under its prior.
+"""Credible intervals of queries P(target | evidence) under a posterior and under its prior.
 
-An answer sums over many rows. Its interval comes from draws of all rows' probabilities at once. The draws are made from
-the same evenly spread numbers for every posterior, so that an answer changes only with the posterior.
+An answer is a sum over many rows. Its interval comes from samples of all rows' probabilities. The samples use the same
+random numbers for every posterior, so an answer changes only if the posterior does.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 
 DRAWS = 512
-"""Sets of CPTs that an answer's interval is read from."""
+"""The number of sampled sets of CPTs for an interval."""
 
 MOST_OF_PRIOR = 0.5
-"""Share of the prior's spread from which on the prior decides an answer.
+"""The ratio of posterior to prior standard deviation from which the prior decides an answer.
 
-An answer moves towards the prior's by about the square of this share. Measured on a table of 228 records whose
-probabilities are unlikely under the prior: at shares of 0.45 to 0.73, 95% intervals held the answer of the exact counts
-in 5 to 17 of 30 releases; at 0.33 in 30 of 30."""
+An answer moves towards the prior's by about the square of this ratio. On a table of 228 records whose probabilities are
+unlikely under the prior, 95% intervals contained the answer of the exact counts in 5 to 17 of 30 releases at ratios of
+0.45 to 0.73, and in 30 of 30 at 0.33."""
 
 _AT_ONCE = 64
-"""Sets of CPTs that are asked at once."""
+"""The number of sets of CPTs in one query."""
 
 _SEED = 1
 
@@ -80,28 +80,28 @@ def answer_of(
     level: float,
     prior: QueryAnswer | None = None,
 ) -> QueryAnswer:
-    """Return the answer under draws of CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
+    """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
     )
-    # Order statistics outside of the sample quantiles: between them, a new draw falls at least as often as stated.
+    # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
     return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:
-    """Return fixed standard normal numbers (S, ...), half of them with opposite signs; `purpose` keeps uses apart."""
+    """Return fixed standard normal numbers (S, ...), half of them with opposite signs; `purpose` separates uses."""
     half = np.random.default_rng((_SEED, purpose)).standard_normal((-(-shape[0] // 2), *shape[1:]))
     return np.concatenate((half, -half))[: shape[0]]
 
 
 def even_draws(network: Network, alpha: FloatArray) -> FloatArray:
-    """Return one draw of CPTs from each of some Dirichlet rows (S, ..., K).
+    """Return one sample of CPTs from each set of Dirichlet rows (S, ..., K).
 
-    A gamma variable of shape a is one of shape a + 2 times U^(1/a) V^(1/(a + 1)), and the cube root of that one is
-    nearly normal (Wilson and Hilferty 1931): small changes of alpha change the draws little.
+    A gamma variable of shape a is one of shape a + 2, times U^(1/a) V^(1/(a + 1)). The cube root of the latter variable
+    is nearly normal (Wilson and Hilferty 1931). Small changes of alpha therefore cause small changes of the samples.
     """
     size, cells = alpha.shape[0], alpha.shape[-1]
     batch = (1,) * (alpha.ndim - 2)

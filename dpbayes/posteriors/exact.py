@@ -28,6 +28,7 @@ from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.network import Network
+from dpbayes.model.query import joint_probabilities
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
@@ -231,14 +232,7 @@ class _CellChains:
     def tables_of(self, cpts: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return tables (chains, places) of n records sampled from each CPT (chains, K)."""
         network, chains = self.prior.network, len(cpts)
-        joint = np.ones((chains, *(1 for _ in network.names)))
-        for node, family in enumerate(network.families):
-            # Axes in the network's order, of length 1 for nodes outside the family.
-            table = network.table(cpts, node).reshape(chains, *network.cards[list(family)])
-            table = table.transpose(0, *(1 + np.argsort(family)))
-            lengths = [int(card) if other in family else 1 for other, card in enumerate(network.cards)]
-            joint = joint * table.reshape(chains, *lengths)
-        joint = joint.reshape(chains, -1)
+        joint = joint_probabilities(network, cpts, tuple(range(len(network.names))))
         drawn = rng.multinomial(self.n, joint / joint.sum(axis=-1, keepdims=True)).astype(np.float64)
         drawn = drawn.reshape(chains, *network.cards)
         tables = [self._margin(drawn, nodes) for nodes in self._nodes]

@@ -1,4 +1,4 @@
-"""Mixtures of Dirichlet distributions, one per CPT row: what is known of CPTs when counts are not known for certain."""
+"""Mixtures of Dirichlet distributions, one per CPT row: the posterior of CPTs if the counts are uncertain."""
 
 import math
 from collections.abc import Mapping
@@ -20,19 +20,18 @@ from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
-"""Most steps towards a quantile, and how short the last one is: halvings would do, and Newton's steps need fewer."""
-
+"""The largest number of steps to a quantile, and the size of the last step; Newton steps need fewer than bisection."""
 
 _LEAST = 1e-300
-"""Stands for a probability of zero, whose logarithm is infinite."""
+"""A replacement for a probability of zero, whose logarithm is infinite."""
 
 
 @dataclass(frozen=True, eq=False)
 class DirichletMixtures:
-    """sum_s w_s Dirichlet(alpha + k_s) for every CPT row, rows independent.
+    """sum_s w_s Dirichlet(alpha + k_s) for every CPT row; rows are independent.
 
-    `counts` (..., S, K) are S possible counts k of every cell and `weights` (..., S, m) those of every row's, which
-    sum to 1 over S; `prior` has one alpha (K,).
+    `counts` (..., S, K) are S possible counts k of every cell. `weights` (..., S, m) are the weights of every row, with
+    sum 1 over S. `prior` has one alpha (K,).
     """
 
     prior: Dirichlets
@@ -49,7 +48,7 @@ class DirichletMixtures:
 
     @cached_property
     def effective(self) -> FloatArray:
-        """1 / sum w^2 of every row: how many equally likely counts its weights are worth (..., m)."""
+        """1 / sum w^2 of every row, the effective number of its possible counts: (..., m)."""
         return 1 / (self.weights**2).sum(axis=-2)
 
     @cached_property
@@ -73,10 +72,10 @@ class DirichletMixtures:
         return np.asarray(np.sqrt(variance))
 
     def part(self, draws: int | slice) -> "DirichletMixtures":
-        """Return some of a batch (draws, S, K)."""
+        """Return a part of a batch (draws, S, K)."""
         return DirichletMixtures(self.prior, self.counts[draws], self.weights[draws])
 
-    # Every cell by itself
+    # Marginals of cells
 
     def cumulative(self, theta: ArrayLike, *, cells: IntArray | slice | int = slice(None)) -> FloatArray:
         """Return P(theta <= a value) for the cells' marginals, at values (..., cells): (..., cells)."""
@@ -91,7 +90,7 @@ class DirichletMixtures:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the central credible interval of the cells' marginals: two arrays (..., cells).
 
-        A cell that is its row's only state is 1 with certainty.
+        The cell of a row with a single state has the probability 1.
         """
         low, high = self._marginals(cells).interval(level)
         return (low[..., 0], high[..., 0]) if isinstance(cells, int) else (low, high)
@@ -112,12 +111,13 @@ class DirichletMixtures:
         """alpha_0 + T of every row: (..., S, m)."""
         return np.asarray(self.network.row_sums(self._components.alpha))
 
-    # All together
+    # All rows
 
     def divergence_of_rows(self, exact: Dirichlets, *, points: int = 64) -> FloatArray:
         """Return KL(exact || this) of every row in nats, for one exact posterior (K,): (..., m).
 
-        The mean of the log ratio over evenly spread places of the exact law; the more states, the rougher.
+        It is the mean of the log ratio over evenly spread points of the exact posterior. The error grows with the
+        number of states.
         """
         network = self.network
         divergence = np.empty((*self.weights.shape[:-2], network.row_count))
@@ -164,23 +164,23 @@ class DirichletMixtures:
 
     @cached_property
     def _even_draws(self) -> FloatArray:
-        """CPTs (S, ..., K) drawn from the same numbers for every posterior."""
+        """CPTs (S, ..., K), sampled with the same random numbers for every posterior."""
         shares = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
         return even_draws(self.network, self._picked(shares).alpha)
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
-        """Draw CPTs: (*size, ..., K); every row's counts by their weights, then its probabilities."""
+        """Sample CPTs (*size, ..., K): every row's counts by their weights, then its probabilities."""
         return self.drawn(rng, size).sample(rng)
 
     def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
-        """Draw one of the possible counts of every row, and return the posteriors under them: (*size, ..., K)."""
+        """Sample one of the possible counts of every row, and return the posteriors given them: (*size, ..., K)."""
         return self._picked(rng.random((*leading(size), *self.weights.shape[:-2], self.network.row_count)))
 
     def _picked(self, shares: FloatArray) -> Dirichlets:
-        """Return the posteriors under the counts that evenly distributed numbers (*size, ..., m) fall on."""
+        """Return the posteriors given the counts at these quantile levels (*size, ..., m)."""
         steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
         rows, points = steps.shape[:-1], steps.shape[-1]
-        # Row after row on one line, each a step of length one: a draw is looked up, not compared with every point.
+        # The distribution functions of all rows, shifted by the row's index, so that one binary search serves all.
         starts = np.arange(math.prod(rows)).reshape(rows)
         line = (steps / steps[..., -1:] + starts[..., None]).ravel()
         chosen = np.searchsorted(line, (shares + starts).ravel()).reshape(shares.shape) - starts * points
@@ -191,7 +191,7 @@ class DirichletMixtures:
 
 @dataclass(frozen=True, eq=False)
 class BetaMixtures:
-    """sum_s w_s Beta(a_s, b_s), parameters and weights (..., S, cells); 1 with certainty where b = 0."""
+    """sum_s w_s Beta(a_s, b_s), parameters and weights (..., S, cells); the value is 1 if b = 0."""
 
     a: FloatArray
     b: FloatArray
@@ -212,18 +212,18 @@ class BetaMixtures:
 
     @property
     def effective(self) -> FloatArray:
-        """1 / sum w^2: how many equally likely components the weights are worth (..., cells)."""
+        """1 / sum w^2, the effective number of components: (..., cells)."""
         return np.asarray(1 / (self.weights**2).sum(axis=-2))
 
     def part(self, draws: int | slice) -> "BetaMixtures":
-        """Return some of a batch (draws, S, cells)."""
+        """Return a part of a batch (draws, S, cells)."""
         return BetaMixtures(self.a[draws], self.b[draws], self.weights[draws])
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Return the central credible interval: two arrays (..., cells)."""
         tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
         low = self.quantile(tail)
-        # Both are as exact as `_CLOSE`: of a law that nearly is one point the ends would change places.
+        # Both have errors of `_CLOSE`, which could exchange the ends of a very narrow interval.
         return low, np.maximum(low, self.quantile(1 - tail))
 
     def cumulative(self, theta: FloatArray) -> FloatArray:
@@ -248,10 +248,10 @@ class BetaMixtures:
             return np.asarray(np.log(self.weights) - special.betaln(self.a, np.maximum(self.b, _LEAST)))
 
     def quantile(self, share: float) -> FloatArray:
-        """Where the distribution function reaches a share: (..., cells), by Newton's steps kept inside a bracket.
+        """Return the quantile at a level `share`: (..., cells), by Newton steps inside a bracket.
 
-        The share as a normal score is nearly straight in the log-odds of theta, so that few steps lead there. A cell of
-        which it is known is asked no more.
+        The normal score of the level is nearly linear in the log-odds of theta, so few steps suffice. Finished cells
+        take no further steps.
         """
         shape, target = (*self.a.shape[:-2], self.a.shape[-1]), float(special.ndtri(share))
         a, b, weights, constants = (
@@ -260,7 +260,7 @@ class BetaMixtures:
         )
         place = self._near(target).ravel()
         low, high = np.zeros_like(place), np.ones_like(place)
-        left = np.arange(place.size)  # of which the quantile is not known yet
+        left = np.arange(place.size)  # cells without a quantile so far
         for _ in range(_STEPS):
             here, first, second = place[left], a[:, left], b[:, left]
             reached = (weights[:, left] * special.betainc(first, np.maximum(second, _LEAST), here)).sum(axis=0)
@@ -268,12 +268,12 @@ class BetaMixtures:
                 np.where(reached < share, here, low[left]),
                 np.where(reached < share, high[left], here),
             )
-            with np.errstate(all="ignore"):  # at an end of the bracket the density may be nothing, or beyond doubles
+            with np.errstate(all="ignore"):  # at an end of the bracket the density may be 0 or infinite
                 logs = special.xlogy(first - 1, here) + special.xlog1py(second - 1, -here) + constants[:, left]
                 score = special.ndtri(reached)
                 slope = np.exp(_log_sums(logs.T) + score**2 / 2) * here * (1 - here) * math.sqrt(math.tau)
                 step = special.expit(special.logit(here) - (score - target) / slope)
-            # A step that hardly leaves the place, which is an end of the bracket, has arrived.
+            # A step that stays close to an end of the bracket has converged.
             inside = (step > low[left] - _CLOSE) & (step < high[left] + _CLOSE)
             place[left] = np.where(inside, step, (low[left] + high[left]) / 2)
             left = left[np.abs(place[left] - here) >= _CLOSE]
@@ -282,7 +282,7 @@ class BetaMixtures:
         return np.where((self.b > 0).all(axis=-2), place.reshape(shape), 1.0)
 
     def _near(self, score: float) -> FloatArray:
-        """Where this normal score would be if log-odds were normal, with about the right spread: (..., cells)."""
+        """Return the quantile of this normal score for normal log-odds with about the right spread: (..., cells)."""
         mean, sd = self.mean, self.sd
         inner = np.clip(mean, 1e-9, 1 - 1e-9)
         spread = sd / (inner * (1 - inner))
@@ -290,14 +290,14 @@ class BetaMixtures:
 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
-    """ln of the sum of exponentials over the last axis of logs (..., S), which are used up: (...,)."""
+    """Return ln of the sum of exponentials over the last axis of logs (..., S), which are overwritten: (...,)."""
     most = logs.max(axis=-1, keepdims=True)
     logs -= most
     return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=-1)) + most[..., 0])
 
 
 def _spread_logs(alpha: FloatArray, points: int) -> FloatArray:
-    """ln theta at places spread evenly under Dirichlet laws (m, r), part after part of what is left: (m, J, r)."""
+    """Return ln theta at evenly spread points of Dirichlet distributions (m, r), by stick breaking: (m, J, r)."""
     states = alpha.shape[-1]
     logs = np.zeros((len(alpha), points, states))
     left = np.zeros((len(alpha), points))
@@ -314,6 +314,6 @@ def _spread_logs(alpha: FloatArray, points: int) -> FloatArray:
 
 
 def _log_dirichlet(alpha: FloatArray, log_theta: FloatArray) -> FloatArray:
-    """Log density of Dirichlet laws (..., m, S, r) at ln theta (m, J, r): (..., m, J, S)."""
+    """Return the log density of Dirichlet distributions (..., m, S, r) at ln theta (m, J, r): (..., m, J, S)."""
     constant = special.gammaln(alpha.sum(axis=-1)) - special.gammaln(alpha).sum(axis=-1)
     return np.asarray(np.matmul(log_theta, np.swapaxes(alpha - 1, -1, -2)) + constant[..., None, :])

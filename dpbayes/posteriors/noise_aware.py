@@ -1,16 +1,17 @@
-"""The posterior given what was released: noisy counts are not taken for counts. It costs no privacy.
+"""The noise-aware posterior, row by row. It uses the public distribution of the noise and has no privacy cost.
 
-Every row is told from its own noisy cells and from what all other cells say of it:
+The posterior of a row uses the row's own noisy cells and the information on the row in all other cells:
 
-1. The released tables are brought to the nearest consistent ones of the public total n: weighted means of residuals.
-2. Their error has covariance a J/r^2 + c (I - J/r) in a row of r cells (`Residuals.row_variances`). It sums many noises
-   and is taken as normal. Where the row's own cells were noised each by itself, their share, 1/(r sd^2) of 1/a and
-   1/sd^2 of 1/c, is taken off, and the exact Laplace law stands in its place.
-3. That, times Dirichlet-multinomial(k | T), times the prior law of the row's total T (`row_shares`), is the law of the
-   row's counts k. Points of importance sampling stand for it, moved to where it lies in two passes, in up to five where
-   few points carry the weight; the lucks they are made of are the same whatever was released: nothing flickers.
+1. The released tables are replaced by the nearest consistent tables of the public total n, weighted means of residuals.
+2. Their error has covariance a J/r^2 + c (I - J/r) in a row of r cells (`Residuals.row_variances`). The error is a sum
+   of many noise terms and is approximated as normal. If noise was added to every cell, the share of the row's own
+   cells, 1/(r sd^2) of 1/a and 1/sd^2 of 1/c, is replaced by the exact Laplace distribution.
+3. The distribution of the row's counts k is this likelihood, times Dirichlet-multinomial(k | T), times the prior
+   distribution of the row's total T (`row_shares`). It is represented by points of importance sampling. Two passes move
+   the points to the distribution, and up to five if few points have the weight. The points use the same random numbers
+   for every release, so that results change smoothly.
 
-The posterior of theta is the mixture of Dirichlet(alpha + k) under that law. The idea is [Bernstein18]'s.
+The posterior of theta is the mixture of Dirichlet(alpha + k) over this distribution. The idea is from [Bernstein18].
 """
 
 import numpy as np
@@ -26,28 +27,28 @@ from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_counts import rows_by_states
 
 POINTS = 512
-"""Points of a row's law of counts."""
+"""The number of points of a row's distribution of counts."""
 
 FEW_POINTS = 50
-"""Points' worth of weight below which an interval is rough, and said to be."""
+"""The effective number of points below which an interval is reported as rough."""
 
 MOST_NUMBERS, LEAST_POINTS = 1 << 23, 32
-"""Points times cells that a whole network's posterior may have, a hundred megabytes and some seconds; a network of more
-cells gets fewer points, down to so few."""
+"""The largest product of points and cells of a network's posterior, about 100 megabytes and some seconds. Networks with
+more cells get fewer points, at least the second number."""
 
 MOST_CELLS = MOST_NUMBERS // LEAST_POINTS
-"""Cells beyond which there is none."""
+"""The largest number of cells of a network's posterior."""
 
 _BLOCK = 1 << 17
-"""Numbers that one step holds at once: few enough to stay near the processor."""
+"""Numbers in one step, few enough for the processor's cache."""
 
 _OF_MANY = 16_000
-"""Points of rows that one step holds where many releases are read for their means, in arrays below 128 KiB: memory of
-larger ones goes back to the system after each step and comes anew, page by page, which takes as long as the work."""
+"""Points in one step for the means of many releases, so that arrays stay below 128 KiB. Larger arrays are returned to
+the system after each step and allocated again, page by page, which takes as long as the computation."""
 
 
 def points_for(cells: int) -> int:
-    """Return how many points every row of so many cells gets. Errors: InputError for more cells than can be read."""
+    """Return the number of points of every row for this number of cells. Errors: InputError for too many cells."""
     if cells > MOST_CELLS:
         raise InputError(
             f"The noise-aware posterior is computed for at most {MOST_CELLS:,} probabilities, but there are "
@@ -58,9 +59,9 @@ def points_for(cells: int) -> int:
 
 
 def roughness(law: DirichletMixtures | BetaMixtures) -> str:
-    """Return the sentence about rows whose law rests on few points, which page and files say alike; "" without one.
+    """Return a sentence about rows with a small effective number of points, for pages and files; "" if there is none.
 
-    Of `BetaMixtures` every cell is taken for a row of its own.
+    For `BetaMixtures`, every cell counts as a row.
     """
     worth, points = law.effective, law.weights.shape[-2]
     few = int((worth < FEW_POINTS).sum())
@@ -99,7 +100,7 @@ def noise_aware(
 def noise_aware_cells(
     prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, cells: IntArray, points: int = POINTS
 ) -> BetaMixtures:
-    """Return the marginals of some cells (C,) under `noise_aware`, without the rows of all others: (..., S, C).
+    """Return the marginals of some cells (C,) under `noise_aware`, without computing other rows: (..., S, C).
 
     Errors: those of `noise_aware`.
     """
@@ -124,7 +125,7 @@ def noise_aware_cells(
 def noise_aware_means(
     prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, cells: IntArray, points: int = POINTS
 ) -> FloatArray:
-    """Return the means of some cells (C,) under `noise_aware`, and of the rows' points nothing else: (..., C).
+    """Return the means of some cells (C,) under `noise_aware`, without storing points: (..., C).
 
     Errors: those of `noise_aware`.
     """

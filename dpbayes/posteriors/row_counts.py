@@ -1,6 +1,6 @@
-"""The law of the counts of rows, given what was released: points of importance sampling, as `noise_aware` has them.
+"""The distribution of the counts of rows given a release, by importance sampling; for `noise_aware`.
 
-States are the first axis of all points: numpy's loops then run along points and rows, and short ones are rare.
+States are the first axis of all points, so that numpy's inner loops run over points and rows and are long.
 """
 
 from collections.abc import Iterator
@@ -12,38 +12,35 @@ import numpy as np
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.row_priors import RowPriors, row_priors, share_at_ends
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FIRST = 4
-"""The first of two passes, which looks where the law lies, has one of so many points."""
+"""The first of two passes, which locates the distribution, uses one point in this many."""
 
 _AGAIN, _WELL = 3, 0.2
-"""How often rows get new points, about where the last ones say that the law lies, and up to what share of them carries
-all the weight: half of that, and they are moved all the way."""
+"""The largest number of further passes, and the effective share of points below which a row gets one. Below half of
+that share, the points move all the way to the new location."""
 
 _SPEAK, _HALVINGS = 16, 8
-"""Points' worth of weight that say where a law lies at the least: heavy ones are evened so far, by so many halvings."""
+"""The smallest effective number of points for a location. Weights are flattened until it is reached, by bisection."""
 
 _LEAST = 1e-300
-"""Stands for a weight of zero, whose logarithm is infinite."""
+"""A replacement for a weight of zero, whose logarithm is infinite."""
 
 _WIDER = 1.4
-"""By what the variance of the points exceeds that of the law, so that none is missed."""
-
-_FLAT, _MOST_AT_ENDS = 0.6, 0.7
-"""A Dirichlet parameter below which counts pile up near 0 or all, and what share of points goes there at most."""
+"""The variance of the points as a multiple of that of the distribution, so that its tails are covered."""
 
 Place = tuple[FloatArray, FloatArray]
-"""Where a law lies: mean (r, ..., m) and covariance (r, r, ..., m) of a row's total and all its cells but the last."""
+"""Mean (r, ..., m) and covariance (r, r, ..., m) of a row's total and all its cells but the last."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowCounts:
-    """Rows of nodes with r states, and what is known of the noise on them.
+    """Rows of nodes with r states, and the noise on them.
 
-    `total` and `contrast` (m, 1) are the variances a and c of the fitted rows; `scale` and `sd` are the own cells'
-    noise. Points are of the rows' totals and of all their cells: (1 + r, ..., m, S).
+    `total` and `contrast` (m, 1) are the variances a and c of the fitted rows. `scale` and `sd` describe the noise of
+    the rows' own cells. Points have a total and all cells: (1 + r, ..., m, S).
     """
 
     prior: RowPriors
@@ -54,33 +51,27 @@ class RowCounts:
 
     @cached_property
     def _is_fixed(self) -> BoolArray:
-        """Whether the row has all n records, as a root's has: (m, 1)."""
+        """Whether the row has all n records, as a root's row does: (m, 1)."""
         return self.total == 0
 
     @cached_property
     def _fixed(self) -> IntArray:
-        """The places of such rows."""
+        """The indices of these rows."""
         return np.flatnonzero(self._is_fixed)
 
     @cached_property
     def _narrow(self) -> FloatArray:
-        """What points are spread by at least, wide enough to doubt the nearest number by: (m,).
+        """The smallest spread of the points (m,), so that neighbouring integers are reached.
 
-        Noise far below one count leaves no doubt of it.
+        If the noise is far below one count, the nearest integer is certain and the spread is small.
         """
         return np.clip(np.sqrt(self.contrast[:, 0]), 1e-6, 0.5)
 
     @cached_property
     def _precisions(self) -> tuple[FloatArray, FloatArray]:
-        """What squared sums and sums of squares of a row's errors are multiplied by in its log law: (m, 1) each."""
+        """The coefficients of a row's squared sum of errors and of its sum of squares in the log density: (m, 1)."""
         of_squares = _inverse(self.contrast) / 2
         return _inverse(self.total) / 2 - of_squares / self.prior.states, of_squares
-
-    @cached_property
-    def _lift(self) -> FloatArray:
-        """Of a row's cells, its total and all cells but the last: (r, r)."""
-        r = self.prior.states
-        return np.concatenate((np.ones((1, r)), np.eye(r)[: r - 1]))
 
     @cached_property
     def _noise_covariance(self) -> FloatArray:
@@ -90,49 +81,38 @@ class RowCounts:
 
     @cached_property
     def _normal_law(self) -> tuple[FloatArray, FloatArray]:
-        """The step (m, r, r) from fitted cells for their distance from the prior's mean; covariance as in `Place`."""
+        """The coefficients (m, r, r) of the prior mean's distance from the fitted cells; covariance as in `Place`."""
         _, prior = self.prior.moments
         noise = self._noise_covariance
         share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
         covariance = share @ prior
-        lifted = self._lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ self._lift.T / 2
-        return self._lift @ share, np.moveaxis(lifted, 0, -1)
+        lift = self.prior.lift
+        lifted = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
+        return lift @ share, np.moveaxis(lifted, 0, -1)
 
     def _first_look(self, fit: FloatArray) -> Place:
-        """Where the law lies if prior and noise are both taken as normal; the covariance is that of every release."""
+        """The location if prior and noise are approximated as normal; all releases have the same covariance."""
         centre, _ = self.prior.moments
         step, covariance = self._normal_law
-        mean = fit @ self._lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
+        mean = fit @ self.prior.lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
         return np.moveaxis(mean, -1, 0), covariance[:, :, None] if fit.ndim > 2 else covariance
 
     @cached_property
     def _ends(self) -> list[Ends]:
         """The points near 0 and near the most of the total and of every cell but the last: (2, m, 1) each."""
         share = self.prior.share
-        # Most where the prior has the total so.
-        chances = _likes_nothing(share) * share[::-1] / share.sum(axis=0)
-        return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self._ends_of_cells]
-
-    @property
-    def _ends_of_cells(self) -> Iterator[Ends]:
-        alpha = self.prior.alpha
-        likes = _likes_nothing(alpha)
-        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
-        share = alpha / np.maximum(after, np.finfo(float).tiny)
-        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
-        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
-        powers = np.stack((alpha[:, :-1], after[:, 1:]))
-        return (Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.prior.states - 1))
+        chances = share_at_ends(share) * share[::-1] / share.sum(axis=0)
+        return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self.prior.cell_ends]
 
     @cached_property
     def _has_one_peak(self) -> BoolArray:
-        """Whether no point is put near an end, where few heavy ones may be all there is: (m,)."""
+        """Whether a row has no points at the ends, where a few heavy points can be correct: (m,)."""
         return ~np.any([end.chances.any(axis=(0, 2)) for end in self._ends], axis=0)
 
     def posterior(self, released: FloatArray, fit: FloatArray, lucks: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points (1 + r, ..., m, S) and weights (..., m, S) from the rows' released and fitted cells.
 
-        These are (..., m, r); the lucks are (r, S).
+        The cells are (..., m, r). `lucks` (r, S) are numbers between 0 and 1, spread evenly.
         """
         observed = released, fit
         place = self._place(*self._points(observed, lucks[:, : lucks.shape[1] // _FIRST], self._first_look(fit)))
@@ -142,7 +122,7 @@ class RowCounts:
             low = (worth < _WELL) & self._has_one_peak
             if not low.any():
                 break
-            # Those just below the limit move hardly at all: while a slider crosses it nothing jumps.
+            # Just below the limit, rows hardly move, so results are continuous while a slider crosses the limit.
             share = np.minimum(1.0, 2 * (1 - worth[low] / _WELL))
             rows = self._of(np.nonzero(low)[-1])
             mean, covariance = rows._place(points[:, low], weights[low])
@@ -153,13 +133,13 @@ class RowCounts:
         return points, weights
 
     def _of(self, chosen: IntArray) -> "RowCounts":
-        """Some of the rows, each as often as it is asked for."""
+        """Return the rows with these indices, which may repeat."""
         return RowCounts(self.prior.of(chosen), self.total[chosen], self.contrast[chosen], self.scale, self.sd)
 
     def _points(
         self, observed: tuple[FloatArray, FloatArray], lucks: FloatArray, place: Place
     ) -> tuple[FloatArray, FloatArray]:
-        """Points about a place, and their weights (..., m, S)."""
+        """Return points around a location, and their weights (..., m, S)."""
         mean, covariance = place
         points, log_chance = self._proposed(lucks, mean, _WIDER * covariance)
         law = self._log_law(points, *observed)
@@ -167,14 +147,14 @@ class RowCounts:
         return points, _shares(law)
 
     def _place(self, points: FloatArray, weights: FloatArray) -> Place:
-        """Where the law lies by its points; few heavy points speak for their like."""
+        """Return the location of the distribution from its points; the weights of few heavy points are flattened."""
         weights = np.where(self._has_one_peak[:, None], _evened(weights), weights)
         mean = np.vecdot(weights, points[:-1])
         away = points[:-1] - mean[..., None]
         return mean, np.vecdot((weights * away)[:, None], away)
 
     def _log_law(self, points: FloatArray, released: FloatArray, fit: FloatArray) -> FloatArray:
-        """The law of the points, up to a constant of every row: (..., m, S)."""
+        """Return the log density of the points up to a constant of every row: (..., m, S)."""
         law = self.prior.log_law(points)
         of_total, of_squares = self._precisions
         away = points[0] - fit.sum(axis=-1)[..., None]
@@ -186,7 +166,7 @@ class RowCounts:
             away = counts - fit[..., k, None]
             away *= away
             squares += away
-            if self.scale:  # as normal noise it is in the fit already
+            if self.scale:  # the fit contains this noise as normal
                 np.abs(np.subtract(counts, released[..., k, None], out=away), out=away)
                 law += away * (away / (2 * self.sd**2) - 1 / self.scale)
         squares *= of_squares
@@ -194,15 +174,15 @@ class RowCounts:
         return law
 
     def _proposed(self, lucks: FloatArray, mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return whole counts, none negative and at most n together, near a mean; and log chances (..., m, S).
+        """Return non-negative integer counts with a sum of at most n near a mean, and log probabilities (..., m, S).
 
-        The total comes first, then cell after cell from what is left, the last one being the rest.
+        The total is sampled first, then each cell from the remaining count; the last cell is the rest.
         """
         r, shape = self.prior.states, (*mean.shape[1:], lucks.shape[-1])
-        steps, sds = _conditional(covariance, self._narrow)
+        steps, sds = conditional(covariance, self._narrow)
         points = np.empty((1 + r, *shape))
-        away: list[FloatArray] = []  # how far each is from its centre
-        left = np.full((*shape[:-1], 1), float(self.prior.n))  # the same for all points until the total is drawn
+        away: list[FloatArray] = []  # distances from the centres
+        left = np.full((*shape[:-1], 1), float(self.prior.n))  # equal for all points until the total is sampled
         log_chance = np.zeros(shape)
         for k in range(r):
             centre = mean[k, ..., None]
@@ -222,7 +202,7 @@ class RowCounts:
 def rows_by_states(
     prior: Dirichlets, noise: NoiseModel, n: int, chosen: IntArray, *, cells: int
 ) -> Iterator[RowCounts]:
-    """Yield the chosen rows (m,), those of nodes with as many states together, up to so many cells at once."""
+    """Yield the chosen rows (m,) in groups with the same number of states and at most `cells` cells."""
     network = prior.network
     totals, contrasts = (
         variances[network.node_of_row][:, None] for variances in network.residuals.row_variances(noise.variances)
@@ -231,27 +211,28 @@ def rows_by_states(
         yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)
 
 
-def _conditional(covariance: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far each of some normal numbers moves with those before it (r, r, ...), and its spread given them (r, ...).
+def conditional(covariance: FloatArray, sd: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Return regression coefficients of normal numbers on the earlier ones (r, r, ...), and conditional sds (r, ...).
 
-    By Cholesky's factor of a covariance (r, r, ...), and more of every number's own, of standard deviations (...).
+    They follow from the Cholesky factor of the covariance (r, r, ...), after independent noise with standard deviations
+    `sd` (...) was added to every number.
     """
     factor = np.zeros(covariance.shape)
     for k in range(len(factor)):
         column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
-        column[0] += sd**2
+        column[0] = np.maximum(column[0], 0) + sd**2
         factor[k:, k] = column / np.sqrt(column[0])
     sds = np.stack([factor[k, k] for k in range(len(factor))])
     return factor / sds, sds
 
 
 def _worth(weights: FloatArray) -> FloatArray:
-    """How many equally likely points weights (..., S) are worth: (...,)."""
+    """Return the effective number of points of weights (..., S): (...,)."""
     return np.asarray(1 / np.vecdot(weights, weights))
 
 
 def _evened(weights: FloatArray) -> FloatArray:
-    """Raise weights (..., S) to the largest power up to 1 with which they are worth `_SPEAK` points."""
+    """Raise weights (..., S) to the largest power up to 1 at which their effective number of points is `_SPEAK`."""
     low = _worth(weights) < min(_SPEAK, weights.shape[-1] / 2)
     if not low.any():
         return weights
@@ -260,7 +241,7 @@ def _evened(weights: FloatArray) -> FloatArray:
     raised, enough = np.ones(root.shape), min(_SPEAK, weights.shape[-1] / 2)
     for _ in range(_HALVINGS):
         root = np.sqrt(root)
-        more = raised * root  # to a power that is larger by half of the last step
+        more = raised * root  # increases the power by half of the last step
         raised = np.where((more.sum(axis=-1) ** 2 < enough * np.vecdot(more, more))[:, None], raised, more)
     evened = weights.copy()
     evened[low] = raised / raised.sum(axis=-1, keepdims=True)
@@ -275,10 +256,5 @@ def _shares(log_weights: FloatArray) -> FloatArray:
 
 
 def _inverse(variance: FloatArray) -> FloatArray:
-    """1 over a variance; 0 where nothing varies, and nothing can differ."""
+    """Return 1 over a variance, and 0 for a variance of 0."""
     return np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
-
-
-def _likes_nothing(parameters: FloatArray) -> FloatArray:
-    """Return how many points go to the ends of a count's range: the more the prior does, below `_FLAT`."""
-    return _MOST_AT_ENDS * np.maximum(0.0, 1 - parameters / _FLAT)

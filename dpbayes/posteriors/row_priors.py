@@ -1,4 +1,4 @@
-"""What is known of the counts of rows before anything is released: the same for every release and every noise."""
+"""The prior distribution of the counts of rows, which is the same for every release and every noise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +10,17 @@ from scipy import special
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.whole_points import Ends
+
+_FLAT, _MOST_AT_ENDS = 0.6, 0.7
+"""The Dirichlet parameter below which counts concentrate near 0 or the total, and the largest share of points there."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholeNumbersLaw:
-    """Log laws of whole numbers from 0 to n, up to a constant: one for each of some kinds of parameters (P, kinds).
+    """Log probabilities of integers from 0 to n, up to a constant, for several kinds of parameters (P, kinds).
 
-    `log` takes numbers and parameters (P, ...). Where more are asked than exist, all are worked out once and looked up.
+    `log` takes numbers and parameters (P, ...). For more numbers than possible values, all values are tabulated once.
     """
 
     log: Callable[[FloatArray, FloatArray], FloatArray]
@@ -24,23 +28,23 @@ class WholeNumbersLaw:
     n: int
 
     def at(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
-        """Return the log laws of numbers (...), each of its kind."""
+        """Return the log probabilities of numbers (...) of these kinds (...)."""
         if numbers.size <= self.kinds.shape[1] * (self.n + 1) and "_every" not in vars(self):
             return self.log(numbers, self.kinds[:, kind])
         return np.asarray(self._every.take((numbers + kind * (self.n + 1)).astype(np.intp)))
 
     @cached_property
     def _every(self) -> FloatArray:
-        """Kind after kind, from 0 to n: (kinds * (n + 1),)."""
+        """The log probabilities of 0 to n, by kind: (kinds * (n + 1),)."""
         return self.log(np.arange(self.n + 1.0), self.kinds[..., None]).ravel()
 
 
 @dataclass(frozen=True, eq=False)
 class RowPriors:
-    """Rows of nodes with r states: their places `rows` (m,) and `cells` (m, r), and their Dirichlet `alpha` (m, r).
+    """Rows of nodes with r states: their indices `rows` (m,) and `cells` (m, r), and their Dirichlet `alpha` (m, r).
 
-    `share` (2, m, 1) are the Beta parameters of T/n, T being a row's total. Its law is of `total_kind` (m, 1) among
-    `totals`; that of its cells within it is of `cell_kind` (r, m, 1) among `within`.
+    `share` (2, m, 1) are the Beta parameters of T/n for a row's total T. The distribution of T has the kind
+    `total_kind` (m, 1) in `totals`. Those of the cells given T have the kinds `cell_kind` (r, m, 1) in `within`.
     """
 
     states: int
@@ -56,7 +60,7 @@ class RowPriors:
 
     @classmethod
     def of_rows(cls, prior: Dirichlets, share: FloatArray, n: int, rows: IntArray) -> "RowPriors":
-        """Return rows (m,) of nodes with as many states; `share` (2, all rows) is that of `row_shares`."""
+        """Return rows (m,) of nodes with the same number of states; `share` (2, all rows) is from `row_shares`."""
         starts, r = prior.network.row_starts[rows], int(prior.network.cards[prior.network.node_of_row[rows[0]]])
         cells = starts[:, None] + np.arange(r)
         alpha = prior.alpha[cells]
@@ -67,7 +71,7 @@ class RowPriors:
         return cls(r, rows, cells, alpha, share[:, rows, None], n, laws[0], places[0], laws[1], places[1])
 
     def of(self, chosen: IntArray) -> "RowPriors":
-        """Some of the rows, each as often as it is asked for."""
+        """Return the rows with these indices, which may repeat."""
         places = self.rows[chosen], self.cells[chosen], self.alpha[chosen], self.share[:, chosen]
         kinds = self.total_kind[chosen], self.cell_kind[:, chosen]
         return RowPriors(self.states, *places, self.n, self.totals, kinds[0], self.within, kinds[1])
@@ -76,6 +80,22 @@ class RowPriors:
     def concentration(self) -> FloatArray:
         """The sums of alpha: (m, 1)."""
         return self.alpha.sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def lift(self) -> FloatArray:
+        """The matrix (r, r) from a row's cells to its total and all cells but the last."""
+        return np.concatenate((np.ones((1, self.states)), np.eye(self.states)[: self.states - 1]))
+
+    @cached_property
+    def cell_ends(self) -> list[Ends]:
+        """The points of every cell but the last near 0 and near the rest of the total: (2, m, 1) each."""
+        near_none = share_at_ends(self.alpha)
+        after = np.cumsum(self.alpha[:, ::-1], axis=-1)[:, ::-1]
+        share = self.alpha / np.maximum(after, np.finfo(float).tiny)
+        none_after = np.minimum.accumulate(near_none[:, ::-1], axis=-1)[:, ::-1]
+        chances = np.stack((near_none[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
+        powers = np.stack((self.alpha[:, :-1], after[:, 1:]))
+        return [Ends(chances[..., [k]], powers[..., [k]]) for k in range(self.states - 1)]
 
     @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -91,16 +111,21 @@ class RowPriors:
         return total * mean, within[..., None] * (diagonal - outer) + of_total[..., None] * outer
 
     def log_law(self, points: FloatArray) -> FloatArray:
-        """The law of totals and all cells (1 + r, ..., m, S), up to a constant of every row: (..., m, S)."""
+        """Return the log probability of totals and cells (1 + r, ..., m, S), up to a constant per row: (..., m, S)."""
         law = self.totals.at(points[0], self.total_kind)
-        if not (self.alpha == 1).all():  # of which the law within a total is even
+        if not (self.alpha == 1).all():  # given the total, all counts are equally likely
             for counts, kind in zip(points[1:], self.cell_kind, strict=True):
                 law += self.within.at(counts, kind)
         return law
 
 
+def share_at_ends(parameters: FloatArray) -> FloatArray:
+    """Return the share of points at an end of a count's range; it increases as the parameter falls below `_FLAT`."""
+    return _MOST_AT_ENDS * np.maximum(0.0, 1 - parameters / _FLAT)
+
+
 def row_priors(prior: Dirichlets, n: int, chosen: IntArray, cells: int) -> tuple[RowPriors, ...]:
-    """Return the chosen rows (m,), those of nodes with as many states together, up to so many cells at once."""
+    """Return the chosen rows (m,) in groups with the same number of states and at most `cells` cells."""
     network = prior.network
     share, states = row_shares(prior), network.cards[network.node_of_row]
     alike = [(int(r), chosen[states[chosen] == r]) for r in np.unique(states[chosen])]
@@ -109,12 +134,12 @@ def row_priors(prior: Dirichlets, n: int, chosen: IntArray, cells: int) -> tuple
 
 
 def _log_within(counts: FloatArray, parameters: FloatArray) -> FloatArray:
-    """Of a cell with parameter alpha: ln Gamma(k + alpha)/k!."""
+    """Return ln Gamma(k + alpha)/k! for a cell with parameter alpha."""
     return np.asarray(special.gammaln(counts + parameters[0]) - special.gammaln(counts + 1))
 
 
 def _log_of_totals(n: int) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    """Of a total of n with Beta parameters of its share, over the number of its tables and of their lucks."""
+    """Return the log beta-binomial probability of a total, plus the log normaliser of its cells' distribution."""
 
     def log(records: FloatArray, parameters: FloatArray) -> FloatArray:
         first, second, concentration = parameters
@@ -126,18 +151,18 @@ def _log_of_totals(n: int) -> Callable[[FloatArray, FloatArray], FloatArray]:
 
 
 MOST_SIZE = 1e9
-"""Largest sum of the two parameters: beyond it the share is certain."""
+"""The largest sum of the two parameters; the share is then certain."""
 
 _LEAST = 1e-300
-"""Stands for a parameter of zero, whose gamma function is infinite."""
+"""A replacement for a parameter of zero, whose gamma function is infinite."""
 
 
 def row_shares(prior: Dirichlets) -> FloatArray:
-    """Return Beta parameters of the share of records that every row's parents have, one prior (K,): (2, m).
+    """Return Beta parameters for the share of records in every row under a prior (K,): (2, m).
 
-    The Beta law has the mean and the variance of P(parents = row) under the prior, worked out for two records of the
-    same unknown network, from parents to children, as if a node's parents were independent: exactly so in trees. A
-    root's row has all records.
+    The Beta distribution has the mean and the variance of P(parents = row) under the prior. They are computed for two
+    records of the same unknown network, from parents to children, as if the parents of a node were independent. In
+    trees this is exact. A root's row has all records.
     """
     network = prior.network
     pairs: dict[int, FloatArray] = {}
@@ -155,7 +180,7 @@ def row_shares(prior: Dirichlets) -> FloatArray:
 
 
 def _pair(prior: Dirichlets, node: int, parents: list[FloatArray], same: FloatArray) -> FloatArray:
-    """P(x = a, x' = b) of the node in two records (r, r); `same` (rows,) is the chance that both are of a row."""
+    """Return P(x = a, x' = b) of a node in two records (r, r); `same` (rows,) is P(both records are in the row)."""
     network = prior.network
     mean = network.table(prior.mean, node)
     other = mean
@@ -164,13 +189,13 @@ def _pair(prior: Dirichlets, node: int, parents: list[FloatArray], same: FloatAr
     r = mean.shape[-1]
     mean, other = mean.reshape(-1, r), other.reshape(-1, r)
     apart = other.T @ mean
-    # Two records of the same row share its unknown probabilities: their covariance comes in addition.
+    # Two records in the same row share its unknown probabilities, which adds their covariance.
     certain = same / (network.table(prior.totals, node).reshape(-1, r)[:, 0] + 1)
     return np.asarray(apart + np.diag(certain @ mean) - (certain[:, None] * mean).T @ mean)
 
 
 def _beta(mean: FloatArray, square: FloatArray) -> FloatArray:
-    """Return the parameters of Beta laws of these first and second moments: (2, rows)."""
+    """Return the parameters of Beta distributions with these first and second moments: (2, rows)."""
     spread = np.maximum(square - mean**2, 1 / MOST_SIZE * mean)
     size = np.clip(mean * (1 - mean) / spread - 1, 1e-6, MOST_SIZE)
     return np.maximum(np.stack((mean, 1 - mean)) * size, _LEAST)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.panels import panels_of
@@ -51,7 +52,7 @@ def log_mass_between(a: ArrayLike, b: ArrayLike, low: float, high: float) -> Flo
     """
     first, second, shape = _positive_pair(a, b)
     log_masses = np.empty(len(first))
-    for rows in _blocks(len(first), _ROWS):
+    for rows in slices(len(first), _ROWS):
         log_masses[rows] = panels_of(first[rows], second[rows], low, high).log_mass
     return log_masses.reshape(shape)
 
@@ -65,10 +66,10 @@ def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) ->
     first, second, shape = _positive_pair(a, b)
     levels = _levels(u, shape)
     log_odds = np.empty(levels.shape)
-    for rows in _blocks(len(first), _ROWS):
+    for rows in slices(len(first), _ROWS):
         panels = panels_of(first[rows], second[rows], -bound, bound)
         own = np.arange(rows.stop - rows.start)
-        for draws in _blocks(len(levels), max(1, _DRAWS // len(own))):
+        for draws in slices(len(levels), _DRAWS // len(own)):
             log_odds[draws, rows] = panels.inverse(levels[draws, rows], own)
     return np.clip(log_odds, -bound, bound).reshape(np.shape(u))
 
@@ -83,11 +84,11 @@ def log_odds_quantile_by_law(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: fl
     levels = _levels(u, shape)
     first, second, place = distinct_pairs(first, second)
     log_odds, order = np.empty(levels.shape), np.argsort(place, kind="stable")
-    for block in _blocks(len(first), _ROWS):
+    for block in slices(len(first), _ROWS):
         panels = panels_of(first[block], second[block], -bound, bound)
         rows_of_these = order[slice(*np.searchsorted(place[order], (block.start, block.stop)))]
-        for rows in (rows_of_these[part] for part in _blocks(len(rows_of_these), _DRAWS)):
-            for draws in _blocks(len(levels), max(1, _DRAWS // len(rows))):
+        for rows in (rows_of_these[part] for part in slices(len(rows_of_these), _DRAWS)):
+            for draws in slices(len(levels), _DRAWS // len(rows)):
                 log_odds[draws, rows] = panels.inverse(levels[draws, rows], place[rows] - block.start)
     return np.clip(log_odds, -bound, bound).reshape(np.shape(u))
 
@@ -115,7 +116,3 @@ def _positive_pair(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, 
         if not (np.all(values > 0) and np.all(np.isfinite(values))):
             raise InputError("Both parameters of a Beta distribution must be positive, finite numbers.")
     return first.ravel(), second.ravel(), first.shape
-
-
-def _blocks(length: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, length)) for start in range(0, length, size)]

@@ -1,4 +1,4 @@
-"""The files that come with the program: where they are, and reading them with a sentence for each that cannot be."""
+"""The files that come with the program: their folder, and reading them with a sentence on each error."""
 
 import gzip
 import tomllib
@@ -17,7 +17,7 @@ class DataFileError(InputError):
 
 
 def data_folder(package: Path) -> Path:
-    """Return where the data of a package should be: inside an installed one, beside it in a checkout."""
+    """Return the data folder of a package: inside an installed package, next to the package in a checkout."""
     inside = package / "data"
     return inside if inside.is_dir() else package.parent / "data"
 
@@ -27,14 +27,14 @@ DATA = data_folder(Path(__file__).resolve().parents[1])
 
 
 def read_data(file: str, read: Callable[[bytes], Content]) -> Content:
-    """Return what `read` makes of a file of DATA, unpacked where its name ends in ".gz".
+    """Return the result of `read` for the content of a file in DATA, decompressed if its name ends in ".gz".
 
-    Errors: DataFileError that names a file which is missing, cannot be read, or is not what was shipped.
+    Errors: DataFileError, which names the file, if it is missing, cannot be read, or is damaged.
     """
     try:
         content = (DATA / file).read_bytes()
         return read(gzip.decompress(content) if file.endswith(".gz") else content)
-    except DataFileError:  # of another file that this one needs
+    except DataFileError:  # from another file that `read` needs
         raise
     except FileNotFoundError as error:
         raise _unusable(file, "is missing") from error
@@ -45,7 +45,7 @@ def read_data(file: str, read: Callable[[bytes], Content]) -> Content:
 
 
 def read_index(folder: str) -> dict[str, dict[str, Any]]:
-    """Return what the index of a folder of DATA says of each of its files, by name. Errors: those of `read_data`."""
+    """Return the entries of the index of a folder in DATA, by file. Errors: those of `read_data`."""
     return read_data(f"{folder}/index.toml", lambda content: tomllib.loads(content.decode()))
 
 

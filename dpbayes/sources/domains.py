@@ -1,7 +1,7 @@
-"""What a person declares of a table's columns, as a value and as a file of JSON: the domain description.
+"""The domain description: the declared domains of a table's columns, as a value and as a JSON file.
 
-It holds what was declared and nothing that was read off the records. A column of which nothing was declared has its
-name there, and whether it is in use.
+It contains only declarations, and nothing from the records. A column without a declaration has its name, and whether it
+is in use.
 """
 
 import json
@@ -15,14 +15,14 @@ from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecor
 FORMAT = "dpbayes domain description"
 VERSION = 1
 MAX_DESCRIPTION = 20_000_000
-"""Most bytes of a file: 500 columns of 256 states of 100 letters are 13 million."""
+"""The largest file in bytes; 500 columns of 256 states with 100 letters need 13 million."""
 
 
 @dataclass(frozen=True)
 class DeclaredColumn:
-    """What a person says of one column of a table: its domain, None where nothing was declared, and whether to use it.
+    """The declaration of one column of a table: its domain, None if it was not declared, and whether to use it.
 
-    Errors: InputError for a domain that is another column's, and for text that no file can hold.
+    Errors: InputError for the domain of another column, and for text that a file cannot contain.
     """
 
     name: str
@@ -105,7 +105,7 @@ def _missing(missing: Missing) -> dict[str, str]:
 
 
 def _refuse_half_characters(entry: object) -> None:
-    """Refuse halves of surrogate pairs: JSON can spell them, but no text in UTF-8 can hold them."""
+    """Refuse halves of surrogate pairs, which JSON can express but UTF-8 cannot."""
     try:
         json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -155,7 +155,7 @@ def _json(text: str | bytes) -> object:
         raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
     except InputError:
         raise
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+    except (ValueError, RecursionError):  # a number with thousands of digits, deeply nested lists
         raise InputError("The description is not readable JSON: its numbers or lists are too long.") from None
 
 
@@ -196,7 +196,7 @@ def _column(entry: object) -> DeclaredColumn:
 
 
 _SHAPES = {"categories": "states", "groups": "groups", "cut points": "points"}
-"""The field that says what a column of this kind can be."""
+"""The field with the domain of a column of each kind."""
 
 
 def _group(what: str, entry: object) -> tuple[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Readable names of the nodes of published networks and of the columns of shipped tables, kept beside their own."""
+"""Readable names for the nodes of published networks and the columns of shipped tables."""
 
 import functools
 import tomllib
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from dpbayes.sources.data_files import read_data
 
 BINARY = "_binary"
-"""Ends the key of a table of SHIPPED whose columns are those of another one, in two states each."""
+"""The suffix of the key of a shipped table with the columns of another table, in two states each."""
 
 
 @dataclass(frozen=True)
 class ReadableName:
-    """What a node or column is called in a sentence, and in one sentence what it says of a record."""
+    """The name of a node or column inside a sentence, and its meaning in one sentence."""
 
     name: str
     meaning: str
@@ -22,8 +22,8 @@ class ReadableName:
 def readable_names(key: str) -> Mapping[str, ReadableName]:
     """Return the readable names in a network of NAMED or a table of SHIPPED, by published name.
 
-    A table in fewer states has the names of its whole one. It is empty where the published names have none. Errors:
-    those of `read_data`.
+    A table with fewer states has the names of the complete table. The result is empty if there are no readable names.
+    Errors: those of `read_data`.
     """
     return _all_names().get(key.removesuffix(BINARY), {})
 

@@ -1,4 +1,4 @@
-"""Domains proposed from the data: convenient, and a leak, so every one of them is marked as not public."""
+"""Domains proposed from the data. They are convenient but leak information, so all are marked as not public."""
 
 import re
 from collections.abc import Iterable
@@ -19,15 +19,15 @@ MOST_NUMBERS = 12
 
 
 MOST_VALUES = 5_000
-"""Different values of a column that are asked of an engine for a proposal."""
+"""The number of distinct values of a column that a proposal requests from an engine."""
 
 MOST_REPEATED = 100_000
-"""Records that stand for all of an engine's where a column of its numbers is cut."""
+"""The largest number of records from which the cut points of an engine's column are computed."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is proposed for a column: a domain read off the data, if it has one; a reason where it is not to be used."""
+    """A proposal for a column: a domain from the data, if there is one, or the reason not to use the column."""
 
     name: str
     domain: Categories | Cuts | None = None
@@ -51,10 +51,10 @@ def proposal(name: str, values: Iterable[str]) -> Proposal:
 
 
 def counted_proposal(name: str, counted: pd.Series) -> Proposal:
-    """Return what `proposal` finds of a column whose different values (the index) are counted, as an engine has them.
+    """Return the proposal for a column with counts of its distinct values (the index), as from an engine.
 
-    Of larger tables fewer records stand for all, in the same shares. Of a column with MOST_VALUES different texts or
-    more it is said that these are too many.
+    For large tables, fewer records with the same shares are used. A column with MOST_VALUES distinct texts or more is
+    reported as having too many.
     """
     texts, records = [str(value) for value in counted.index], counted.to_numpy(dtype=np.int64)
     if len(texts) >= MOST_VALUES and not np.isfinite(_numbers(texts)[~is_missing(pd.Series(texts, dtype="str"))]).all():
@@ -74,7 +74,7 @@ def counted_proposal(name: str, counted: pd.Series) -> Proposal:
 
 
 def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
-    """Return why a column is no use where its values, texts or whole numbers, all differ; fractions are measured."""
+    """Return the reason not to use a column whose values are all different; fractional numbers are measurements."""
     if len(set(texts)) < len(index) or len(index) <= MOST_NUMBERS:
         return ""
     numbers = _numbers(texts)

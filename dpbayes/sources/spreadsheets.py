@@ -1,7 +1,7 @@
-"""Workbooks of Excel (.xlsx) become frames of text: one sheet, one header row, one record in every other row.
+"""Workbooks of Excel (.xlsx) as frames of text: one sheet with a header row and one record in every other row.
 
-The reader is openpyxl, which goes through a sheet row by row. A faster one that fills a grid from the first cell to the
-last needs 400 GB for two cells in opposite corners, and ends the process.
+The reader is openpyxl, which reads a sheet row by row. Faster readers fill a grid from the first to the last cell. For
+two cells in opposite corners, this takes 400 GB and ends the process.
 """
 
 import datetime as dt
@@ -22,7 +22,7 @@ MAX_WORKBOOK = 50_000_000
 """Most bytes of a file."""
 
 MAX_UNPACKED = 100_000_000
-"""Most bytes that its parts may unpack to; a sheet of so many takes half a minute."""
+"""The largest decompressed size of the parts in bytes; such a sheet takes half a minute."""
 
 MAX_OTHER = 10_000_000
 """Most bytes of the parts that are neither sheets nor their texts: styles and names, which are read slowly."""
@@ -48,18 +48,18 @@ def is_workbook(data: bytes) -> bool:
 
 
 def read_workbook(data: bytes, progress: Progress | None = None) -> tuple[pd.DataFrame, str]:
-    """Return the table of the one sheet that holds values, as strings, and the sheet's name.
+    """Return the table of the only sheet with values, as strings, and the sheet's name.
 
     Empty cells become "", dates "2020-01-31", whole numbers have no ".0". `progress` is called with the share of rows
     that are read. Errors: InputError for other files, several sheets, merged cells, formulas without values, values
     outside the columns that the first row names, bad names, and too large files.
     """
-    import openpyxl  # late: it takes as long to load as a page
+    import openpyxl  # late: its import takes as long as a page
 
     refuse_size(data, MAX_WORKBOOK)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what it leaves out: pictures, validation, styles
+            warnings.simplefilter("ignore")  # about ignored content: pictures, validation, styles
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _refuse_large(archive)
                 book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
@@ -69,7 +69,7 @@ def read_workbook(data: bytes, progress: Progress | None = None) -> tuple[pd.Dat
             return _frame(sheet, heights[sheet.title], progress), str(sheet.title)
     except InputError:
         raise
-    except Exception as error:  # openpyxl has no exception of its own for what a wrong file makes it do
+    except Exception as error:  # openpyxl has no common exception for invalid files
         kind = type(error).__name__
         raise InputError(f"This workbook cannot be read ({kind}); open it, and save it again as .xlsx.") from None
 
@@ -86,7 +86,7 @@ def _refuse_large(archive: zipfile.ZipFile) -> None:
 
 
 def _the_sheet(book: Any) -> Any:
-    """Return the only sheet that is shown and holds values."""
+    """Return the only visible sheet with values."""
     full = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _has_values(sheet)]
     if not full:
         raise InputError("The workbook has no sheet with values in it.")
@@ -100,7 +100,7 @@ def _the_sheet(book: Any) -> Any:
 
 
 def _has_values(sheet: Any) -> bool:
-    sheet.reset_dimensions()  # what the file says of its own size may be wrong, and would cut the table off
+    sheet.reset_dimensions()  # the stated size can be too small
     return any(value is not None for row in _bounded(sheet) for value in row)
 
 
@@ -112,7 +112,7 @@ def _refuse_oddities(xml: bytes) -> None:
             "The sheet has merged cells. Unmerge them, so that the first row names the columns and every other row is "
             "one record."
         )
-    # A formula that has been computed has its value beside it, if only an empty one.
+    # A computed formula has a value, which may be empty.
     if re.search(rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^<>]*/>)\s*</(?:\w+:)?c>", xml):
         raise InputError(
             "The sheet has formulas without stored values. Open it in a spreadsheet program, save it there, "
@@ -121,7 +121,7 @@ def _refuse_oddities(xml: bytes) -> None:
 
 
 def _bounded(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    """Go through the rows of a sheet as far as the limits reach."""
+    """Yield the rows of a sheet, up to the limits."""
     cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells += len(row)

@@ -1,4 +1,4 @@
-"""All claims of the papers, and all the settings at which one fails."""
+"""All claims of the papers, and the counterexamples."""
 
 import inspect
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, 
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import metric_spaces, sensitivities
+from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
-    comparison,
     figures,
     fourier,
     largest_noise,
@@ -23,7 +23,6 @@ from dpbayes.theory.zhang16 import (
     stealth,
     table1,
 )
-from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as posterior_kl_counterexamples
@@ -35,7 +34,6 @@ MODULES: tuple[ModuleType, ...] = (
     updates,
     posterior_kl_bounds,
     fourier,
-    comparison,
     rebuilt_tables,
     stealth,
     reruns,
@@ -58,7 +56,7 @@ MODULES: tuple[ModuleType, ...] = (
     metric_spaces,
     notes_lemmas,
 )
-"""The topics, each with its CLAIMS, and with EXHIBITS of those that are shown; the page opens on the first of these."""
+"""The topics, each with CLAIMS and EXHIBITS, in the order of the page."""
 
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in getattr(module, "CLAIMS", ()))
 
@@ -70,21 +68,21 @@ COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
     and function.__module__ == module.__name__
     and inspect.signature(function).return_annotation is Counterexample
 )
-"""Functions that compute a failure of some claim anew; none needs an argument."""
+"""Functions without required arguments that compute a counterexample to a claim."""
 
 
 EXHIBITS: dict[str, Exhibit] = {
     name: exhibit for module in MODULES for name, exhibit in getattr(module, "EXHIBITS", {}).items()
 }
-"""Every claim that is shown with its bound, by a name of its own."""
+"""All claims with a bound on the page, by a unique name."""
 
 
 OPENING = ("COROLLARY_4", "ALT_THEOREM_1_II")
-"""The exhibits that a page may open with: they fail at usual settings. The second needs no table."""
+"""The exhibits for the first view of the page, which fail at the default settings. The second needs no table."""
 
 
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
-    """Return every setting at which this claim is shown to fail, computed now."""
+    """Compute all counterexamples to this claim."""
     topics = {_topic(module.__name__) for module in MODULES if claim in getattr(module, "CLAIMS", ())}
     makers = (make for make in COUNTEREXAMPLES if _topic(make.__module__) in topics)
     return tuple(example for make in makers if (example := make()).claim == claim)

@@ -5,11 +5,7 @@ A copy of the package gets geometric noise on counts; the dashboard of the copy 
 
 import ast
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +14,7 @@ import pytest
 from dpbayes.audit.registry import AUDITS
 from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.mechanisms.base import OPTIONAL, Mechanism
+from tests.copies import copied, python
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,16 +185,8 @@ def one_more(path: Path, start: str, entry: str, imported: str) -> None:
 
 
 def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
-    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out.
-
-    What is compiled of it is copied too, and stays valid, as times are kept; but not what another test is writing now.
-    """
-    for name in ("dpbayes", "pages"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
-    for name in ("tests", "data", ".streamlit"):
-        (folder / name).symlink_to(ROOT / name)
-    shutil.copy(ROOT / "app.py", folder / "app.py")
-    shutil.copy(ROOT / "pyproject.toml", folder / "pyproject.toml")
+    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out."""
+    copied(folder)
     package = folder / "dpbayes"
     (package / "mechanisms" / "geometric.py").write_text(MECHANISM.lstrip(), encoding="utf-8")
     line = "from dpbayes.mechanisms.geometric import Geometric\n"
@@ -213,20 +202,6 @@ def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
 def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that has followed all of the recipe."""
     return with_one_more(tmp_path_factory.mktemp("recipe"))
-
-
-def python(folder: Path, *words: str) -> str:
-    """What Python prints in such a copy."""
-    done = subprocess.run(
-        [sys.executable, "-P", *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def answers_of(folder: Path) -> dict[str, Any]:

@@ -143,26 +143,21 @@ def test_a_scale_a_quarter_off_is_seen(factor):
     assert away(drawn(mechanism, released, 6, sweeps=300, noise=wrong), listed(mechanism, released, 6).mean) > FAR
 
 
-def test_without_an_arrow_the_quick_posterior_is_the_same():
-    """But for its points, which are off by a hundredth of a standard deviation."""
-    mechanism = LaplaceUpdates(prior=empty(3), epsilon=1.0)
-    released = one_release(mechanism, 500)
-    draws = drawn(mechanism, released, 500, sweeps=200)
-    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 500)
-    far = FAR * draws.law.sd / np.sqrt(draws.effective)
-    assert (np.abs(draws.law.mean - quick.mean) < far + 0.02 * draws.law.sd).all()
-    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=0.08)
+@pytest.mark.parametrize(
+    ("network", "n", "sweeps", "near", "rtol"), [(empty(3), 500, 200, 0.02, 0.08), (chain(4), 1000, 60, 0.25, 0.15)]
+)
+def test_the_quick_posterior_is_near(network, n, sweeps, near, rtol):
+    """Without arrows, it differs only by its points, a hundredth of a standard deviation.
 
-
-def test_on_a_chain_the_quick_posterior_is_near():
-    """Other cells' noise, taken as normal, and the Beta law of rows: a quarter of a standard deviation at most."""
-    mechanism = LaplaceUpdates(prior=chain(4), epsilon=1.0)
-    released = one_release(mechanism, 1000)
-    draws = drawn(mechanism, released, 1000, sweeps=60)
-    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 1000)
+    On a chain, it approximates the noise of other cells as normal, and rows by Beta distributions.
+    """
+    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
+    released = one_release(mechanism, n)
+    draws = drawn(mechanism, released, n, sweeps=sweeps)
+    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, n)
     far = FAR * draws.law.sd / np.sqrt(draws.effective)
-    assert (np.abs(draws.law.mean - quick.mean) < far + 0.25 * draws.law.sd).all()
-    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=0.15)
+    assert (np.abs(draws.law.mean - quick.mean) < far + near * draws.law.sd).all()
+    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=rtol)
 
 
 @pytest.mark.usefixtures("chains_alone")

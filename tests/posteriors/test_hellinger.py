@@ -228,16 +228,22 @@ def test_nearer_candidates_are_likelier():
 # Size and speed
 
 
-@pytest.mark.parametrize(("sides", "n"), [(2, 10**5), (3, 500)])
-def test_dips_are_computed_for_counts_and_not_for_candidates(sides, n, monkeypatch):
-    computed, dip = [], loggamma_dip
+@pytest.fixture
+def computed(monkeypatch) -> list[int]:
+    """The numbers of dips that are computed, one for each call."""
+    sizes = []
 
     def counted(prior, *, first, second):
-        dips = dip(prior, first=first, second=second)
-        computed.append(dips.size)
+        dips = loggamma_dip(prior, first=first, second=second)
+        sizes.append(dips.size)
         return dips
 
     monkeypatch.setattr(hellinger, "loggamma_dip", counted)
+    return sizes
+
+
+@pytest.mark.parametrize(("sides", "n"), [(2, 10**5), (3, 500)])
+def test_dips_are_computed_for_counts_and_not_for_candidates(sides, n, computed):
     die = Die((1.0,) * sides, n)
     counts = np.bincount(np.arange(n) % sides, minlength=sides)
     scale = smooth_sensitivity(die, counts=counts, beta=0.01)
@@ -247,15 +253,7 @@ def test_dips_are_computed_for_counts_and_not_for_candidates(sides, n, monkeypat
 
 
 @pytest.mark.parametrize("n", [3, 200, 1000])
-def test_all_pairs_of_candidates_share_one_table_of_dips_for_each_prior(n, monkeypatch):
-    computed, dip = [], loggamma_dip
-
-    def counted(prior, *, first, second):
-        dips = dip(prior, first=first, second=second)
-        computed.append(dips.size)
-        return dips
-
-    monkeypatch.setattr(hellinger, "loggamma_dip", counted)
+def test_all_pairs_of_candidates_share_one_table_of_dips_for_each_prior(n, computed):
     all_distances(Die((1.0, 1.0), n))
     assert computed == [(n + 1) ** 2]
 

@@ -22,8 +22,8 @@ from dpbayes import (
     query,
 )
 from dpbayes.experiments.calibration import drawn_counts
-from dpbayes.posteriors import joint
-from dpbayes.posteriors.joint import joint_noise_aware
+from dpbayes.posteriors.joint import posterior as joint
+from dpbayes.posteriors.joint.posterior import joint_noise_aware
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.posteriors.enumerated import log_chance_of

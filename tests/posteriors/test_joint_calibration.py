@@ -20,7 +20,7 @@ from dpbayes import (
     query,
 )
 from dpbayes.experiments.calibration import drawn_counts, free_cells
-from dpbayes.posteriors.joint_rows import Tilted
+from dpbayes.posteriors.joint.rows import Tilted
 from tests.strategies import DIAMOND, V_STRUCTURE, chain
 
 FAR = 1e-6

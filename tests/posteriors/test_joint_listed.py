@@ -11,7 +11,7 @@ from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import GaussianResiduals, GaussianUpdates, LaplaceFourier, LaplaceUpdates
 from dpbayes.model.query import query
 from dpbayes.posteriors.exact import exact_posterior
-from dpbayes.posteriors.joint import JointPosterior, joint_noise_aware
+from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from tests.posteriors.test_exact import listed
 from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, chain

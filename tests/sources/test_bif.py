@@ -11,22 +11,14 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.cpts import checked_cpts, random_cpts
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import MAX_CHARACTERS, read_bif, write_bif
+from tests.strategies import networks_of_names
 
 ODD_NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 KEYWORDS = st.sampled_from(["network", "property", "table", "default", "a b", 'q"q', "b\\s", "// c", "/* d", "{", "|"])
 NAMES = ODD_NAMES | KEYWORDS
 
 
-@st.composite
-def networks(draw: st.DrawFn) -> Network:
-    names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
-    states = {name: draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)) for name in names}
-    order = draw(st.permutations(names))
-    arrows = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if draw(st.booleans())]
-    return Network.from_edges(names, arrows, states)
-
-
-@given(networks(), st.integers(0, 2**32 - 1))
+@given(networks_of_names(NAMES), st.integers(0, 2**32 - 1))
 def test_round_trip_is_exact(network: Network, seed: int) -> None:
     probabilities = random_cpts(network, np.random.default_rng(seed))
     again, read = read_bif(write_bif(network, probabilities))

@@ -14,6 +14,7 @@ import dpbayes as dp
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import MAX_CHARACTERS
+from tests.strategies import networks_of_names
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], include_characters="\t"), min_size=1, max_size=8
@@ -22,16 +23,7 @@ NAMES = NAMES.filter(lambda name: name == name.strip() and not re.search("[\ufff
 ODD = st.sampled_from(["a b", '"', "<x>", "&amp;", "]]>", "a\rb", "a\nb", "é"])
 
 
-@st.composite
-def networks(draw: st.DrawFn) -> Network:
-    names = draw(st.lists(NAMES | ODD, min_size=1, max_size=4, unique=True))
-    states = {name: draw(st.lists(NAMES | ODD, min_size=1, max_size=3, unique=True)) for name in names}
-    order = draw(st.permutations(names))
-    arrows = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if draw(st.booleans())]
-    return Network.from_edges(names, arrows, states)
-
-
-@given(networks(), st.integers(0, 2**32 - 1))
+@given(networks_of_names(NAMES | ODD), st.integers(0, 2**32 - 1))
 def test_round_trip_is_exact(network: Network, seed: int) -> None:
     probabilities = random_cpts(network, np.random.default_rng(seed))
     again, read = dp.read_xmlbif(dp.write_xmlbif(network, probabilities))

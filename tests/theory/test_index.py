@@ -3,10 +3,6 @@
 import ast
 import importlib
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +15,7 @@ from dpbayes.ui.pages.claims.page import place_of
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.claims import BoundClaim
 from tests.conftest import IS_THOROUGH
+from tests.copies import copied, python
 
 ROOT = Path(__file__).parents[2]
 
@@ -132,20 +129,6 @@ print("ANSWER" + json.dumps({
 """
 
 
-def copied(folder: Path) -> Path:
-    """A copy of the dashboard, to be changed.
-
-    What is compiled is copied too, and stays valid, as times are kept; but not what another test is writing now.
-    """
-    for name in ("dpbayes", "pages"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
-    for name in ("tests", "data", ".streamlit"):
-        (folder / name).symlink_to(ROOT / name)
-    for name in ("app.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
 def with_entry(folder: Path, entry: str) -> Path:
     """The copy, after `entry` is put at the end of one topic's module."""
     topic = folder / "dpbayes" / "theory" / "zhang16" / "counts.py"
@@ -155,16 +138,8 @@ def with_entry(folder: Path, entry: str) -> Path:
 
 def answer_of(folder: Path, title: str, place: str, **more: str) -> dict[str, Any]:
     """What the index of a copy lists, and what its Claims page shows of a claim."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", QUESTION, title, place, json.dumps(more)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout.partition("ANSWER")[2])
+    printed = python(folder, "-c", QUESTION, title, place, json.dumps(more))
+    answer: dict[str, Any] = json.loads(printed.partition("ANSWER")[2])
     assert Path(str(answer["file"])).is_relative_to(folder)
     return answer
 

@@ -1,10 +1,10 @@
 """The private choices of a graph: the pairs of a forest, and the parents that are added to it.
 
-Every choice takes one of the candidates or nothing, by the exponential mechanism on whole scores. The score of a
-candidate is its pair's score (`dpbayes.mechanisms.adaptive.scores`) minus a whole number that depends on earlier
-releases only: the L1 error that noise is expected to bring. Nothing has a score of its own, which depends on the number
-of candidates only. So one replaced record changes the score of a candidate by at most `SENSITIVITY`, and the score of
-nothing by 0. Which candidates there are depends on earlier releases only.
+Every choice selects one of the candidates or the option "nothing", by the exponential mechanism on integer scores. The
+score of a candidate is its pair's score (`dpbayes.mechanisms.adaptive.scores`) minus the expected L1 error from noise,
+an integer that depends on earlier releases only. The option "nothing" also has a score, which depends only on the
+number of candidates. One replaced record therefore changes the score of a candidate by at most `SENSITIVITY`, and the
+score of "nothing" by 0. The set of candidates depends on earlier releases only.
 """
 
 import math
@@ -21,26 +21,27 @@ from dpbayes.model.elimination import elimination_plan
 from dpbayes.model.pair_marginals import clique_cells
 
 _LEAST_FOREST, _LEAST_PARENTS = 0.6, 1.2
-"""Nothing has the score of this many times scale * ln(candidates), which is about the largest noise of that many."""
+"""The score of "nothing" in units of scale * ln(candidates), which is about the largest noise of the candidates."""
 
 HOPELESS = 1.0
-"""A stage is left out if nothing has a score above that of two binary columns that determine each other, n records."""
+"""A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
+each other in n records."""
 
 _KEPT = 0.8
-"""The share of the expected noise that is subtracted: the reading of the tables removes a part of the noise."""
+"""The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
 
 MOST_ROUNDS = 128
-"""Most rounds that add parents."""
+"""The largest number of rounds that add parents."""
 
 MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
-"""Most cells of a clique of the model, and most numbers that its pair marginals carry at once."""
+"""Limits for the cells of a clique of the model, and for the numbers in memory for its pair marginals."""
 
 
 @dataclass(frozen=True)
 class ChosenPair:
-    """One choice: (parent, child) or two columns of the forest, None for nothing, among `candidates`.
+    """One choice among `candidates`: (parent, child), or two columns of the forest, or None for "nothing".
 
-    `is_taken` tells whether the graph takes the pair: not where the model would become too large.
+    `is_taken` states whether the pair is added to the graph. It is not if the model would become too large.
     """
 
     pair: tuple[int, int] | None
@@ -59,7 +60,7 @@ class ForestRounds:
 
 
 def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
-    """Return the pairs of columns that a forest is chosen from; none if the stage is hopeless."""
+    """Return the candidate pairs of columns for a forest; none if the stage is omitted (`is_hopeless`)."""
     first, second = np.nonzero(np.triu(setting.allowed, 1))
     if not first.size or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), setting.cost), setting.n):
         return first[:0], second[:0]
@@ -67,9 +68,9 @@ def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
 
 
 def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iterator[ChosenPair]:
-    """Yield the pairs of a forest until nothing is chosen or the forest is a tree; nothing at all if it is hopeless.
+    """Yield the pairs of a forest until "nothing" is selected or the forest is a tree; no pair if it is hopeless.
 
-    The scores are (d, d), with noise subtracted.
+    The scores (d, d) have the expected noise subtracted.
     """
     cost = setting.cost
     first, second = forest_pairs(setting)
@@ -89,7 +90,7 @@ def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iter
 
 
 def is_hopeless(least: int, n: int) -> bool:
-    """Return whether nothing has so large a score that a stage is left out, at no cost. It uses public facts only."""
+    """Return whether the score of "nothing" is so large that a stage is omitted; it uses public values only."""
     return least > HOPELESS * UNIT * n
 
 
@@ -98,13 +99,13 @@ def _score_of_nothing(least: float, candidates: int, cost: Amount) -> int:
 
 
 def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
-    """Return the expected L1 error of a pair's table, in whole parts of 1/U, if so many tables share a cost: (d, d)."""
+    """Return the expected L1 error of every pair's table, in units of 1/U, if `tables` tables share a cost: (d, d)."""
     variance = _variances(np.multiply.outer(1 - 1 / cards, 1 - 1 / cards), tables, cost)
     return _l1_noise(variance, np.multiply.outer(cards - 1, cards - 1), np.multiply.outer(cards, cards))
 
 
 def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
-    """Return the variance of residuals with these shares p of a record if so many tables share a cost.
+    """Return the variance of residuals with these shares p of a record, if `tables` tables share a cost.
 
     It is tables * p/rho at a rho. At an epsilon, every cell has Laplace noise of scale 2 tables/epsilon.
     """
@@ -114,7 +115,7 @@ def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
 
 
 def _l1_noise(variance: FloatArray, numbers: IntArray, cells: IntArray) -> IntArray:
-    """Return the expected L1 error of tables of so many cells, of so many independent numbers of this variance."""
+    """Return the expected L1 error of tables with `cells` cells and `numbers` independent numbers of this variance."""
     error = np.sqrt(2 / math.pi * variance * numbers * cells)
     return np.rint(np.minimum(_KEPT * UNIT * error, 2.0**61)).astype(np.int64)
 
@@ -141,10 +142,10 @@ def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class GrowingGraph:
-    """A graph that parents are added to, and which parents may be added.
+    """A graph to which parents are added, and the arrows that can be added.
 
-    `parents` are places of columns. `reaches` (d, d) tells from which column arrows lead to which. `refused` (d, d)
-    marks the (parent, child) that made the cliques of the model too large.
+    `parents` are indices of columns. `reaches` (d, d) states whether a directed path leads from one column to another.
+    `refused` (d, d) marks each (parent, child) that made the cliques of the model too large.
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -170,13 +171,13 @@ class GrowingGraph:
         return replace(self, parents=tuple(parents), reaches=reaches)
 
     def refusing(self, parent: int, child: int) -> "GrowingGraph":
-        """Return the graph in which this arrow is no candidate any more."""
+        """Return the graph in which this arrow is no longer a candidate."""
         refused = self.refused.copy()
         refused[parent, child] = True
         return replace(self, refused=refused)
 
     def taking(self, parent: int, child: int) -> tuple["GrowingGraph", bool]:
-        """Return the graph after an arrow was chosen, and whether it has the arrow: not if it would be too large."""
+        """Return the graph after a selected arrow, and whether it was added: not if the model becomes too large."""
         grown = self.with_parent(parent, child)
         return (grown, True) if grown.is_small else (self.refusing(parent, child), False)
 
@@ -197,7 +198,7 @@ class GrowingGraph:
         return np.asarray(small & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
 
     def noise(self, cost: Amount) -> IntArray:
-        """Return the expected L1 error of every family with one more parent, in whole parts of 1/U: (parent, child).
+        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child).
 
         The tables share a cost as in `pair_noise`.
         """
@@ -213,7 +214,7 @@ class GrowingGraph:
 
 @dataclass(frozen=True, kw_only=True)
 class ParentRounds:
-    """The public settings of some rounds that add parents: `noise_cost` is what the tables share, `cost` a round's."""
+    """The public settings of rounds that add parents: `noise_cost` is the cost of all tables, `cost` of a round."""
 
     rounds: int
     n: int
@@ -235,10 +236,10 @@ def open_pairs(graph: GrowingGraph, setting: ParentRounds, is_open: BoolArray) -
 def chosen_parents(
     graph: GrowingGraph, scores: IntArray, setting: ParentRounds, draws: Draws
 ) -> Iterator[tuple[GrowingGraph, ChosenPair]]:
-    """Yield the graph after each round and what the round chose, until nothing is chosen.
+    """Yield the graph and the selected pair after each round, until "nothing" is selected.
 
-    The scores are (d, d), without noise subtracted. A node gets at most one more parent. A graph whose cliques would be
-    too large is not taken; the round that chose it is spent.
+    The scores are (d, d), before the expected noise is subtracted. A node gets at most one more parent. An arrow that
+    would make the cliques too large is not added, but its round has its cost.
     """
     noise, is_open = graph.noise(setting.noise_cost), np.ones(len(graph.cards), dtype=bool)
     for _ in range(setting.rounds):

@@ -1,4 +1,4 @@
-"""What was measured of a table so far: the residuals of sets of columns, each with a whole price, added up over stages.
+"""The measurements of a table under a rho: noisy residuals of sets of columns, each with an integer price.
 
 This is for a budget in rho; `dpbayes.mechanisms.adaptive.tables` is for a pure epsilon. A measurement adds discrete
 Gaussian noise to the whole residuals of the sets A of a network's closure (see `dpbayes.model.residuals`). With the
@@ -10,8 +10,15 @@ Privacy. A record that differs in the columns d moves t_A by c_A(d) = 2 (N_A - N
 (`dpbayes.mechanisms.noise.prices`). One measurement is therefore rho(d)-zCDP for such a pair of tables, with
 rho(d) = sum_A c_A(d)/(2 s_A) = sum_A p_A (N_A - N_A(d))/S. For all stages together, rho(d) has the sums of the prices:
 see `dpbayes.mechanisms.adaptive.process`. The largest rho(d) is found in whole numbers by `largest_charge`.
+
+How a stage shares its budget. The error of the tables is sum_A v_A s_A, with v_A the cells that s_A adds to. A randomly
+replaced record is charged 2 p_A/s_A on average, p_A the share of `Residuals.shares`. At a limit of the average charge,
+the least error is at 1/s_A proportional to sqrt(v_A/p_A). A stage raises every set to this precision times a common
+level, where earlier stages have not reached it, and takes the largest level at which the charge of the worst record is
+within the limit.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,6 +35,18 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
+_STEPS = 64
+"""The number of price steps from one power of two to the next, so that there are few distinct scales."""
+
+_TRIES = 24
+"""The largest number of levels in a search."""
+
+_CLOSE = Fraction(999, 1000)
+"""The search ends at a level that uses this share of the limit."""
+
+_SINGLE = 3.0
+"""The factor for the precision of single columns, because every pair of columns depends on them."""
+
 
 @dataclass(frozen=True, eq=False)
 class MeasuredResiduals:
@@ -43,7 +62,7 @@ class MeasuredResiduals:
 
     @classmethod
     def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredResiduals":
-        """Return what is known before the first measurement: n."""
+        """Return the state before the first measurement, in which only n is known."""
         numbers = np.zeros(int(network.residuals.sizes.sum()))
         numbers[0] = n
         return cls(network, unit, np.zeros(len(network.closure), dtype=np.int64), numbers)
@@ -75,7 +94,7 @@ class MeasuredResiduals:
         return tuple(draws.noisy(whole[taken], self.moves(prices)).tolist())
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredResiduals":
-        """Return what is known after one more measurement gave these integers, combined by precision.
+        """Return the state after one more measurement with these integers, combined by precision.
 
         Errors: InputError for another number of integers than the prices need.
         """
@@ -129,7 +148,7 @@ class MeasuredResiduals:
 def residuals_within(
     network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray
 ) -> tuple[AnyArray, FloatArray]:
-    """Return values of sets (M,) and residuals (R,) of a network for another one; what it does not have is 0."""
+    """Return the values of sets (M,) and residuals (R,) of a network for another network; new sets have 0."""
     own, residuals = network.residuals, other.residuals
     places = {member: place for place, member in enumerate(network.closure.members)}
     of = np.array([places.get(member, -1) for member in other.closure.members])
@@ -146,3 +165,62 @@ def residuals_within(
 def charged(network: Network, prices: IntArray, unit: int) -> Fraction:
     """Return the rho of prices (M,) of all sets, for the worst record: max_d sum_A p_A (N_A - N_A(d)) / S."""
     return Fraction(largest_charge(network, prices).value, unit)
+
+
+# The prices of a stage
+
+
+def wanted_precisions(network: Network) -> FloatArray:
+    """Return the wanted 1/s_A (M,) up to a common factor."""
+    residuals = network.residuals
+    values = residuals.cell_values(np.ones(len(network.names)))
+    has_numbers = residuals.shares > 0
+    wanted = np.zeros(len(values))
+    wanted[has_numbers] = np.sqrt(values[has_numbers] / residuals.shares[has_numbers])
+    nodes = np.array([member.bit_count() for member in network.closure.members])
+    wanted[nodes == 1] *= _SINGLE
+    wanted[0] = 0.0
+    return wanted
+
+
+def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction) -> IntArray:
+    """Return the prices (M,) of one more measurement, at which all measurements together satisfy the limit of rho.
+
+    Every set without a price gets one. Errors: InputError if the limit is too small for this.
+    """
+    relative = wanted / measured.network.residuals.cells
+    if not relative.any():
+        return np.zeros(len(relative), dtype=np.int64)
+    missing = (relative > 0) & (measured.prices == 0)
+
+    def at(level: float) -> tuple[IntArray, Fraction]:
+        prices = np.maximum(_rounded_down(level * relative - measured.prices), missing)
+        return prices, charged(measured.network, measured.prices + prices, measured.unit)
+
+    # The charge of the worst record is at least the average charge, in which a set counts its price times its numbers.
+    level = float(limit) * measured.unit / float(relative @ measured.network.residuals.sizes)
+    low, high, best = 0.0, math.inf, None
+    for _ in range(_TRIES):
+        prices, rho = at(level)
+        if rho <= limit:
+            low, best = level, prices
+            if rho >= limit * _CLOSE:
+                break
+        else:
+            high = level
+        if best is None:
+            level /= 2
+        elif math.isinf(high):
+            level *= 2
+        else:
+            level = (low + high) / 2
+    if best is None:
+        raise InputError("The budget is too small to measure so many tables. Use a larger epsilon or fewer columns.")
+    return best
+
+
+def _rounded_down(values: FloatArray) -> IntArray:
+    """Return whole numbers of few digits in base two, not above the values; 0 for values below 1."""
+    positive = np.maximum(values, 0.0)
+    power = np.maximum(np.floor(np.log2(np.maximum(positive, 1.0))) - np.log2(_STEPS), 0.0)
+    return (np.floor(positive / 2**power) * 2**power).astype(np.int64)

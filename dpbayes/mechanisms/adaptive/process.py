@@ -56,9 +56,8 @@ from dpbayes.mechanisms.adaptive.choices import (
     pair_noise,
     rooted,
 )
-from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.mechanisms.adaptive.scores import (

@@ -1,13 +1,13 @@
-"""What was measured of a table so far under a pure epsilon: tables of columns, each with a whole price.
+"""The measurements of a table under a pure epsilon: noisy tables of columns, each with an integer price.
 
 A measurement adds discrete Laplace noise to the counts of families of columns. A family that another family contains is
 not measured. With the price q_F, every cell of the table of F has noise of scale b_F = 2 S/q_F, where S is the common
-`unit`. All tables tell of the residual of a set A within them (`dpbayes.model.residuals`): F with the precision
-w_F/(2 b_F^2), w_F = prod_{i in F - A} 1/r_i. Precisions of all measurements add up.
+`unit`. Every table that contains a set A measures its residual (`dpbayes.model.residuals`): F with the precision
+w_F/(2 b_F^2), w_F = prod_{i in F - A} 1/r_i. The precisions of all measurements add up.
 
 Privacy. A replaced record takes 1 from one cell of a table and adds 1 to another, if it differs in a column of F. The
 privacy loss of F is at most 2/b_F = q_F/S. The losses of all tables and stages add up to the sum of the prices over S,
-which the worst record is charged: it differs in every column.
+which is the charge of the worst record, a record that differs in every column.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class MeasuredTables:
 
     @classmethod
     def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredTables":
-        """Return what is known before the first measurement: n."""
+        """Return the state before the first measurement, in which only n is known."""
         numbers = np.zeros(int(network.residuals.sizes.sum()))
         numbers[0] = n
         return cls(network, unit, np.zeros(len(network.closure)), numbers)
@@ -72,7 +72,7 @@ class MeasuredTables:
         return tuple(draws.noisy(counts, self.moves(prices)).tolist()) if len(counts) else ()
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredTables":
-        """Return what is known after one more measurement gave these integers, combined by precision.
+        """Return the state after one more measurement with these integers, combined by precision.
 
         Errors: InputError for another number of integers than the prices need, and for tables that leave out a set.
         """
@@ -121,7 +121,7 @@ class MeasuredTables:
 
 
 def measurable(network: Network) -> BoolArray:
-    """Return whether the table of each family has several cells, and is within no other family's table: (d,)."""
+    """Return whether each family has a table with several cells, and no other family contains it: (d,)."""
     sets = [frozenset(family) for family in network.families]
     is_within = np.array([any(own < other for other in sets) for own in sets])
     return np.asarray(~is_within & (np.diff(network.cell_offsets) > 1))

@@ -4,9 +4,10 @@
 sensitivity at the data are not private and are never part of a release.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,76 +18,87 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.die.base import FiniteDieMechanism, ReleasedDie, count_throws, draw_candidates
+from dpbayes.mechanisms.die.base import ReleasedDie, count_throws, draw_candidates
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
+from dpbayes.model.compositions import MOST_CANDIDATES
 from dpbayes.posteriors import hellinger
 from dpbayes.posteriors.hellinger import Die
 
 
-class _ScoredDie(FiniteDieMechanism, Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Hellinger(ABC):
     """A mechanism that samples a candidate r with P[r] ~ exp(-e H(x, r) / (2 S)), where e is `inner_epsilon`.
 
-    S is the `sensitivity` at x.
+    S is the `sensitivity` at the data x. A subclass defines S and the guarantees.
+    Errors: InputError for a die with more candidates than `most_candidates`.
     """
 
+    label: ClassVar[str]
+    named: ClassVar[str]
+    most_candidates: ClassVar[int] = MOST_CANDIDATES
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self.die.require_listable(self.most_candidates)
+
     @property
-    def inner_epsilon(self) -> float: ...
-
-    def sensitivity(self, counts: ArrayLike) -> float: ...
+    @abstractmethod
+    def formula(self) -> str: ...
 
     @property
-    def sensitivities(self) -> FloatArray: ...
+    @abstractmethod
+    def claimed(self) -> Guarantee: ...
 
+    @property
+    @abstractmethod
+    def certified(self) -> Guarantee: ...
 
-def _own_epsilon(self: Any) -> float:
-    """Return the epsilon in the exponent, which equals that of the guarantee."""
-    return float(self.epsilon)
+    @property
+    def inner_epsilon(self) -> float:
+        """The epsilon in the exponent, by default that of the guarantee."""
+        return self.epsilon
 
+    @abstractmethod
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """Return what the score is divided by at these counts."""
 
-def _smooth_sensitivity(self: Any, counts: ArrayLike) -> float:
-    """Return what the score is divided by at these counts."""
-    return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
+    @property
+    @abstractmethod
+    def sensitivities(self) -> FloatArray:
+        """The same for every candidate as data: (R,)."""
 
+    statistic = count_throws
 
-def _smooth_sensitivities(self: Any) -> FloatArray:
-    """Return the same for every candidate as data: (R,)."""
-    return hellinger.smooth_sensitivities(self.die, beta=self.beta)
+    def log_weights(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
+        distance = hellinger.distances(self.die, counts=counts)
+        return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivity(counts))
 
+    def log_weights_table(self) -> FloatArray:
+        """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
+        distance = hellinger.all_distances(self.die)
+        return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivities)
 
-def _log_weights(self: _ScoredDie, counts: ArrayLike) -> FloatArray:
-    """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
-    distance = hellinger.distances(self.die, counts=counts)
-    return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivity(counts))
+    def log_pmf(self, counts: ArrayLike) -> FloatArray:
+        """Return ln P[r | counts] over the candidates: (R,)."""
+        return special.log_softmax(self.log_weights(counts))
 
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[r | x] for every candidate as data: (R, R)."""
+        return special.log_softmax(self.log_weights_table(), axis=1)
 
-def _log_weights_table(self: _ScoredDie) -> FloatArray:
-    """Return ln P[r | x] up to a constant of x, for every candidate as data: (R, R)."""
-    distance = hellinger.all_distances(self.die)
-    return hellinger.log_weights(distance, epsilon=self.inner_epsilon, sensitivity=self.sensitivities)
-
-
-def _log_pmf(self: FiniteDieMechanism, counts: ArrayLike) -> FloatArray:
-    """Return ln P[r | counts] over the candidates: (R,)."""
-    return special.log_softmax(self.log_weights(counts))
-
-
-def _log_pmf_table(self: FiniteDieMechanism) -> FloatArray:
-    """Return ln P[r | x] for every candidate as data: (R, R)."""
-    return special.log_softmax(self.log_weights_table(), axis=1)
-
-
-def _release(
-    self: FiniteDieMechanism, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
-) -> ReleasedDie:
-    """Draw candidate posteriors (*size, m)."""
-    alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
-    public = {"n": self.die.n} | {name: getattr(self, name) for name in parameters_of(type(self))}
-    return ReleasedDie(alpha, self.certified, self.label, public)
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+        """Draw candidate posteriors (*size, m)."""
+        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+        public = {"n": self.die.n} | {name: getattr(self, name) for name in parameters_of(type(self))}
+        return ReleasedDie(alpha, self.certified, self.label, public)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HellingerGlobal:
+class HellingerGlobal(Hellinger):
     """P[r] ~ exp(-epsilon H(x, r) / (2 GS)), GS the global sensitivity. [Notes] Section 2.1.
 
     The exact privacy loss is at least epsilon/2: the most distant pair of tables has this loss in one of its two
@@ -96,12 +108,6 @@ class HellingerGlobal:
 
     label: ClassVar[str] = "Hellinger, global sensitivity"
     named: ClassVar[str] = "the Hellinger mechanism with global sensitivity"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        self.die.require_listable()
 
     @property
     def formula(self) -> str:
@@ -118,22 +124,16 @@ class HellingerGlobal:
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
 
     def sensitivity(self, counts: ArrayLike) -> float:
-        """What the score is divided by at these counts."""
+        """The global sensitivity, for all counts."""
         return hellinger.global_sensitivity(self.die)
 
     @property
     def sensitivities(self) -> FloatArray:
-        """The same for every candidate as data: (R,)."""
         return np.full(self.die.size, hellinger.global_sensitivity(self.die))
-
-    inner_epsilon = property(_own_epsilon)
-    statistic = count_throws
-    log_weights, log_weights_table = _log_weights, _log_weights_table
-    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
 @dataclass(frozen=True, kw_only=True)
-class HellingerLocal:
+class HellingerLocal(Hellinger):
     """P[r] ~ exp(-epsilon H(x, r) / (2 LS(x))), LS the local sensitivity at the data. [Notes] Section 2.2.
 
     There is no guarantee, because the noise scale depends on the data. For one n and prior, an audit over all x
@@ -143,12 +143,6 @@ class HellingerLocal:
 
     label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
     named: ClassVar[str] = "the Hellinger mechanism with local sensitivity"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        self.die.require_listable()
 
     @property
     def formula(self) -> str:
@@ -164,22 +158,16 @@ class HellingerLocal:
         return NON_PRIVATE
 
     def sensitivity(self, counts: ArrayLike) -> float:
-        """What the score is divided by at these counts."""
+        """The local sensitivity at these counts."""
         return hellinger.local_sensitivity(self.die, counts=counts)
 
     @property
     def sensitivities(self) -> FloatArray:
-        """The same for every candidate as data: (R,)."""
         return self.die.local_sensitivities
-
-    inner_epsilon = property(_own_epsilon)
-    statistic = count_throws
-    log_weights, log_weights_table = _log_weights, _log_weights_table
-    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
 
 
 @dataclass(frozen=True, kw_only=True)
-class HellingerSmooth:
+class HellingerSmooth(Hellinger):
     """P[r] ~ exp(-epsilon H(x, r) / (2 S_beta(x))), S_beta the smooth sensitivity. [Notes] Section 2.3.
 
     The lemmas that the claim uses are false as stated and would not imply it. The proved guarantee has a larger
@@ -188,22 +176,17 @@ class HellingerSmooth:
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity"
     named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        self.die.require_listable()
 
     @property
     def formula(self) -> str:
-        return _exponential(r"S_\beta(x)", rf"the smooth sensitivity at $\beta = {latex(self.beta)}$", self.epsilon)
+        smooth = rf"the smooth sensitivity at $\beta = {latex(self.beta)}$"
+        return _exponential(r"S_\beta(x)", smooth, self.inner_epsilon)
 
     @property
     def beta(self) -> float:
         """The rate at which the influence of distant tables decreases, with the correct |R|."""
-        return hellinger.smoothing_rate(self.die, epsilon=self.epsilon, delta=self.delta)
+        return hellinger.smoothing_rate(self.die, epsilon=self.inner_epsilon, delta=self.delta)
 
     @property
     def claimed(self) -> Guarantee:
@@ -216,15 +199,17 @@ class HellingerSmooth:
         proved = hellinger.smooth_guarantee(self.die, epsilon=self.epsilon, delta=self.delta)
         return Guarantee(proved, self.delta / 2, reference=Reference("dpbayes", "smooth Hellinger mechanism"))
 
-    inner_epsilon = property(_own_epsilon)
-    sensitivity, sensitivities = _smooth_sensitivity, property(_smooth_sensitivities)
-    statistic = count_throws
-    log_weights, log_weights_table = _log_weights, _log_weights_table
-    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
+    def sensitivity(self, counts: ArrayLike) -> float:
+        """The smooth sensitivity at these counts."""
+        return hellinger.smooth_sensitivity(self.die, counts=counts, beta=self.beta)
+
+    @property
+    def sensitivities(self) -> FloatArray:
+        return hellinger.smooth_sensitivities(self.die, beta=self.beta)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HellingerEnumerated:
+class HellingerEnumerated(HellingerSmooth):
     """`HellingerSmooth` at the largest epsilon found at which it is (epsilon, delta)-private by enumeration.
 
     P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))), with beta for epsilon_0 and delta; `inner_epsilon` is epsilon_0. The
@@ -237,28 +222,12 @@ class HellingerEnumerated:
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity by enumeration"
     named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity by enumeration"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-    delta: Annotated[float, DELTA]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        self.die.require_listable(MOST_ENUMERATED)
-
-    @property
-    def formula(self) -> str:
-        smooth = rf"the smooth sensitivity at $\beta = {latex(self.beta)}$"
-        return _exponential(r"S_\beta(x)", smooth, self.inner_epsilon)
+    most_candidates: ClassVar[int] = MOST_ENUMERATED
 
     @cached_property
     def inner_epsilon(self) -> float:
         """The epsilon in the exponent, which depends on public numbers only."""
         return enumerated_epsilon(self.die, epsilon=self.epsilon, delta=self.delta)
-
-    @property
-    def beta(self) -> float:
-        """The rate at which the influence of distant tables decreases, at the internal epsilon."""
-        return hellinger.smoothing_rate(self.die, epsilon=self.inner_epsilon, delta=self.delta)
 
     @property
     def claimed(self) -> Guarantee:
@@ -270,13 +239,6 @@ class HellingerEnumerated:
         """(epsilon, delta): every pair of neighbours and every output were compared."""
         return Guarantee(self.epsilon, self.delta, reference=Reference("dpbayes", "smooth Hellinger by enumeration"))
 
-    sensitivity, sensitivities = _smooth_sensitivity, property(_smooth_sensitivities)
-    statistic = count_throws
-    log_weights, log_weights_table = _log_weights, _log_weights_table
-    log_pmf, log_pmf_table, release = _log_pmf, _log_pmf_table, _release
-
-
-Hellinger = HellingerGlobal | HellingerLocal | HellingerSmooth | HellingerEnumerated
 
 EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
 """The mechanisms whose probabilities are exponential in the same distances."""

@@ -10,6 +10,7 @@ from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die.base import ReleasedDie, count_throws
 from dpbayes.mechanisms.parameters import EPSILON
@@ -17,7 +18,44 @@ from dpbayes.posteriors.hellinger import Die
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceCells:
+class _LaplaceDie:
+    """Laplace noise on counts of one die that one replaced record changes by `changed` in total."""
+
+    label: ClassVar[str]
+    changed: ClassVar[int]
+    die: Die
+    epsilon: Annotated[float, EPSILON]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @property
+    def formula(self) -> str:
+        return f"{self.label}: noise of scale $b = {latex(self.noise_scale)}$, then clipped to $[0, n]$."
+
+    @property
+    def noise_scale(self) -> float:
+        """b, in counts: the total change over epsilon."""
+        return self.changed / self.epsilon
+
+    @property
+    def claimed(self) -> Guarantee:
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
+
+    @property
+    def certified(self) -> Guarantee:
+        """epsilon: the exact loss of the clipped counts. Post-processing of these cannot increase it."""
+        return self.claimed
+
+    statistic = count_throws
+
+    def _released(self, updates: FloatArray) -> ReleasedDie:
+        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
+        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceCells(_LaplaceDie):
     """Counts + Lap(2/epsilon) on every side, clipped to [0, n] and rescaled to n. The baseline of [Notes] Section 3.2.
 
     One replaced record changes two counts by one, for every m. Clipping and rescaling are post-processing. If every
@@ -26,44 +64,18 @@ class LaplaceCells:
 
     label: ClassVar[str] = "Laplace on every count"
     named: ClassVar[str] = "Laplace on every count"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    @property
-    def formula(self) -> str:
-        return _noise(self.label, self.noise_scale)
-
-    @property
-    def noise_scale(self) -> float:
-        """b = 2/epsilon, in counts."""
-        return 2 / self.epsilon
-
-    @property
-    def claimed(self) -> Guarantee:
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
-    def certified(self) -> Guarantee:
-        """epsilon: the exact loss of the clipped counts, which rescaling cannot increase."""
-        return self.claimed
-
-    statistic = count_throws
+    changed: ClassVar[int] = 2
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
         values = self.die.checked(counts)
         noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
         noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
-        updates = self.die.n * noisy / noisy.sum(axis=-1, keepdims=True)
-        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
-        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
+        return self._released(self.die.n * noisy / noisy.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceOne:
+class LaplaceOne(_LaplaceDie):
     """The first of two counts + Lap(1/epsilon), clipped to [0, n]; the public n determines the second count.
 
     The sensitivity is 1, so the noise scale is half that of `LaplaceCells`. Errors: InputError unless there are two
@@ -72,42 +84,15 @@ class LaplaceOne:
 
     label: ClassVar[str] = "Laplace on one count"
     named: ClassVar[str] = "Laplace on one count"
-    die: Die
-    epsilon: Annotated[float, EPSILON]
+    changed: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        super().__post_init__()
         if self.die.sides != 2:
             raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
-
-    @property
-    def formula(self) -> str:
-        return _noise(self.label, self.noise_scale)
-
-    @property
-    def noise_scale(self) -> float:
-        """b = 1/epsilon, in counts."""
-        return 1 / self.epsilon
-
-    @property
-    def claimed(self) -> Guarantee:
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
-    def certified(self) -> Guarantee:
-        """epsilon; it is attained."""
-        return self.claimed
-
-    statistic = count_throws
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
         noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
         first = np.clip(noisy, 0.0, self.die.n)
-        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
-        alpha = self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
-        return ReleasedDie(alpha, self.certified, self.label, public)
-
-
-def _noise(label: str, scale: float) -> str:
-    return f"{label}: noise of scale $b = {latex(scale)}$, then clipped to $[0, n]$."
+        return self._released(np.stack([first, self.die.n - first], axis=-1))

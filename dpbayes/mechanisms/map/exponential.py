@@ -16,6 +16,7 @@ from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
@@ -217,12 +218,11 @@ class MapExponential:
     def _draw(self, uniforms: FloatArray, a: FloatArray, b: FloatArray, kinds: IntArray, laws: IntArray) -> IntArray:
         """Select a cell for every level (draws, rows); each row follows one of the `laws` of these parameters."""
         places = np.empty(uniforms.shape, dtype=np.int64)
-        order, step = np.argsort(laws, kind="stable"), max(1, _BLOCK // self.cells)
-        for start in range(0, len(a), step):
-            part = slice(start, start + step)
+        order = np.argsort(laws, kind="stable")
+        for part in slices(len(a), _BLOCK // self.cells):
             scores = self.rate * cell_masses(a[part], b[part], cells=self.cells) + self._log_base[0][kinds[part]]
-            rows = order[slice(*np.searchsorted(laws[order], (start, start + step)))]
-            places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - start)
+            rows = order[slice(*np.searchsorted(laws[order], (part.start, part.stop)))]
+            places[:, rows] = choose_by_law(uniforms[:, rows], log_weights=scores, laws=laws[rows] - part.start)
         return places
 
 

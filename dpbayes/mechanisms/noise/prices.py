@@ -14,8 +14,8 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.charges import MAX_TABLE_BITS
-from dpbayes.model.elimination import Factor, eliminated, widest_scope
+from dpbayes.model.charges import MAX_TABLE_BITS, charge_tables
+from dpbayes.model.elimination import eliminated, widest_scope
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import MOST_SETS
 
@@ -85,26 +85,8 @@ def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
     total = sum(price * size for price, size in zip(prices.tolist(), network.residuals.sizes.tolist(), strict=True))
     if np.any(prices < 0) or prices[0] or 4 * total >= _WORD:
         raise InputError("The prices must be integers from 0 on, with a smaller sum, and 0 for the empty set.")
-    tables = _tables(network, prices)
+    tables = charge_tables(network.residuals, prices)
     plan = network.elimination
     if widest_scope(plan) <= MAX_TABLE_BITS:
         return WholeCharge(int(eliminated(tables, plan, np.max)), exact=True)
     return WholeCharge(sum(int(table.max()) for _, table in tables), exact=False)
-
-
-def _tables(network: Network, prices: IntArray) -> list[Factor]:
-    """The charge of a family's own sets, which no earlier family contains, for every d within the family."""
-    closure, cards = network.closure, network.residuals.cards
-    slots = np.zeros(len(closure.slots), dtype=np.int64)
-    slots[closure.representatives] = prices
-    tables: list[Factor] = []
-    start = 0
-    for family in closure.families:
-        turned = slots[start : start + 2 ** len(family)]
-        start += 2 ** len(family)
-        for k, node in enumerate(family):
-            without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
-            turned = np.stack((without + (cards[node] - 1) * having, without - having), axis=1)
-        # The first entry is for equal records. A node with one state is in no set that has a price.
-        tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
-    return tables

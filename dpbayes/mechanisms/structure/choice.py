@@ -1,8 +1,8 @@
 """A network's graph chosen from a private table, greedily. [Zhang17] Algorithms 2 and 4.
 
-From one node on, every round joins one more: among all pairs of a node that is left and a set of parents among
-those joined, it chooses one by permute-and-flip, at its share of epsilon, which add up. It stands in place of the
-paper's exponential mechanism, at the same epsilon, because it is what can be drawn exactly (see
+The first node is given. Every round adds one node: it selects a pair of a remaining node and a set of parents among the
+added nodes by permute-and-flip. The rounds share epsilon, and their epsilons add up. Permute-and-flip replaces the
+paper's exponential mechanism at the same epsilon, because it can be sampled exactly (see
 `dpbayes.mechanisms.structure.selection`).
 """
 
@@ -46,15 +46,15 @@ TABLE = Parameter(
 )
 MOST_EPSILON = 1000
 MOST_PAIRS = 20_000
-"""Most pairs of a node and its parents that may have to be scored; each takes one look at all records."""
+"""The largest number of scored pairs of a node and its parents; each score takes one pass over all records."""
 
 MOST_RECORDS = 2**31 - 1
-"""Most records, so that the whole-number score fits 64 bits."""
+"""The largest number of records for which the integer score fits into 64 bits."""
 
 
 @dataclass(frozen=True)
 class CandidateFamily:
-    """A node that may be joined next and the parents it would have, as places of columns, parents in table order."""
+    """A candidate for the next node with its parents, as indices of columns, parents in table order."""
 
     child: int
     parents: tuple[int, ...]
@@ -62,11 +62,11 @@ class CandidateFamily:
 
 @dataclass(frozen=True, kw_only=True)
 class StructureChoice:
-    """What a curator decides before she looks: epsilon for the whole graph, and which graphs there are.
+    """The public settings of a choice: epsilon for the whole graph, and the limits of the graph.
 
-    A node is given as many of the nodes already joined as parents as `parents` and `most_cells` allow, and none where
-    not even one is allowed. `first` is the node to begin with, the table's first column by default; it must be named
-    without looking at the records. Errors: InputError for numbers out of range and an epsilon that is not exact.
+    A node gets as many parents among the added nodes as `parents` and `most_cells` allow, possibly none. `first` is the
+    first node, by default the table's first column. It must be chosen without looking at the records. Errors:
+    InputError for numbers out of range and an epsilon that is not exact.
     """
 
     epsilon: Fraction
@@ -86,9 +86,9 @@ class StructureChoice:
 
 @dataclass(frozen=True)
 class Round:
-    """One choice: among how many pairs, at what epsilon, and how far one record moves a score.
+    """One choice: the number of candidate pairs, the epsilon, and the sensitivity of the scores.
 
-    It follows from the domains, n, and the nodes that were joined before.
+    It depends only on the domains, n, and the nodes added before.
     """
 
     candidates: int
@@ -98,9 +98,9 @@ class Round:
 
 @dataclass(frozen=True)
 class ChosenStructure:
-    """A graph that was chosen, the order in which its nodes were joined, and what that cost.
+    """A selected graph, the order in which its nodes were added, and the cost.
 
-    The promise covers the graph and the order; all else follows from them, the choice and n (`round_after`).
+    The guarantee covers the graph and the order. Everything else follows from them, the settings and n (`round_after`).
     """
 
     network: Network
@@ -110,17 +110,17 @@ class ChosenStructure:
 
     @property
     def spent(self) -> Fraction:
-        """The epsilons of all rounds, exactly: epsilon, or 0 for a single node."""
+        """The exact sum of the rounds' epsilons: epsilon, or 0 for a single node."""
         return sum((stage.epsilon for stage in self.rounds), Fraction(0))
 
     @property
     def certified(self) -> Guarantee:
-        """The promise of the graph: that of its rounds together ([Dwork06], basic composition)."""
+        """The guarantee of the graph, by basic composition of its rounds ([Dwork06])."""
         return Guarantee(rounded_up(self.spent), reference=Reference("Zhang17", "Algorithm 2, records replaced"))
 
 
 def simulate_structure(choice: StructureChoice, data: Dataset, rng: np.random.Generator) -> ChosenStructure:
-    """Return a graph drawn with a generator: for showing what the choice does, never for a real release.
+    """Return a graph sampled with a generator, for simulations only, never for a real release.
 
     Errors: InputError for tables that are too wide, too long, or without the first node.
     """
@@ -132,7 +132,7 @@ def simulate_structure(choice: StructureChoice, data: Dataset, rng: np.random.Ge
 
 
 def draw_structure(choice: StructureChoice, data: Dataset) -> ChosenStructure:
-    """Return a graph drawn by OpenDP from the operating system's randomness, for a real release.
+    """Return a graph sampled by OpenDP from the operating system's randomness, for a real release.
 
     Errors: those of `simulate_structure`, before anything is drawn.
     """
@@ -149,10 +149,10 @@ def cards_of(data: Dataset) -> tuple[int, ...]:
 
 
 def families_after(choice: StructureChoice, cards: Sequence[int], joined: Sequence[int]) -> tuple[CandidateFamily, ...]:
-    """Return the pairs that may be chosen once these nodes of so many states are joined, sorted by parents.
+    """Return the candidate pairs after the nodes `joined` were added, sorted by parents.
 
-    Parents are sets to which `parents` and `most_cells` let no other joined node be added: more parents never lower
-    how far from independent a node is of them.
+    Only maximal sets of parents are candidates, to which `parents` and `most_cells` allow no further added node. More
+    parents never decrease the distance of a node from independence.
     """
     joined = sorted(joined)
     left = [j for j in range(len(cards)) if j not in joined]
@@ -168,13 +168,13 @@ def families_after(choice: StructureChoice, cards: Sequence[int], joined: Sequen
 
 
 def pair_count(choice: StructureChoice, columns: int) -> int:
-    """Return the most pairs of a node and its parents that are scored, each by one look at all records."""
+    """Return the largest number of scored pairs of a node and its parents, one pass over all records each."""
     others = columns - 1
     return columns * sum(math.comb(others, size) for size in range(min(choice.parents, others) + 1))
 
 
 def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: Sequence[int]) -> Round:
-    """Return the round after these nodes were joined: how it is drawn depends on no record, given them."""
+    """Return the round after these nodes were added; given these nodes, it does not depend on the records."""
     families = families_after(choice, cards, joined)
     sides = {(_product(cards, family.parents), cards[family.child]) for family in families}
     sensitivity = max(distance_sensitivity(lines, columns, n) for lines, columns in sides)
@@ -182,12 +182,13 @@ def round_after(choice: StructureChoice, cards: Sequence[int], n: int, joined: S
 
 
 def noise_share(choice: StructureChoice, cards: Sequence[int], n: int) -> float:
-    """Return how large noise is beside the strongest dependence there can be, in the round where it is largest.
+    """Return the largest ratio of the noise to the strongest possible dependence, over the rounds; it is public.
 
-    It is public. Permute-and-flip among k pairs takes the largest score with exponential noise, which at k equal scores
-    has a mean of scale (1 + 1/2 + ... + 1/k); a node of s states is at most at 2 n^2 (1 - 1/s) from independent of its
-    parents, where it follows from them and its states are equally many. Nodes are taken to be joined in table order:
-    which order it will be is not known before. 0 where there is nothing to choose.
+    Permute-and-flip among k pairs selects the largest score with exponential noise. For k equal scores, the largest
+    noise has the mean scale (1 + 1/2 + ... + 1/k). The distance of a node of s states from independence is at most
+    2 n^2 (1 - 1/s), which is attained if the parents determine the node and its states are equally frequent. The
+    function assumes that nodes are added in table order, because the order is not known in advance. The result is 0 if
+    there is no choice.
     """
     return max((_noise_share(choice, cards, n, range(k)) for k in range(1, len(cards))), default=0.0)
 
@@ -203,7 +204,7 @@ def _noise_share(choice: StructureChoice, cards: Sequence[int], n: int, joined: 
 
 
 def require_feasible(choice: StructureChoice, data: Dataset) -> None:
-    """Refuse what could not be carried through, before anything is drawn; no record is looked at.
+    """Refuse infeasible choices before anything is sampled, without reading the records.
 
     Errors: InputError for no columns, states that no network can have, an unknown first node, and sizes above a limit.
     """
@@ -211,9 +212,9 @@ def require_feasible(choice: StructureChoice, data: Dataset) -> None:
 
 
 def require_feasible_over(choice: StructureChoice, columns: Network, n: int) -> None:
-    """Refuse what could not be carried through with n records of these columns, of which no arrow is used.
+    """Refuse infeasible choices for n records of these columns, whose arrows are not used.
 
-    Errors: those of `require_feasible`, but for columns that no network can have.
+    Errors: those of `require_feasible`, except for columns that no network can have.
     """
     cards = [len(states) for states in columns.states]
     if choice.first is not None and choice.first not in columns.position:
@@ -269,7 +270,7 @@ def _scores(
     families: Sequence[CandidateFamily],
     counted: dict[CandidateFamily, int],
 ) -> IntArray:
-    """Return the score of each pair; those `counted` from earlier rounds are not counted again, new ones are added."""
+    """Return the score of each pair. Scores in `counted`, from earlier rounds, are reused, and new scores are added."""
     cards = cards_of(data)
     new = [family for family in families if family not in counted]
     for parents, same in groupby(new, key=lambda family: family.parents):
@@ -282,7 +283,7 @@ def _scores(
 
 
 def _lines(data: Dataset, cards: Sequence[int], parents: Sequence[int]) -> IntArray:
-    """Return for every record which combination of the parents' states it has, the first parent most significant."""
+    """Return the index of every record's combination of the parents' states, the first parent most significant."""
     lines = np.zeros(data.n, dtype=np.int64)
     for j in parents:
         lines *= cards[j]

@@ -70,7 +70,7 @@ def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
     """Return which posterior this is; a joint one that has not settled is the row-wise one."""
     if isinstance(law, Dirichlets):
         return NAIVE
-    from dpbayes.posteriors.joint import JointPosterior  # late: its import takes 60 ms
+    from dpbayes.posteriors.joint.posterior import JointPosterior  # late: its import takes 60 ms
 
     return JOINT if isinstance(law, JointPosterior) and bool(law.is_settled.all()) else ROW_WISE
 

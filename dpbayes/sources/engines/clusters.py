@@ -1,4 +1,4 @@
-"""Families packed into few clusters of nodes: one GROUP BY a cluster tells the counts of all its families."""
+"""Families packed into few clusters of nodes; one GROUP BY for a cluster gives the counts of all its families."""
 
 import math
 from collections.abc import Iterable
@@ -10,16 +10,16 @@ from dpbayes.base.types import IntArray
 from dpbayes.model.network import Network
 
 MOST_CODES = 1 << 12
-"""Most joint codes of a cluster, unless one family alone has more: 2^W with W = 12, for every engine.
+"""The largest number of joint codes of a cluster, unless a single family has more: 2^W with W = 12 for every engine.
 
-Wider clusters are fewer, and each is one pass over its columns. For Spark, whose tasks send their codes to each other,
-a narrower one might pay; none was measured against this one, so there is one width.
+Wide clusters are few, and each needs one pass over its columns. For Spark, whose tasks exchange codes, a smaller width
+could be faster. No other width was measured.
 """
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes that are counted jointly, in network order, and the nodes whose families lie among them."""
+    """Nodes that are counted jointly, in network order, and the nodes whose families they contain."""
 
     nodes: tuple[int, ...]
     children: tuple[int, ...]
@@ -28,7 +28,7 @@ class Cluster:
 def clusters(network: Network, most: int = MOST_CODES) -> tuple[Cluster, ...]:
     """Pack every family into one cluster of at most `most` joint codes; a family with more has its own.
 
-    Wide families first; each goes where the joint codes grow least.
+    Families are packed in decreasing order of size, each where the number of joint codes grows least.
     """
     packed: list[tuple[set[int], list[int]]] = []
     codes = [_joint(network, family) for family in network.families]
@@ -48,7 +48,7 @@ def clusters(network: Network, most: int = MOST_CODES) -> tuple[Cluster, ...]:
 
 
 def strides(network: Network, cluster: Cluster) -> IntArray:
-    """Return what a step of each node adds to the joint code, the first node most significant. Shape (nodes,)."""
+    """Return the stride of each node in the joint code, the first node most significant: (nodes,)."""
     cards = network.cards[list(cluster.nodes)]
     return np.concatenate((np.cumprod(cards[:0:-1])[::-1], [1])).astype(np.int64)
 

@@ -1,7 +1,8 @@
-"""Tables in a file of DuckDB, which is opened for reading only.
+"""Tables in a DuckDB file, which is opened read-only.
 
-A view in such a file may name any file, and an address of the web, and is worked out with the rights of this program.
-Somebody's own file may; one that visitors name is opened within a folder, beyond which DuckDB reads nothing for it.
+A view in such a file can refer to any file or web address, and is evaluated with the rights of this program. This is
+allowed for the owner's own files. A file that visitors choose is opened with a folder, and DuckDB then reads nothing
+outside of this folder.
 """
 
 from collections.abc import Iterator
@@ -21,27 +22,28 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 OTHER_TEXT = "text with a collation"
-"""The type that stands for text which takes different letters as equal: it is not compared as a domain is."""
+"""The type of text whose collation treats different letters as equal. Its comparison differs from a domain's."""
 
 NO_VARIABLES = {"python_enable_replacements": "false"}
-"""A name in a statement is never a variable of this program."""
+"""Names in statements never refer to variables of this program."""
 
 NO_EXTENSIONS = {
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "allow_community_extensions": "false",
 }
-"""A stranger's file loads no code."""
+"""A visitor's file cannot load code."""
 
 OWN_CATALOGS = ("memory", "system", "temp")
-"""Names that DuckDB's own catalogues have; a file of such a name is called otherwise."""
+"""Names of DuckDB's own catalogues; a file with such a name gets an alias."""
 
 
 @dataclass(frozen=True)
 class DuckDbFile:
-    """A table of a DuckDB file, by its schema, if not "main", and its name.
+    """A table of a DuckDB file: its schema, if it is not "main", and its name.
 
-    Its views read files `within` this folder alone, links followed; None lets them read all that this program may.
+    The file's views can read only files `within` this folder, after resolving links. With None, they can read all files
+    that this program can.
     """
 
     title: str
@@ -51,14 +53,14 @@ class DuckDbFile:
 
     @contextmanager
     def session(self) -> Iterator["DuckDbSession"]:
-        """Open the file; while it is open, no other program changes it, but files that its views name may change.
+        """Open the file. No other program can change it while it is open, but files of its views may change.
 
-        Errors: InputError where there is no such file, and where another program writes to it.
+        Errors: InputError if the file does not exist, or if another program writes to it.
         """
         duckdb = driver("duckdb", "DuckDB", "engines")
         try:
             is_there = Path(self.path).is_file()
-        except (OSError, ValueError):  # a folder that may not be looked into, a zero character
+        except (OSError, ValueError):  # a folder without permission, a null character
             is_there = False
         if not is_there:
             raise InputError(f"The file {brief(self.path)} does not exist or cannot be read.")
@@ -76,7 +78,7 @@ class DuckDbFile:
 
 @dataclass(frozen=True, eq=False)
 class DuckDbSession:
-    """A connection to DuckDB; of its `name`, the last part is the table's."""
+    """A connection to DuckDB; the last part of `name` is the table's."""
 
     connection: Any
     name: tuple[str, ...]
@@ -98,7 +100,7 @@ class DuckDbSession:
         return table.mutate(**labels) if labels else table
 
     def _compared_plainly(self, name: tuple[str, ...], columns: list[str]) -> list[bool]:
-        """Return for each column of text whether letters are equal only to themselves: a collation may differ."""
+        """Return for each text column whether only identical letters are equal; a collation can change this."""
         queries = [f"(select {quoted((column,))}::varchar from {quoted(name)} where false)" for column in columns]
         plain = [f"coalesce({text}, 'Z') < 'a' and coalesce({text}, 'á') <> 'a'" for text in queries]
         return [column[0].as_py() for column in self.ask("select " + ", ".join(plain))] if plain else []
@@ -114,7 +116,7 @@ class DuckDbSession:
         return self.ask(statement(expression, "duckdb"))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random, from a reservoir. Errors: as of `answer`."""
+        """Return `most` random rows of an expression, from a reservoir. Errors: those of `answer`."""
         rows, seed = statement(expression, "duckdb"), int(rng.integers(1 << 31))
         return self.ask(f"select * from ({rows}) using sample reservoir({int(most)} rows) repeatable ({seed})")
 
@@ -130,14 +132,14 @@ class DuckDbSession:
         return min(1.0, max(0.0, self.connection.query_progress() / 100))
 
     def cancel(self) -> None:
-        with suppress(Exception):  # a connection that is closed has nothing to give up
+        with suppress(Exception):  # a closed connection has no query
             self.connection.interrupt()
 
 
 def _fenced(duckdb: Any, path: str, within: Path, room: str) -> Any:
-    """Open a stranger's file in an instance of its own, whose settings no view and no other connection changes.
+    """Open a visitor's file in a separate instance, whose settings no view and no other connection can change.
 
-    `room` is where DuckDB puts what does not fit memory: beside the file, somebody might have put a link for it.
+    `room` is the folder for data that does not fit into memory. The file's own folder could contain a prepared link.
     """
     stem = next(
         (candidate for candidate in (Path(path).stem, Path(path).name.split(".")[0]) if candidate in OWN_CATALOGS), ""

@@ -1,4 +1,4 @@
-"""What counts a table where it lies, and what counting it tells."""
+"""The interface of an engine, which counts a table in place, and the table with its declared domains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from dpbayes.sources.columns import Column
 
 @dataclass(frozen=True)
 class Field:
-    """A column as the engine has it: its name, its type in the engine's own word, and whether it holds numbers."""
+    """A column in the engine: its name, its type in the engine's terms, and whether the type is numeric."""
 
     name: str
     type: str
@@ -29,10 +29,10 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What counting a table tells of a network: `values` (K,) over its cells, and what was not counted.
+    """The result of counting a table for a network: `values` (K,) over its cells, and the records that do not count.
 
-    `n` records were counted; `left_out` had a missing value in a column whose rule is to drop the record. `outside`
-    has, by column in use, how many of the others had a value that is not declared: no cell counts these.
+    `n` records were counted. `left_out` records had a missing value in a column whose rule is to drop the record.
+    `outside` is the number of other records with an undeclared value, by column in use; no cell counts them.
     """
 
     values: IntArray
@@ -42,47 +42,47 @@ class Tally:
 
 
 class Engine(Protocol):
-    """A table that is counted where it lies. Nothing is written to it, and only aggregates of it travel."""
+    """A table that is counted in place. Engines never write to the table, and only aggregates leave the engine."""
 
     @property
     def title(self) -> str:
-        """What the table is called on screen and in a ledger; it holds no password."""
+        """The table's name on screen and in a ledger, without a password."""
 
     def fields(self) -> tuple[Field, ...]:
-        """Return the table's columns. Errors: InputError where the table cannot be reached."""
+        """Return the table's columns. Errors: InputError if the table cannot be reached."""
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
-        """Count the table, in steps; a step that is not taken ends the scan.
+        """Count the table, in steps; the scan ends if the caller takes no further step.
 
-        It takes one scan. An engine may take a second one to leave records out, and one more to say which columns have
-        values that are not declared.
+        The count takes one scan. An engine may need a second scan to leave out records, and a third to find the columns
+        with undeclared values.
 
-        `columns` are all that are in use, by name at least the network's nodes: records are left out for a missing
-        value in any of them, and a value that is not declared is told of any of them, as of a table in memory. Errors:
-        InputError in one sentence for whatever stands in the way.
+        `columns` are all columns in use, by name at least the network's nodes. As for a table in memory, a record with
+        a missing value in any of them is left out, and undeclared values of any of them are reported. Errors:
+        InputError, with one sentence on the cause.
         """
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
-        """Sum up the products of columns mapped to [-1, 1], the target last, in one scan and in steps as `tally` does.
+        """Sum the products of columns mapped to [-1, 1], the target last, in one scan and in steps, like `tally`.
 
-        Errors: InputError for a column that is no numbers, values that are missing or not finite, and as of `tally`.
+        Errors: InputError for a column that is not numeric, for missing or infinite values, and those of `tally`.
         """
 
     def values(self, name: str, most: int) -> Work[pd.Series]:
-        """Look up up to `most` different values of a column as text, "" where missing, each with its records.
+        """Return up to `most` distinct values of a column as text ("" if missing), each with its number of records.
 
-        The index has the values. It takes a scan of the column, in steps as `tally` does. This looks at the records: a
-        domain that is made of it is a leak.
+        The values are the index. The query scans the column, in steps, like `tally`. It reads the records, so a domain
+        made from its result leaks information.
         """
 
     def head(self, most: int) -> Work[pd.DataFrame]:
-        """Look up a few records as text, in steps as `tally` does: a view may take its time; for the curator alone."""
+        """Return a few records as text, for the curator only; in steps, like `tally`, because a view can be slow."""
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
-        """Draw `most` records at random without replacement, all if there are no more, as text; for the curator alone.
+        """Sample `most` records without replacement, as text; all records if there are no more. For the curator only.
 
-        Any set of so many records is as likely as any other. It takes a scan, in steps as `tally` does; with the same
-        generator a table that lies as it did gives the same records. Errors: InputError.
+        All sets of this size are equally likely. The sample takes one scan, in steps, like `tally`. The same generator
+        and an unchanged table give the same records. Errors: InputError.
         """
 
 

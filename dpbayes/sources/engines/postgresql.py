@@ -1,4 +1,4 @@
-"""Tables of a PostgreSQL server, counted in one transaction that can only read and sees one state of the table."""
+"""Tables of a PostgreSQL server, counted in one read-only transaction, which sees one state of the table."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,10 +21,10 @@ PATIENCE: Mapping[str, str] = {
     "keepalives_count": "3",
     "application_name": "dpbayes",
 }
-"""How long a silent server is waited for, in seconds; an address may say otherwise."""
+"""Timeouts in seconds for a server that does not respond; an address may state others."""
 
 MOST_TABLES = 1000
-"""Most tables that are listed."""
+"""The largest number of tables in the list."""
 
 SETTINGS = (
     "set default_transaction_read_only = on",
@@ -60,9 +60,9 @@ order by n.nspname, c.relname limit %(most)s
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """A table of a server, by its schema, if it is not on the search path, and its name.
+    """A table of a server: its schema, if it is not on the search path, and its name.
 
-    `connection` is what the driver is told, and holds no password: that is the environment's, or in a file.
+    `connection` has the driver's parameters without the password, which is in the environment or in a file.
     """
 
     title: str
@@ -71,7 +71,7 @@ class PostgresServer:
 
     @contextmanager
     def session(self) -> Iterator["PostgresSession"]:
-        """Connect. Errors: InputError where the server cannot be reached or does not let the person in."""
+        """Connect. Errors: InputError if the server cannot be reached or refuses access."""
         psycopg = driver("psycopg", "PostgreSQL", "postgres")
         try:
             connection = psycopg.connect(**{**PATIENCE, **self.connection}, autocommit=True)
@@ -83,7 +83,7 @@ class PostgresServer:
                 session.ask(setting)
             yield session
         finally:
-            with suppress(Exception):  # a connection that is lost cannot be ended in order
+            with suppress(Exception):  # a lost connection cannot be closed properly
                 connection.close()
 
     @property
@@ -94,7 +94,7 @@ class PostgresServer:
 
 @dataclass(frozen=True, eq=False)
 class PostgresSession:
-    """A connection to PostgreSQL; the transaction begins with the table, and ends with the connection."""
+    """A connection to PostgreSQL. The transaction begins with `table` and ends with the connection."""
 
     connection: Any
     server: PostgresServer
@@ -103,8 +103,8 @@ class PostgresSession:
     def table(self) -> "ir.Table":
         """Return the table, and begin the transaction.
 
-        The table is locked against changes of its columns before its state is taken: a table that is rewritten
-        meanwhile would look empty. Errors: InputError where there is none of its name, and where it may not be read.
+        The lock against changes of the columns precedes the snapshot, because a table that is rewritten in between
+        would appear empty. Errors: InputError if the table does not exist or the user may not read it.
         """
         if "table" not in self._cache:
             relation = self.ask(RELATION, {"name": quoted(self.server.name)})
@@ -112,22 +112,22 @@ class PostgresSession:
                 raise InputError(f"The database has no table {brief('.'.join(self.server.name))}.")
             oid, kind, *name = relation[0]
             self.ask("begin isolation level repeatable read read only")
-            if kind in "rpv":  # others can't be locked
+            if kind in "rpv":  # other kinds cannot be locked
                 self.ask(f"lock table {quoted(tuple(name))} in access share mode")
             self._cache["table"] = _table(tuple(name), self.ask(COLUMNS, {"table": oid}))
         return self._cache["table"]
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return schema and name of up to MOST_TABLES tables and views that may be read. Errors: as of `answer`."""
+        """Return schema and name of up to MOST_TABLES readable tables and views. Errors: those of `answer`."""
         return tuple((schema, name) for schema, name in self.ask(TABLES, {"most": MOST_TABLES}))
 
     def answer(self, expression: "ir.Table") -> pa.Table:
         return self._rows(expression, _statement(expression))
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression at random. Errors: as of `answer`.
+        """Return `most` random rows of an expression. Errors: those of `answer`.
 
-        TABLESAMPLE would know no views and no number of rows; the first of a random order are kept in one scan.
+        TABLESAMPLE supports neither views nor a number of rows. One scan in random order keeps the first rows.
         """
         self.ask(f"select setseed({float(rng.random())!r})")
         return self._rows(
@@ -153,11 +153,11 @@ class PostgresSession:
             raise InputError(_why_not(error, self)) from None
 
     def share(self) -> float:
-        """PostgreSQL does not tell how far it is."""
+        """Return 0: PostgreSQL does not report progress."""
         return 0.0
 
     def cancel(self) -> None:
-        with suppress(Exception):  # where the connection is lost, so is the statement
+        with suppress(Exception):  # a lost connection has ended the statement
             self.connection.cancel_safe(timeout=2)
 
 
@@ -169,7 +169,7 @@ def _statement(expression: "ir.Table") -> str:
 
 
 def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":
-    """Return a table by the name, type, whether it is compared as text of its own, and whether letters differ."""
+    """Return a table from its columns: name, type, whether it is a text type, and whether only equal letters match."""
     import ibis.expr.datatypes as dt
     from ibis.backends.sql.datatypes import PostgresType
 
@@ -177,7 +177,7 @@ def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":
     for column, kind, is_own, is_plain in columns:
         own = is_own and is_plain
         schema[column] = dt.string if own else PostgresType.from_string(kind)
-        if not is_plain or kind == "money":  # its letters are not equal to themselves alone; a text of the locale
+        if not is_plain or kind == "money":  # distinct letters may be equal; the text of money depends on the locale
             schema[column] = dt.Unknown(raw_type=kind)
         if own:
             as_text.append(column)
@@ -186,14 +186,14 @@ def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":
 
 
 def _arrow(values: tuple[Any, ...], kind: Any) -> pa.Array:
-    """Return a column of an answer; whatever is no number and no truth is text."""
+    """Return a column of an answer; values other than numbers and truth values become text."""
     if kind.is_boolean() or kind.is_integer() or kind.is_floating():
         return pa.array(values, kind.to_pyarrow() if not kind.is_floating() else pa.float64())
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
 def why_closed(error: Exception, server: PostgresServer) -> str:
-    """Say why there is no connection; libpq tells it in words alone, in which a server says FATAL in all languages."""
+    """Return the reason for a failed connection. libpq gives only text; a server's has FATAL in all languages."""
     text, user = str(error), server.connection.get("user")
     who = f"the user {brief(user)}" if user else "the user of this program"
     answer = getattr(error, "pgconn", None)

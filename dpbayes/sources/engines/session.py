@@ -1,4 +1,4 @@
-"""Sessions of databases and clusters, and waiting for their answers in steps that can be given up."""
+"""Sessions of databases and clusters, and queries in steps that the caller can cancel."""
 
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,60 +13,60 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Waiting = Generator[float, None, Result]
-"""Yields the share that is done, and returns the result."""
+"""Yields the finished share of the work, and returns the result."""
 
 LOOK = 0.1
-"""Seconds between two looks at whether an answer is there."""
+"""Seconds between two checks for an answer."""
 
 MOST_CANCELS = 50
-"""Times that an engine is asked to give an answer up, LOOK apart, before it is left alone with it."""
+"""The largest number of requests to cancel a query, LOOK apart."""
 
 
 class Session(Protocol):
-    """A connection to an engine, as far as counting needs it: a table, an answer, and a way to give it up.
+    """A connection to an engine: its table, its answers to queries, and the cancellation of a query.
 
-    All answers of a session are of one state of the table, where the engine has snapshots.
+    If the engine has snapshots, all answers of a session refer to one state of the table.
     """
 
     def table(self) -> "ir.Table":
-        """Return the table as an expression. Errors: InputError where it is gone or cannot be reached."""
+        """Return the table as an expression. Errors: InputError if it does not exist or cannot be reached."""
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables beside this one, in parts. Errors: as of `answer`."""
+        """Return the names of the tables in the same place, each in parts. Errors: those of `answer`."""
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        """Return what an expression says. Errors: InputError in one sentence for whatever the engine objects to."""
+        """Return the result of an expression. Errors: InputError, with one sentence on the engine's error."""
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        """Return `most` rows of an expression, at random without replacement. Errors: as of `answer`."""
+        """Return `most` rows of an expression, sampled without replacement. Errors: those of `answer`."""
 
     def share(self) -> float:
-        """Return how much of the answer on its way is worked out, 0 where the engine does not tell."""
+        """Return the finished share of the current query; 0 if the engine does not report it."""
 
     def cancel(self) -> None:
-        """Give up the answer on its way, from another thread; nothing happens where there is none."""
+        """Cancel the current query, if there is one; called from another thread."""
 
 
 class Database(Protocol):
-    """A table in a database or a cluster: what it is called, and how it is reached."""
+    """A table in a database or a cluster: its name and its connection."""
 
     @property
     def title(self) -> str:
         """The table's name on screen; without a password."""
 
     def session(self) -> AbstractContextManager[Session]:
-        """Open a connection that can only read. Errors: InputError in one sentence for whatever stands in the way."""
+        """Open a read-only connection. Errors: InputError, with one sentence on the cause."""
 
 
 def table_names(database: Database) -> Waiting[tuple[tuple[str, ...], ...]]:
-    """Look up the names of the tables of a database, in parts. Errors: InputError, as of `Database.session`."""
+    """Return the names of the tables of a database, each in parts. Errors: those of `Database.session`."""
     return in_session(database, lambda session: waited(session, session.tables, 0.0, 1.0))
 
 
 def in_session(database: Database, act: Callable[[Session], Waiting[Result]]) -> Waiting[Result]:
-    """Connect, which may take its time, and act.
+    """Connect and act, in steps, because connecting can be slow.
 
-    Whoever takes no further step gives it up; a connection that is not there yet is closed as soon as it is.
+    If the caller takes no further step, the action is cancelled. A connection that opens later is closed immediately.
     """
     connection = ExitStack()
     with _begun(lambda: connection.enter_context(database.session())) as opening:
@@ -79,24 +79,24 @@ def in_session(database: Database, act: Callable[[Session], Waiting[Result]]) ->
 
 
 def located_table(session: Session) -> Waiting["ir.Table"]:
-    """Look the session's table up, in steps. Errors: InputError, as of `Session.table`."""
+    """Return the session's table, in steps. Errors: those of `Session.table`."""
     return (yield from waited(session, session.table, 0.0, 0.0))
 
 
 def answered(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
-    """Wait in steps for what an expression says; its share runs from `start` to `end` of the whole."""
+    """Return the result of an expression, in steps; the share of the work runs from `start` to `end`."""
     return (yield from waited(session, lambda: session.answer(expression), start, end))
 
 
 def waited(session: Session, ask: Callable[[], Result], start: float, end: float) -> Waiting[Result]:
-    """Wait for an answer in steps; whoever takes no further step gives it up."""
+    """Wait for an answer in steps; the query is cancelled if the caller takes no further step."""
     with _begun(ask) as answer:
         try:
             while not wait([answer], timeout=LOOK).done:
                 yield start + (end - start) * session.share()
             return answer.result()
         finally:
-            for _ in range(MOST_CANCELS):  # a query that has not begun yet does not hear the first
+            for _ in range(MOST_CANCELS):  # a query that has not started ignores a request
                 if answer.done():
                     break
                 session.cancel()
@@ -105,7 +105,7 @@ def waited(session: Session, ask: Callable[[], Result], start: float, end: float
 
 @contextmanager
 def _begun(ask: Callable[[], Result]) -> "Iterator[Future[Result]]":
-    """Let a thread of its own begin; nobody waits for its end."""
+    """Run a function in a new thread, without waiting for its end."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
     try:
         yield pool.submit(ask)

@@ -1,9 +1,10 @@
-"""Tables that a Spark cluster counts, or Spark on this machine, or one that is reached by Spark Connect."""
+"""Tables in Spark: a cluster, Spark on this machine, or a server of Spark Connect."""
 
 import atexit
 import itertools
 import logging
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 QUIET = {"spark.log.level": "OFF", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-"""A page tells faults and progress in words of its own; Spark's pages would be open to all machines."""
+"""The pages show errors and progress themselves. Spark's own pages would be open to all machines."""
 HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-"""Spark on this machine listens to this machine alone."""
+"""Spark on this machine accepts connections from this machine only."""
 
 MOST_TRIES = 5
-"""Times that a silent server of Spark Connect is asked again: some 17 seconds; Spark's own rule is ten minutes."""
+"""Retries for a server of Spark Connect that does not respond: about 17 seconds; Spark's default is ten minutes."""
 
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
 class SparkCluster:
-    """A table of a cluster by its catalogue, its schema and its name, or a format and a path: ("parquet", "/data")."""
+    """A table of a cluster: catalogue, schema and name, or a format and a path such as ("parquet", "/data")."""
 
     title: str
     master: str
@@ -41,47 +42,87 @@ class SparkCluster:
 
     @contextmanager
     def session(self) -> Iterator["SparkSession | ConnectSession"]:
-        """Open a session with settings and temporary views of its own. Errors: InputError where Spark cannot start."""
+        """Open a session with separate settings and temporary views. Errors: InputError if Spark cannot start."""
         sql = driver("pyspark.sql", "Spark", "spark")
-        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it writes statements on the terminal
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it prints statements
         if self.master.startswith("sc://"):
             spark = _connected(self.master)
             try:
                 yield ConnectSession(self, spark)
             finally:
-                with suppress(Exception):  # a server that is gone has ended the session
+                with suppress(Exception):  # a stopped server has ended the session
                     spark.stop()
         else:
             yield SparkSession(self, _started(sql, self.master))
 
 
 @dataclass(frozen=True, eq=False)
-class SparkSession:
-    """A session of Spark whose driver runs here; its jobs are a group, which is what is watched and given up."""
+class _SparkQueries(ABC):
+    """The common part of both kinds of sessions: the table and the answers to queries."""
 
     cluster: SparkCluster
     spark: Any
-    group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
+
+    @abstractmethod
+    def _watch(self, purpose: str) -> None:
+        """Prepare progress and cancellation of the next query. Errors are ignored; the answer reports them."""
 
     def table(self) -> "ir.Table":
-        return _table(self.spark, self.cluster)
+        import ibis.expr.datatypes as dt
+
+        try:
+            fields = self.spark.sql(f"select * from {quoted(self.cluster.name, '`')}").schema.fields
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+        from ibis.backends.pyspark.datatypes import PySparkType
+
+        schema: dict[str, Any] = {}
+        for column in fields:
+            word = column.dataType.simpleString()
+            try:
+                schema[column.name] = PySparkType.to_ibis(column.dataType)
+            except Exception:
+                schema[column.name] = dt.Unknown(raw_type=word)
+            if "collate" in word.lower():  # distinct letters may be equal
+                schema[column.name] = dt.Unknown(raw_type=word)
+        return named_table(self.cluster.name, schema)
 
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables of the schema that is current. Errors: as of `answer`."""
-        return _tables(self.spark, self.cluster)
+        """Return the names of the tables of the current schema. Errors: those of `answer`."""
+        try:
+            rows = self.spark.sql("show tables").collect()
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+        return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
 
     def answer(self, expression: "ir.Table") -> pa.Table:
-        with suppress(Exception):  # a driver that is gone is told of by the answer
-            self.spark.sparkContext.setJobGroup(self.group, "dpbayes counts a table", interruptOnCancel=True)
-        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
+        return self._answer(statement(expression, "pyspark"), "counts a table")
 
     def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        with suppress(Exception):  # as of `answer`
-            self.spark.sparkContext.setJobGroup(self.group, "dpbayes draws a sample", interruptOnCancel=True)
-        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
+        """Return the first rows in random order; no task keeps more rows than that. Errors: those of `answer`."""
+        rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
+        return self._answer(f"select * from ({rows}) order by rand({seed}) limit {int(most)}", "draws a sample")
+
+    def _answer(self, text: str, purpose: str) -> pa.Table:
+        with suppress(Exception):
+            self._watch(purpose)
+        try:
+            return self.spark.sql(text).toArrow()
+        except Exception as error:
+            raise InputError(_why_not(error, self.cluster)) from None
+
+
+@dataclass(frozen=True, eq=False)
+class SparkSession(_SparkQueries):
+    """A session of Spark whose driver runs here. Its jobs form a group, for progress and cancellation."""
+
+    group: str = field(default_factory=lambda: f"dpbayes-{next(_numbers)}")
+
+    def _watch(self, purpose: str) -> None:
+        self.spark.sparkContext.setJobGroup(self.group, f"dpbayes {purpose}", interruptOnCancel=True)
 
     def share(self) -> float:
-        """Return the share of tasks that are done of the stages that are known; 0 where the driver is gone."""
+        """Return the finished share of the tasks of all known stages; 0 if the driver has stopped."""
         try:
             tracker = self.spark.sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
@@ -92,50 +133,34 @@ class SparkSession:
             return 0.0
 
     def cancel(self) -> None:
-        with suppress(Exception):  # a driver that is gone has given them up
+        with suppress(Exception):  # a stopped driver has cancelled them
             self.spark.sparkContext.cancelJobGroup(self.group)
 
 
 @dataclass(frozen=True, eq=False)
-class ConnectSession:
+class ConnectSession(_SparkQueries):
     """A session of Spark Connect: its driver runs elsewhere."""
 
-    cluster: SparkCluster
-    spark: Any
     stages: dict[str, float] = field(default_factory=dict)
 
-    def table(self) -> "ir.Table":
-        return _table(self.spark, self.cluster)
+    def _watch(self, purpose: str) -> None:
+        self.spark.registerProgressHandler(self._on_progress)
 
-    def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the names of the tables of the schema that is current. Errors: as of `answer`."""
-        return _tables(self.spark, self.cluster)
-
-    def answer(self, expression: "ir.Table") -> pa.Table:
-        with suppress(Exception):  # a server that does not tell how far it is still counts
-            self.spark.registerProgressHandler(self._watch)
-        return _answer(self.spark, self.cluster, statement(expression, "pyspark"))
-
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
-        with suppress(Exception):  # as of `answer`
-            self.spark.registerProgressHandler(self._watch)
-        return _answer(self.spark, self.cluster, _sampled(expression, most, rng))
-
-    def _watch(self, stages: Any, **others: object) -> None:
+    def _on_progress(self, stages: Any, **others: object) -> None:
         tasks = sum(stage.num_tasks for stage in stages or ())
         self.stages["share"] = sum(stage.num_completed_tasks for stage in stages or ()) / max(1, tasks)
 
     def share(self) -> float:
-        """Return the share of tasks that are done of the stages that are known."""
+        """Return the finished share of the tasks of all known stages."""
         return min(1.0, self.stages.get("share", 0.0))
 
     def cancel(self) -> None:
-        with suppress(Exception):  # a server that is gone has given it up
+        with suppress(Exception):  # a stopped server has cancelled it
             self.spark.interruptAll()
 
 
 def _started(sql: Any, master: str) -> Any:
-    """Start Spark, or join what runs in this process. Errors: InputError where it runs with another master."""
+    """Start Spark, or use the Spark of this process. Errors: InputError if it has another master."""
     settings = QUIET | (HERE | {"spark.sql.warehouse.dir": _warehouse()} if master.startswith("local") else {})
     try:
         builder = sql.SparkSession.builder.appName("dpbayes").master(master)
@@ -156,7 +181,7 @@ def _started(sql: Any, master: str) -> Any:
 
 @cache
 def _warehouse() -> str:
-    """Return a folder that lives as long as this program: Spark would make one for its tables where it was started."""
+    """Return a folder that exists until the program ends; by default, Spark creates one in the working directory."""
     folder = mkdtemp(prefix="dpbayes-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -176,48 +201,6 @@ def _connected(url: str) -> Any:
     except Exception:
         raise InputError(f"Spark Connect at {brief(url)} cannot be reached. Check the address and the token.") from None
     return session
-
-
-def _table(spark: Any, cluster: SparkCluster) -> "ir.Table":
-    import ibis.expr.datatypes as dt
-
-    try:
-        fields = spark.sql(f"select * from {quoted(cluster.name, '`')}").schema.fields
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
-    from ibis.backends.pyspark.datatypes import PySparkType
-
-    schema: dict[str, Any] = {}
-    for column in fields:
-        word = column.dataType.simpleString()
-        try:
-            schema[column.name] = PySparkType.to_ibis(column.dataType)
-        except Exception:
-            schema[column.name] = dt.Unknown(raw_type=word)
-        if "collate" in word.lower():  # its letters are not equal to themselves alone
-            schema[column.name] = dt.Unknown(raw_type=word)
-    return named_table(cluster.name, schema)
-
-
-def _tables(spark: Any, cluster: SparkCluster) -> tuple[tuple[str, ...], ...]:
-    try:
-        rows = spark.sql("show tables").collect()
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
-    return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
-
-
-def _sampled(expression: "ir.Table", most: int, rng: np.random.Generator) -> str:
-    """Return a statement for the first rows of a random order, of which each task keeps no more."""
-    rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
-    return f"select * from ({rows}) order by rand({seed}) limit {int(most)}"
-
-
-def _answer(spark: Any, cluster: SparkCluster, text: str) -> pa.Table:
-    try:
-        return spark.sql(text).toArrow()
-    except Exception as error:
-        raise InputError(_why_not(error, cluster)) from None
 
 
 def _why_closed(error: Exception, master: str) -> str:
@@ -248,14 +231,14 @@ def _why_not(error: Exception, cluster: SparkCluster) -> str:
 
 
 def _condition(error: Exception) -> str:
-    """Return the name that Spark gives an error, "" where it has none."""
+    """Return Spark's name of an error, "" if it has none."""
     name = getattr(error, "getCondition", lambda: "")()
     return str(name or "")
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether the driver or the server does not answer any more."""
+    """Whether the driver or the server has stopped."""
     names, text = {kind.__name__ for kind in type(error).__mro__}, str(error)
-    # Of a call that was on its way, py4j says only that it failed; whatever Java says of one has its trace.
+    # For a call that was running, py4j reports only its failure; an error from Java has a trace.
     is_silent = type(error).__name__ == "Py4JError" and "Trace:" not in text
     return is_silent or bool(names & {"Py4JNetworkError", "ConnectionError"}) or "UNAVAILABLE" in text

@@ -1,6 +1,6 @@
 """Tables of databases and clusters, counted by one GROUP BY for each cluster of families, in one statement of ibis.
 
-An engine maps values to codes itself, and only joint codes with their numbers of records travel.
+The engine maps values to codes. It returns only joint codes, each with its number of records.
 """
 
 import math
@@ -20,8 +20,16 @@ from dpbayes.model.regression import GramMatrix, NumericColumn
 from dpbayes.sources.columns import LEFT_OUT, Column, code_of_missing
 from dpbayes.sources.engines.clusters import MOST_CODES, Cluster, add_marginals, clusters, node_marginals, strides
 from dpbayes.sources.engines.engine import Field, Tally
-from dpbayes.sources.engines.gram import Products, UnitMapping, require_mappings, scaled_gram
-from dpbayes.sources.engines.gram_terms import is_number, mapped_columns, products_of, statements
+from dpbayes.sources.engines.gram import (
+    Products,
+    UnitMapping,
+    is_number,
+    mapped_columns,
+    products_of,
+    require_mappings,
+    scaled_gram,
+    statements,
+)
 from dpbayes.sources.engines.session import Database, Session, Waiting, answered, in_session, located_table, waited
 from dpbayes.sources.engines.terms import (
     NOT_DECLARED,
@@ -39,17 +47,17 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 MOST_ARMS = 24
-"""Clusters of one statement; a wider network takes several, within one snapshot where the engine has one."""
+"""The largest number of clusters in one statement. A wide network needs several, in one snapshot if possible."""
 
 MOST_CHECKED = 32
-"""Columns that are no nodes in one expression: parsers of engines bear no sum of hundreds of terms."""
+"""The largest number of columns in one sum; parsers of engines do not accept sums of hundreds of terms."""
 
 
 @dataclass(frozen=True, eq=False)
 class SqlTable:
     """A table that a database or a cluster counts; at most `most_codes` joint codes for each GROUP BY.
 
-    It is connected to while it is asked, and no longer.
+    Each method opens a connection and closes it at the end.
     """
 
     database: Database
@@ -67,32 +75,32 @@ class SqlTable:
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
         """Count in statements of MOST_ARMS clusters.
 
-        Where a text says that a value is missing and its record is to be left out, the table is scanned a second time,
-        without such records: to look for them in every scan would cost more than all else. Errors: InputError, also
-        for a table that changes meanwhile.
+        If a record with a text for a missing value must be left out, the table is scanned a second time without such
+        records. A test for them in every scan would take longer than the rest of the count. Errors: InputError, also if
+        the table changes during the count.
         """
         return in_session(self.database, lambda session: _tally(session, network, columns, self.most_codes))
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
-        """Sum up products, MOST_SUMS a statement. Errors: InputError, also for a table that changes meanwhile."""
+        """Sum products in statements of MOST_SUMS. Errors: InputError, also if the table changes during the scan."""
         mappings = require_mappings(columns)
         sums = in_session(self.database, lambda session: _products(session, mappings))
         return mapped(sums, lambda products: scaled_gram(columns, products))
 
     def values(self, name: str, most: int) -> Work[pd.Series]:
-        """Look up up to `most` different values of a column as text with their records, the most frequent first."""
+        """Return up to `most` distinct values of a column as text with their records, the most frequent first."""
         return in_session(self.database, lambda session: _values(session, name, most))
 
     def head(self, most: int) -> Work[pd.DataFrame]:
-        """Look up a few records as text; for the curator alone."""
+        """Return a few records as text, for the curator only."""
         return in_session(self.database, lambda session: _head(session, most))
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
-        """Draw records at random without replacement, as text; for the curator alone. Errors: InputError."""
+        """Sample records without replacement, as text, for the curator only. Errors: InputError."""
         return in_session(self.database, lambda session: _sample(session, most, rng))
 
 
-# What is asked in a session
+# Queries in a session
 
 
 def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
@@ -125,7 +133,7 @@ def _tally(session: Session, network: Network, columns: Sequence[Column], most_c
     droppable = [column for column in columns if code_of_missing(column) == LEFT_OUT]
     kept = _with_values(table, droppable, as_text=False)
     sums = yield from _sums(kept, scan)
-    # A number that is not declared hides, in a joint code, a text that leaves the record out.
+    # In a joint code, an undeclared number hides a text for which the record is left out.
     if sums.to_leave_out or (sums.undeclared and any(can_say_missing(table, column) for column in droppable)):
         kept = _with_values(table, droppable, as_text=True)
         sums = yield from _sums(kept, scan)
@@ -138,9 +146,9 @@ def _sums(kept: "ir.Table", scan: "_ScanColumns") -> Waiting["_Sums"]:
 
     packed = clusters(scan.network, scan.most_codes)
     arms = [_grouped(kept, joint_code(scan.terms(kept, cluster))) for cluster in packed]
-    for part in slices(len(scan.others), MOST_CHECKED):  # no step: these are only looked at
+    for part in slices(len(scan.others), MOST_CHECKED):  # with stride 0: these columns are only checked
         arms.append(_grouped(kept, joint_code([term(kept, column, 0) for column in scan.others[part]])))
-    if kept is not scan.table:  # in the same statement, for all records of the same state of the table
+    if kept is not scan.table:  # in the same statement, so in the same state of the table
         arms.append(_counted(scan.table).select(code=ibis.literal(0, "int64"), records="records"))
     answers: list[pa.Table] = []
     for start in range(0, len(arms), MOST_ARMS):
@@ -154,7 +162,7 @@ def _sums(kept: "ir.Table", scan: "_ScanColumns") -> Waiting["_Sums"]:
 
 
 def _undeclared(kept: "ir.Table", scan: "_ScanColumns") -> Waiting[dict[str, int]]:
-    """Count by column the records whose value is not declared; one more scan, and only where there are any."""
+    """Count the records with an undeclared value by column, in a further scan."""
     columns = [*scan.nodes, *scan.others]
     codes = [joint_code([term(kept, column, 1)]) for column in columns]
     sums = {f"c{k}": as_whole(code < 0).sum() for k, code in enumerate(codes)}
@@ -207,7 +215,7 @@ def _counted(table: Any) -> "ir.Table":
 
 
 def _together(arms: "Sequence[ir.Table]") -> "ir.Table":
-    """Return one statement of all arms, each with its number: one statement sees one state of the table."""
+    """Return one statement of all arms, each with its index, because one statement sees one state of the table."""
     import ibis
 
     numbered = [arm.select(arm=ibis.literal(k, "int32"), code="code", records="records") for k, arm in enumerate(arms)]
@@ -237,10 +245,10 @@ class _Sums:
 
 
 def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.Table], total: int | None) -> _Sums:
-    """Add up all arms: one for each cluster, then those of columns that are no nodes; `total` None is all records.
+    """Add up all arms: one for each cluster, then those of columns that are no nodes; `total` None means all records.
 
-    Errors: InputError unless all arms are of equally many records and agree on the nodes that they share: an engine
-    without snapshots may have answered of two states of the table. Where they agree on both, this cannot tell.
+    Errors: InputError unless all arms have the same number of records and agree on shared nodes. Without snapshots, an
+    engine may have used two states of the table. Two states that agree on both cannot be detected.
     """
     values, ns = np.zeros(network.cell_count, dtype=np.int64), set()
     undeclared = to_leave_out = 0
@@ -264,7 +272,7 @@ def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.
 
 
 def _agree(marginals: Sequence[dict[int, IntArray]]) -> bool:
-    """Whether nodes that are in several clusters have the same counts in each."""
+    """Whether the nodes of several clusters have the same counts in each."""
     first: dict[int, IntArray] = {}
     return all(
         np.array_equal(first.setdefault(node, one), one) for marginal in marginals for node, one in marginal.items()

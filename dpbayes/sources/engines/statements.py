@@ -1,6 +1,6 @@
-"""Statements of SQL from expressions of ibis, without a connection; and what all drivers have in common.
+"""SQL statements from expressions of ibis, without a connection, and common code of the drivers.
 
-The texts of drivers' errors often hold the address, the statement or values of records: none of them is passed on.
+The messages of drivers often contain the address, the statement or values of records, so they are never shown.
 """
 
 import importlib
@@ -26,7 +26,7 @@ def statement(expression: "ir.Table", dialect: str) -> str:
 
 
 def named_table(name: tuple[str, ...], schema: Mapping[str, Any]) -> "ir.Table":
-    """Return a table of at most three parts of a name, by the types of its columns, without a connection."""
+    """Return a table from its name of at most three parts and the types of its columns, without a connection."""
     import ibis
 
     *_, catalog, database, own = (None, None, *name)
@@ -35,12 +35,12 @@ def named_table(name: tuple[str, ...], schema: Mapping[str, Any]) -> "ir.Table":
 
 
 def quoted(name: tuple[str, ...], mark: str = '"') -> str:
-    """Return a name for a statement, each part between marks, which are doubled within it."""
+    """Return a quoted name for a statement; marks inside a part are doubled."""
     return ".".join(mark + part.replace(mark, mark * 2) + mark for part in name)
 
 
 def driver(module: str, engine: str, extra: str) -> Any:
-    """Import a driver. Errors: InputError that says what to install."""
+    """Import a driver. Errors: InputError that states what to install."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -49,7 +49,7 @@ def driver(module: str, engine: str, extra: str) -> Any:
 
 @cache
 def _prepare(dialect: str) -> None:
-    """Give ibis's compiler for Spark the option that it looks up; ibis itself sets it only where the driver is."""
+    """Set the option that ibis's compiler for Spark needs; ibis sets it only if the driver is installed."""
     from ibis import config, options
 
     class SparkOptions(config.Config):  # type: ignore[misc]

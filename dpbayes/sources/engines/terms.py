@@ -1,10 +1,9 @@
-"""Values to codes inside an engine: what each column adds to a record's joint code, as an expression of ibis.
+"""Values to codes inside an engine: the term of each column in a record's joint code, as an expression of ibis.
 
-A value is compared as the text that a file's reader would give it, so the same table has the same counts wherever it
-lies. A value that has no code takes the joint code below zero, by an amount that tells why.
+A value is compared as the text that a file reader converts it to, so a table has the same counts in an engine and in a
+file. A value without a code makes the joint code negative, by an amount that identifies the reason.
 """
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +20,21 @@ from dpbayes.sources.columns import (
     code_of_missing,
     codes_of_declared,
 )
+from dpbayes.sources.engines.written_numbers import least_at_or_above, parsed_number, whole_number_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 NOT_DECLARED, TO_LEAVE_OUT = -(1 << 32), -(1 << 48)
-"""What a value adds that is outside the domain, or missing where the rule is to leave the record out. Joint codes stay
-below 2^32, and so do sums of fewer than 2^15 columns below 2^47 and 2^63."""
+"""The terms of a value outside the domain, and of a missing value whose record is left out. Joint codes are below 2^32.
+Sums over fewer than 2^15 columns are therefore below 2^47 and 2^63 in absolute value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """What a column adds to the joint code, where `guard` holds; where it does not, the value is not declared.
+    """The term of a column in the joint code if `guard` holds; otherwise the value is not declared.
 
-    One guard of a whole cluster costs an engine far less than a check for each column.
+    One guard for a whole cluster is much faster in an engine than a check for each column.
     """
 
     value: "ir.IntegerValue"
@@ -53,9 +53,9 @@ def joint_code(terms: "list[Term]") -> "ir.IntegerValue":
 
 
 def term(table: "ir.Table", column: Column, step: int) -> Term:
-    """Return what a column adds, a code times `step`; 0 where its value is NULL and the record is left out for that.
+    """Return the term of a column, a code times `step`; 0 for a NULL value for which the record is left out.
 
-    Errors: InputError for a type of the engine that the domain cannot be compared with.
+    Errors: InputError if the domain cannot be compared with the column's type in the engine.
     """
     value = table[column.name]
     kind = value.type()
@@ -79,7 +79,7 @@ def can_say_missing(table: "ir.Table", column: Column) -> bool:
 
 
 def is_there(table: "ir.Table", column: Column, *, as_text: bool) -> "ir.BooleanValue":
-    """Return where the column has a value: no NULL, no NaN, and with `as_text` no text that stands for none."""
+    """Return whether the column has a value: no NULL, no NaN, and with `as_text` no text for a missing value."""
     value = table[column.name]
     present = value.notnull()
     if _can_be_nan(value.type(), column):
@@ -90,12 +90,12 @@ def is_there(table: "ir.Table", column: Column, *, as_text: bool) -> "ir.Boolean
 
 
 def as_whole(truth: Any) -> Any:
-    """Return 1 where something is true, else 0; PostgreSQL has no way from a truth to 64 bits at once."""
+    """Return 1 for true and 0 for false; PostgreSQL cannot cast a truth value to 64 bits directly."""
     return truth.cast("int32").cast("int64")
 
 
 def comparable(value: Any) -> Any:
-    """Return a value as it is compared with a domain: as text where its type has one, else as it is."""
+    """Return a value as it is compared with a domain: as text for text types, else unchanged."""
     return _as_text(value) if _is_text(value.type()) else value
 
 
@@ -110,8 +110,8 @@ def _cut(value: Any, column: Cuts, step: int) -> Term:
             "Create a view that casts it."
         )
     number, code = _number(value), _whole_literal(0)
-    for point in column.points:
-        least = _least_single(point) if kind.is_float32() else point
+    reached = least_at_or_above(column.points, np.dtype(np.float32)).tolist() if kind.is_float32() else []
+    for least in (*reached, *column.points[len(reached) :]):
         code = code + as_whole(number >= least) * _whole_literal(step)
     largest = 1.7976931348623157e308
     return Term(code, None if kind.is_integer() else number.between(-largest, largest))
@@ -139,21 +139,18 @@ def _looked_up(value: Any, column: Categories | Groups, step: int) -> Term:
 
 
 def _said(kind: Any, text: str) -> Any:
-    """Return the value of this type that a file's reader writes as this text, None if there is none."""
+    """Return the value of this type that a file reader converts to this text, None if there is none."""
     if kind.is_boolean():
         return {"true": True, "false": False}.get(text)
-    try:
-        if kind.is_integer():  # only "7" is 7, not "07" or "+7"
-            whole = int(text)
-            return whole if str(whole) == text and kind.bounds.lower <= whole <= kind.bounds.upper else None
-        number = _single(float(text)) if kind.is_float32() else np.float64(text)
-        return float(number) if _text_of(number) == text else None
-    except ValueError:
-        return None
+    if kind.is_integer():
+        whole = whole_number_of(text)
+        return whole if whole is not None and kind.bounds.lower <= whole <= kind.bounds.upper else None
+    number = parsed_number(text, np.dtype(np.float32 if kind.is_float32() else np.float64))
+    return float(number) if number is not None and np.isfinite(number) else None
 
 
 def _text_code(value: Any, column: Categories | Groups, step: int) -> "ir.IntegerValue":
-    """Return the code of the text, or else of the text without the space around it, or else of what says missing."""
+    """Return the code of the text; failing that, of the text without surrounding space; failing that, if missing."""
     text = _as_text(value)
     codes, missing = codes_of_declared(column), code_of_missing(column)
     cases = [(_literal(said, "string"), _whole_literal(code * step)) for said, code in codes.items()]
@@ -173,7 +170,7 @@ def _missing_texts(column: Column) -> list[str]:
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether values of this type are compared as text; an engine and a file's reader write these alike."""
+    """Whether values of this type are compared as text; engines and file readers give them the same text."""
     return bool(kind.is_string() or kind.is_date() or kind.is_decimal() or kind.is_uuid())
 
 
@@ -182,35 +179,13 @@ def _as_text(value: Any) -> Any:
 
 
 def _can_be_nan(kind: Any, column: Column) -> bool:
-    """Whether NaN may stand there for a missing value; PostgreSQL has it as a decimal, elsewhere compared as text."""
+    """Whether NaN can be a missing value. In PostgreSQL a decimal can be NaN; other decimals are compared as text."""
     return bool(kind.is_floating() or (isinstance(column, Cuts) and kind.is_decimal() and kind.precision is None))
 
 
 def _number(value: Any) -> Any:
-    """Return a value as engines compare it alike: some take 0.7 for a single, some for a double, some for a decimal."""
+    """Return a value in a type that all engines compare alike: they read 0.7 as a single, a double or a decimal."""
     return value if value.type().is_integer() or value.type().is_float64() else value.cast("float64")
-
-
-def _least_single(point: float) -> float:
-    """Return the least number of single precision whose text is a number of at least this."""
-    least = _single(point)
-    while float(_text_of(below := np.nextafter(least, np.float32(-np.inf))) or "-inf") >= point:
-        least = below
-    while np.isfinite(least) and float(_text_of(least)) < point:
-        least = np.nextafter(least, np.float32(np.inf))
-    return float(least) if np.isfinite(least) else point
-
-
-def _single(number: float) -> np.float32:
-    with np.errstate(over="ignore"):
-        return np.float32(number)
-
-
-def _text_of(number: np.floating[Any]) -> str:
-    """Return the text that a file's reader gives a number, "" if it is not finite."""
-    import pyarrow as pa
-
-    return str(pa.scalar(number).cast(pa.string()).as_py()) if math.isfinite(number) else ""
 
 
 def _literal(value: Any, kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What every claim of a paper is turned into: a verdict once, and a bound at every setting."""
+"""A claim of a paper: one verdict, and a bound that is evaluated at every setting."""
 
 import enum
 import math
@@ -13,7 +13,7 @@ from dpbayes.base.types import FloatArray
 
 
 class Verdict(enum.Enum):
-    """What became of a claim on checking it."""
+    """The result of checking a claim."""
 
     HOLDS = "holds"
     LOOSE = "holds and can be sharpened"
@@ -27,9 +27,9 @@ class Verdict(enum.Enum):
 class Claim:
     """One claim: its place in a paper, its statement in words and as a formula (LaTeX), the verdict, and the finding.
 
-    `ours` names what this project puts where the paper leaves something open, such as a constant. `page` is the title
-    of the page of the dashboard that is about the claim, where it has no `Exhibit`. `mechanism` is the class of the
-    mechanism that it is about, "" where it is about none or several.
+    `ours` names what this project uses where the paper leaves something open, such as a constant. `page` is the title
+    of the dashboard's page about the claim, if the claim has no `Exhibit`. `mechanism` is the class of the claim's
+    mechanism, or "" for none or several.
     """
 
     reference: Reference
@@ -44,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One condition of a claim, and whether it holds at the setting at hand."""
+    """One condition of a claim, and whether it holds at the current setting."""
 
     text: str
     holds: bool
@@ -54,8 +54,8 @@ class Assumption:
 class Bound:
     """A claim evaluated at a setting, or at a batch of settings (...).
 
-    `printed` (...) is the number the paper states, `certified` (...) what is proved instead, NaN where nothing is.
-    Both bound a quantity in `unit`, from above, with probability `confidence` (1 if certainly).
+    `printed` (...) is the number that the paper states. `certified` (...) is the proved number, NaN if there is none.
+    Both are upper bounds of a quantity in `unit`, with probability `confidence` (1 for certain bounds).
     """
 
     claim: Claim
@@ -72,19 +72,19 @@ class Bound:
 
 
 def flat(bound: Bound) -> Bound:
-    """Return a bound whose single numbers are arrays of one."""
+    """Return a bound with its single numbers as arrays of length 1."""
     return replace(bound, printed=np.atleast_1d(bound.printed), certified=np.atleast_1d(bound.certified))
 
 
 def joined(parts: Sequence[Bound]) -> Bound:
-    """Return bounds at single settings as one along an axis."""
+    """Return bounds at single settings as one bound along an axis."""
     printed, certified = (np.concatenate([getattr(part, name) for part in parts]) for name in ("printed", "certified"))
     return replace(parts[0], printed=printed, certified=certified)
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """One setting, the true value there, the `printed` bound that it exceeds, and the `certified` one (NaN if none).
+    """One setting, its true value, the `printed` bound below this value, and the `certified` bound (NaN if none).
 
     All three are in `unit`. `setting` is a sentence.
     """
@@ -98,7 +98,7 @@ class Counterexample:
 
     @classmethod
     def of(cls, bound: Bound, setting: str, *, truth: float) -> "Counterexample":
-        """Return that of a bound at a single setting."""
+        """Return the counterexample to a bound at a single setting."""
         return cls(bound.claim, setting, truth, float(bound.printed), float(bound.certified), bound.unit)
 
     @property
@@ -107,7 +107,7 @@ class Counterexample:
 
 
 LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
-"""What an exhibit states of a privacy loss: the amount, and the title of its axis."""
+"""The text of an exhibit about a privacy loss: the amount, and the title of its axis."""
 
 
 def number(value: float) -> str:
@@ -116,5 +116,5 @@ def number(value: float) -> str:
 
 
 def bound_texts(bound: Bound) -> tuple[str, str]:
-    """Return the printed and the certified number at the setting at hand."""
+    """Return the printed and the certified number at the first setting."""
     return number(float(bound.printed[0])), number(float(bound.certified[0]))

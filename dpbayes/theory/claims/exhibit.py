@@ -1,4 +1,4 @@
-"""A claim with all that is shown of it: its bound, the truth beside it, its formula, axes and counterexamples."""
+"""A claim for the Claims page: its bound, the measured quantity, its formula, axes and counterexamples."""
 
 import enum
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from dpbayes.theory.claims.claim import Bound, Claim, Counterexample
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 DOUBT = 4.0
-"""Standard errors beyond which a simulated share counts as above another: a false alarm in about 30,000 settings."""
+"""Standard errors by which a simulated share must exceed another: one false alarm in about 30,000 settings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is known of a bounded quantity at every setting (E,), beside its bounds.
+    """The measured values of a bounded quantity at every setting (E,).
 
-    `exact` is its exact mean, quantile or value; `value`, `low`, `high` are simulated with an interval. `name` and
-    `exact_name` say what these are. `exceeded` is how often simulated releases are above the printed bound. Whatever
-    is not known is NaN. `violated` says where the printed bound is wrong, `releases` how many were simulated, `note` in
-    a sentence why none were.
+    `exact` is its exact mean, quantile or value, named `exact_name`. `value`, `low` and `high` are a simulated value
+    and its interval, named `name`. `exceeded` is the share of simulated releases above the printed bound. Unknown
+    values are NaN. `violated` states where the printed bound fails. `releases` is the number of simulated releases, and
+    `note` is a sentence on the reason if there are none.
     """
 
     exact: FloatArray
@@ -37,40 +37,40 @@ class Measured:
 
     @property
     def exceeded_error(self) -> FloatArray:
-        """The standard error of `exceeded` (E,), as `Simulation.exceedance` has it: never zero."""
+        """The standard error of `exceeded` (E,), as in `Simulation.exceedance`: never zero."""
         share = (self.exceeded * self.releases + 0.5) / (self.releases + 1)
         return np.sqrt(share * (1 - share) / max(self.releases, 1))
 
 
 def not_measured(size: int, note: str = "") -> Measured:
-    """Return what is known where neither an exact value nor a simulation is at hand, for `size` settings."""
+    """Return the result for `size` settings without an exact value and without a simulation."""
     none = np.full(size, np.nan)
     return Measured(none, none, none, none, none, np.zeros(size, dtype=bool), note=note)
 
 
 def mean_alone(mean: FloatArray, note: str) -> Measured:
-    """Return what is known of a quantile where only the exact `mean` (E,) is: nothing that could violate a bound."""
+    """Return the result for a quantile if only the exact `mean` (E,) is known; it cannot violate a bound."""
     return replace(not_measured(len(mean), note), exact=mean, exact_name="exact mean")
 
 
 def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
-    """Return a quantity that is known exactly, or from below: the printed bound is violated where it is above it."""
+    """Return an exact value or a lower bound of a quantity; where it exceeds the printed bound, the bound fails."""
     none = np.full(len(exact), np.nan)
     return Measured(exact, none, none, none, none, above(exact, printed), exact_name=name)
 
 
 def certified_as_exact(name: str) -> Callable[[Subject, EvaluationPoint, Bound], Measured]:
-    """Take what is certified for the truth, which it is, under this name."""
+    """Return a measurement for bounds whose certified value is exact, under this name."""
     return lambda subject, at, bound: exactly(bound.certified, printed=bound.printed, name=name)
 
 
 def unmeasured(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Return what is known beside a bound that nothing is measured for."""
+    """Return the result for a bound without a measurement."""
     return not_measured(bound.printed.size)
 
 
 def above(value: FloatArray, printed: FloatArray) -> BoolArray:
-    """Whether a value is above a bound by more than rounding; NaN is not."""
+    """Whether a value exceeds a bound by more than rounding errors; false for NaN."""
     return np.asarray(value > printed * (1 + 1e-9))
 
 
@@ -79,7 +79,7 @@ Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 
 
 class BoundKind(enum.Enum):
-    """What kind of statement a bound is."""
+    """The kind of statement of a bound."""
 
     QUANTILE = "a value that is exceeded with probability at most delta"
     MEAN = "a mean"
@@ -89,7 +89,7 @@ class BoundKind(enum.Enum):
 
 
 class Uses(enum.Enum):
-    """What of the table a claim needs."""
+    """The part of the table that a claim needs."""
 
     PUBLIC = "nothing, or the public n"
     SIMULATION = "the counts, for the simulation alone"
@@ -97,23 +97,23 @@ class Uses(enum.Enum):
 
     @property
     def is_for_all(self) -> bool:
-        """Whether the recipient may see it, without what is simulated from the counts."""
+        """Whether the recipient may see the claim, without simulations from the counts."""
         return self is not Uses.COUNTS
 
     def is_public_for(self, subject: Subject) -> bool:
-        """Whether all that is shown for a subject depends on public things only."""
+        """Whether everything shown for a subject depends only on public values."""
         return self is Uses.PUBLIC or (self is Uses.SIMULATION and subject.counts is None)
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A claim as it is shown: under its `title`, which also is its name in a link.
+    """A claim on the page, under its `title`, which is also its name in a link.
 
-    `axes` are what it may be drawn against, the usual one first. `amount` says what the bound states, behind "it
-    states", and `unit` is the title of its axis. `knobs` are the controls of what else it depends on,
-    `fails` its counterexamples. `trials` says what is simulated. `defaults` are values of knobs that suit it better
-    than the usual ones. `part` names the part of the network that the claim is shown for, where it is not all of it.
-    `limit` raises an InputError, at little cost, for a setting that is too much; of the knobs, `gives` then give way.
+    `axes` are the possible horizontal axes, the default first. `amount` completes the sentence "it states ...", and
+    `unit` is the title of the vertical axis. `knobs` are the controls of the other parameters, `fails` the
+    counterexamples, and `trials` the name of the simulated trials. `defaults` are default values of knobs for this
+    claim. `part` names the part of the network for which the claim is shown, if it is not the whole network. `limit` is
+    a fast check that raises an InputError for a setting that is too large; the page then reduces the knobs in `gives`.
     """
 
     title: str

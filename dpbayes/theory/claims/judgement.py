@@ -1,4 +1,4 @@
-"""What is decided of a printed bound at one setting, from its bound and what is measured beside it."""
+"""The judgement of a printed bound at one setting, from the proved bound and the measured values."""
 
 import enum
 import math
@@ -8,11 +8,11 @@ from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.exhibit import BoundKind, Measured
 
 TIGHT = 1.05
-"""A printed bound up to this many times the value that it bounds is called tight."""
+"""A printed bound is called tight up to this multiple of the bounded value."""
 
 
 class Decision(enum.Enum):
-    """What a printed bound is worth at a setting."""
+    """The possible judgements of a printed bound at a setting."""
 
     NO_NUMBER = "not a number"
     EMPTY = "a probability of 1 or more, which is vacuous"
@@ -28,7 +28,7 @@ class Decision(enum.Enum):
 
 
 class ComparedWith(enum.Enum):
-    """What a printed bound is compared with."""
+    """The value that a printed bound is compared with."""
 
     TRUE = "true"
     CERTIFIED = "certified"
@@ -36,10 +36,10 @@ class ComparedWith(enum.Enum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is decided of a printed bound, and beside what.
+    """The decision on a printed bound, and the value that it was compared with.
 
-    `ratio` is the printed bound over that value where it is LOOSE, and that value over the printed bound where it is
-    UNPROVED; else NaN.
+    `ratio` is the printed bound over this value for LOOSE, the value over the printed bound for UNPROVED, and NaN
+    otherwise.
     """
 
     decision: Decision
@@ -52,7 +52,7 @@ class Judgement:
 
 
 def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
-    """Return what is decided at the first of the settings of a bound: what kind of statement it is decides how."""
+    """Return the judgement at the first setting of a bound; the rule depends on the kind of statement."""
     printed, certified = float(bound.printed[0]), float(bound.certified[0])
     if math.isnan(printed) or (math.isinf(printed) and says is not BoundKind.CHANCE):
         return Judgement(Decision.NO_NUMBER)
@@ -73,12 +73,12 @@ def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
 
 
 def _reference(says: BoundKind, measured: Measured) -> float:
-    """Return the value that the printed bound is compared with; NaN where none is known well enough."""
+    """Return the value that the printed bound is compared with; NaN if no value is accurate enough."""
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
     if says is BoundKind.QUANTILE:
-        return simulated  # the exact value is the mean's
+        return simulated  # the exact value is that of the mean
     if says is BoundKind.CHANCE and not math.isfinite(exact):
-        # A handful of simulated cases is no basis for a ratio.
+        # A few simulated cases are not enough for a ratio.
         return simulated if float(measured.high[0] - measured.low[0]) < simulated else math.nan
     return exact
 
@@ -92,14 +92,14 @@ def _largest(printed: float, certified: float) -> Judgement:
 
 
 def _why_exceeded(bound: Bound) -> Decision:
-    """A bound that is exceeded is refuted only where its own conditions hold, and where it has no constants of ours."""
+    """Return the decision on an exceeded bound: refuted if its conditions hold and its constants are the paper's."""
     if bound.claim.ours:
         return Decision.OURS_EXCEEDED
     return Decision.REFUTED if bound.applies else Decision.UNFOUNDED
 
 
 def _compared(printed: float, value: float, beside: ComparedWith) -> Judgement:
-    """Return how tight a printed bound is that is not exceeded."""
+    """Return the judgement of a printed bound that is not exceeded."""
     if printed <= TIGHT * value:
         return Judgement(Decision.TIGHT, beside)
     if value <= 0:

@@ -1,4 +1,4 @@
-"""What a bound is evaluated on and at, and what several bounds share."""
+"""The subject and the setting of a bound: network, counts, parameters and axes."""
 
 import enum
 from collections.abc import Hashable
@@ -19,17 +19,17 @@ MOST_VALUES, LEAST_RELEASES, MOST_RELEASES = 6_000_000, 400, 10_000
 EPSILONS = 41
 
 MOST_CELLS = 10_000
-"""Cells of a network of which LEAST_RELEASES are still drawn at once, at every point of a curve."""
+"""The largest number of cells of a network for which releases are simulated, at every point of a curve."""
 
 
 Span = tuple[float, float, int]
-"""From where, to where, and in how many points an axis is drawn, in equal ratios."""
+"""The first value, the last value and the number of points of an axis, in equal ratios."""
 
 
 class Axis(enum.Enum):
-    """What a bound is drawn against: its name in a link, the title of its axis, and its span if it has one of its own.
+    """The horizontal axis of a bound: its name in a link, its title, and its span, if it has a separate one.
 
-    Any other is drawn at the stops of the knob of its name.
+    Without a span, the points are the stops of the control with this name.
     """
 
     EPSILON = "ε", "ε, nats of privacy loss"
@@ -54,7 +54,7 @@ class Axis(enum.Enum):
     span: Span | None
 
     def __new__(cls, name: str, title: str, span: Span | None = None) -> Self:
-        """Make the name its value."""
+        """Create a member whose value is the name."""
         axis = object.__new__(cls)
         axis._value_ = name
         axis.title, axis.span = title, span
@@ -62,18 +62,18 @@ class Axis(enum.Enum):
 
     @property
     def symbol(self) -> str:
-        """What it is called in a sentence: its title begins with it."""
+        """The symbol for sentences, which is the beginning of the title."""
         return self.title.partition(", ")[0]
 
     @property
     def field(self) -> str:
-        """The field of the options, or of the setting, that it stands for."""
+        """The corresponding field of the options or of the setting."""
         return "n" if self is Axis.RECORDS else self.name.lower()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimParameters:
-    """What a bound may depend on beside the network, the table, epsilon and the draws."""
+    """The parameters of bounds in addition to the network, the table, epsilon and the number of samples."""
 
     delta: Annotated[
         float,
@@ -154,7 +154,7 @@ class ClaimParameters:
 
     @classmethod
     def usual(cls, **others: Any) -> "ClaimParameters":
-        """Return the typical value of each, but for `others`."""
+        """Return the typical values, except for `others`."""
         typical: dict[str, Any] = {
             name: parameter.typical
             for name, parameter in parameters_of(ClaimParameters).items()
@@ -165,9 +165,9 @@ class ClaimParameters:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A network with a symmetric prior and, where there is a table, its public n; the counts for the curator only.
+    """A network with a symmetric prior and, if there is a table, its public n; the counts are for the curator only.
 
-    `memo` keeps what several claims share.
+    `memo` stores results that several claims use.
     """
 
     network: Network
@@ -184,17 +184,17 @@ class Subject:
 
     @property
     def digest(self) -> str:
-        """A text that tells the counts apart, empty where there are none."""
+        """A text that identifies the counts; empty without counts."""
         return "" if self.counts is None else self.counts.digest
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What tells this subject from others."""
+        """A key that identifies this subject."""
         return self.network, self.concentration, self.digest
 
     @property
     def required_counts(self) -> Counts:
-        """The counts. Errors: InputError where there are none, or no records."""
+        """The counts. Errors: InputError without counts, or without records."""
         if self.counts is None:
             raise InputError("This bound depends on the counts, but there are no counts here.")
         if self.counts.n == 0:
@@ -205,20 +205,20 @@ class Subject:
 
     @property
     def records(self) -> int:
-        """The number of records. Errors: InputError where there is no table."""
+        """The number of records. Errors: InputError without a table."""
         if self.n is None:
             raise InputError("This bound depends on the number of records, but there is no table here.")
         return self.n
 
     @property
     def releases(self) -> int:
-        """How many releases to simulate: fewer of a large network."""
+        """The number of releases to simulate, which is smaller for large networks."""
         wanted = MOST_VALUES // (EPSILONS * self.network.cell_count)
         return max(LEAST_RELEASES, min(MOST_RELEASES, wanted))
 
     @property
     def too_large(self) -> str:
-        """Why releases of this network are not simulated here, in a sentence; "" where they are."""
+        """A sentence on the reason why releases are not simulated; "" if they are."""
         cells = self.network.cell_count
         if cells <= MOST_CELLS:
             return ""
@@ -230,7 +230,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class EvaluationPoint:
-    """A setting: epsilons (E,), and one value of everything else."""
+    """A setting: epsilons (E,), and one value of every other parameter."""
 
     epsilon: tuple[float, ...]
     draws: int
@@ -243,7 +243,7 @@ class EvaluationPoint:
 
 
 def moved(subject: Subject, at: EvaluationPoint, axis: Axis, x: float) -> tuple[Subject, EvaluationPoint]:
-    """Return subject and setting with what the axis stands for put at `x`."""
+    """Return the subject and the setting with the axis at `x`."""
     if axis is Axis.RECORDS:
         n = round(x)
         counts = scaled_counts(subject.counts, n) if subject.counts is not None else None
@@ -259,7 +259,7 @@ def moved(subject: Subject, at: EvaluationPoint, axis: Axis, x: float) -> tuple[
 def scaled_counts(counts: Counts, n: int) -> Counts:
     """Return the counts of a table of `n` records with the same proportions, to the nearest whole numbers.
 
-    Errors: InputError for an n that is no whole number from 0 to a billion.
+    Errors: InputError if n is not a whole number from 0 to a billion.
     """
     n = whole_number("The number of records", n, low=0, high=10**9)
     values = np.round(counts.values * (n / max(counts.n, 1))).astype(np.int64)
@@ -267,7 +267,7 @@ def scaled_counts(counts: Counts, n: int) -> Counts:
 
 
 def place(subject: Subject, at: EvaluationPoint, axis: Axis) -> float:
-    """Return where on the axis the setting is. Errors: InputError without a table on the axis of records."""
+    """Return the setting's position on the axis. Errors: InputError on the axis of records without a table."""
     if axis is Axis.RECORDS:
         return float(subject.records)
     if axis is Axis.PRIOR:
@@ -276,7 +276,7 @@ def place(subject: Subject, at: EvaluationPoint, axis: Axis) -> float:
 
 
 def grid(subject: Subject, axis: Axis) -> tuple[float, ...]:
-    """Return where the curves are drawn: at the slider's stops, or at few points where one takes long to compute."""
+    """Return the points of the curves: the slider's stops, or few points if one takes long to compute."""
     if axis is Axis.EPSILON:
         return tuple(float(f"{10 ** (ten / 10):.2g}") for ten in range(-20, 21))
     if axis is Axis.OMEGA:

@@ -1,4 +1,4 @@
-"""What simulated values say of a quantity beside its bound: mean, quantiles, and how often the bound is exceeded."""
+"""Estimates from simulated values of a bounded quantity: mean, quantiles, and the share above the bound."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ MOST_RELEASES = 1_000_000
 
 @dataclass(frozen=True)
 class Estimates:
-    """Simulated numbers and their standard errors, of one shape."""
+    """Simulated numbers and their standard errors, with the same shape."""
 
     value: FloatArray
     error: FloatArray
@@ -35,14 +35,14 @@ class QuantileInterval:
 class Simulation:
     """Simulated values of a bounded quantity at some settings, sorted: `values` (E, releases), in the bound's unit.
 
-    Where all settings share the same noise but for its scale, curves over them are smooth.
+    If all settings use the same noise up to its scale, curves over them are smooth.
     """
 
     values: FloatArray
 
     @property
     def releases(self) -> int:
-        """How many releases were simulated at every setting."""
+        """The number of simulated releases at every setting."""
         return self.values.shape[-1]
 
     @cached_property
@@ -52,25 +52,25 @@ class Simulation:
         return Estimates(self.values.mean(axis=-1), spread / np.sqrt(self.releases))
 
     def exceedance(self, bound: ArrayLike) -> Estimates:
-        """Return how often the quantity is at least `bound` (..., E), one number for each setting: (..., E).
+        """Return the share of releases whose value is at least `bound` (..., E), for each setting: (..., E).
 
-        The standard error is that of a binomial share with half a success and half a failure added, so that it does not
-        vanish when nothing was seen.
+        The standard error is that of a binomial share after adding half a success and half a failure, so that it is
+        never zero.
         """
         above = (self.values >= np.asarray(bound, dtype=np.float64)[..., None]).sum(axis=-1)
         share = (above + 0.5) / (self.releases + 1)
         return Estimates(above / self.releases, np.sqrt(share * (1 - share) / self.releases))
 
     def quantile(self, level: float, *, confidence: float = 0.95) -> QuantileInterval:
-        """Return the quantile (E,) with an interval between order statistics, valid for every law.
+        """Return the quantile (E,) with an interval between order statistics, valid for every distribution.
 
-        The number of releases below the true quantile is binomial, which gives the two ranks; NaN where there are too
-        few releases. Errors: InputError for a level or confidence outside (0, 1).
+        The number of releases below the true quantile is binomial, which determines the two ranks. An end is NaN if
+        there are too few releases. Errors: InputError for a level or confidence outside (0, 1).
         """
         level, confidence = (finite_number("The level", x, low=0.0, high=1.0) for x in (level, confidence))
         if not (0 < level < 1 and 0 < confidence < 1):
             raise InputError("The level and the confidence must lie strictly between 0 and 1.")
-        from scipy import stats  # here, because the first visitor would wait for it
+        from scipy import stats  # late, because the import is slow
 
         doubt = (1 - confidence) / 2
         first = int(stats.binom.ppf(doubt, self.releases, level)) - 1
@@ -105,11 +105,11 @@ def quantile_beside(study: Simulation, expected: FloatArray, *, printed: FloatAr
 def beside_scaled(
     unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float
 ) -> Measured:
-    """Return what draws (draws,) of a quantity in units of the noise scale say at every scale (E,)."""
+    """Return the measured values at every noise scale (E,), from samples (draws,) in units of the noise scale."""
     study = Simulation(np.sort(unit)[None])
     one = study.quantile(1 - delta)
     quantile = QuantileInterval(one.value * scale, one.low * scale, one.high * scale)
-    # Without noise, where all columns are constant, nothing exceeds anything.
+    # Without noise, which is the case if all columns are constant, no value exceeds a bound.
     units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
     exceeded = study.exceedance(units[:, None])
     exceedance = Estimates(exceeded.value[:, 0], exceeded.error[:, 0])
@@ -119,7 +119,7 @@ def beside_scaled(
 def _by_quantile(
     quantile: QuantileInterval, exceeded: Estimates, *, delta: float, exact: FloatArray, releases: int
 ) -> Measured:
-    # Without an upper end there are too few releases to tell where the quantile is.
+    # Without an upper end, there are too few releases to estimate the quantile.
     finite = np.isfinite(quantile.high) & np.isfinite(quantile.low)
     value, low, high = (np.where(finite, part, np.nan) for part in (quantile.value, quantile.low, quantile.high))
     return Measured(

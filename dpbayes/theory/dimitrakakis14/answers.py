@@ -1,8 +1,8 @@
-"""How many answers of the posterior sampling query model tell two tables apart: section 4.3 of [Dimitrakakis14].
+"""The number of posterior samples that distinguish two tables: section 4.3 of [Dimitrakakis14].
 
-`pair` is two posteriors one record apart; an attacker gets N draws from one of them and says which. Errors d are the
-share of games lost, the true table picked by a fair coin. What is answered may be any function of a draw, as in
-[Dimitrakakis14] Example 1, whose answers lie in the convex hull of the values.
+`pair` has two posteriors one record apart. An attacker gets N samples from one of them and decides which it is. The
+error d is the share of wrong decisions, if a fair coin selects the true table. An answer can be any function of a
+sample, as in [Dimitrakakis14] Example 1, whose answers lie in the convex hull of the values.
 """
 
 import math
@@ -58,7 +58,7 @@ THEOREM_3 = Claim(
 
 
 def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
-    """Return how many answers suffice to err in at most d = `error` of games (...). [Dimitrakakis14] Theorem 3 (4.3).
+    """Return the answers that suffice for an error of at most d = `error` (...). [Dimitrakakis14] Theorem 3 (4.3).
 
     Printed 3 ln(1/d)/(4 L rho); certified ln(1/(2 d))/b, b = -ln BC, infinite for equal posteriors.
     """
@@ -74,22 +74,22 @@ def _theorem_3_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def _whole(bound: Bound) -> Bound:
-    """Return numbers of answers rounded up: there is no part of an answer."""
+    """Return numbers of answers, rounded up to whole answers."""
     return replace(bound, printed=np.ceil(bound.printed), certified=np.maximum(np.ceil(bound.certified), 1.0))
 
 
 def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray:
-    """Return how many answers any attacker needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
+    """Return the answers that every attacker needs (...): the larger of ln(1/(4 d (1 - d)))/(2 b) and ln(1/(4 d))/f.
 
-    The right one, with f the sharp KL bound at 2 L rho, needs no data. [Dimitrakakis14] Theorem 3, as a necessary
-    condition.
+    The second number, with the sharp KL bound f at 2 L rho, does not depend on data. [Dimitrakakis14] Theorem 3, as a
+    necessary condition.
     """
     exact = needed_answers_bracket(pair, error=error)[0]
     return np.maximum(exact, necessary_answers(log_ratio, error=error))
 
 
 def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find how many answers any attacker needs, from below."""
+    """Compute a lower bound of the answers that every attacker needs."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any attacker needs")
 
@@ -99,9 +99,9 @@ def _coin_pair(at: EvaluationPoint) -> BetaPair:
 
 
 def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Counterexample:
-    """Return the answers needed for a coin trimmed to log-odds +-`bound`. [Dimitrakakis14] Theorem 3 (4.3).
+    """Return the answers needed for a coin truncated to log-odds +-`bound`. [Dimitrakakis14] Theorem 3 (4.3).
 
-    One record of two differs, uniform prior; L rho = `bound` is exact. The same argument defeats (4.4).
+    The prior is uniform, and one of two records differs; L rho = `bound` is exact. The same argument refutes (4.4).
     """
     value = finite_number("The bound of the log-odds", bound, low=1e-4, high=0.3)
     pair = BetaPair(np.asarray(2.0), np.asarray(1.0), 1, value)
@@ -114,9 +114,10 @@ def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Cou
 
 
 def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.05) -> Counterexample:
-    """Return the answers needed, infinitely many, without a parameter. [Dimitrakakis14] Theorem 3 (4.3).
+    """Return the answers needed without a parameter, which are infinitely many. [Dimitrakakis14] Theorem 3 (4.3).
 
-    The likelihood is then Lipschitz with every L, the posteriors are equal, and (4.3) promises success after a few.
+    The likelihood is then Lipschitz with every L, and the posteriors are equal. Still, (4.3) claims success after a few
+    answers.
     """
     equal = NormalPair(np.asarray(0.0), np.asarray(1.0), apart=0.0)
     claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
@@ -179,9 +180,9 @@ def _theorem_3_tail_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def needed_exactly(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the answers after which the likelier of the two tables is right often enough.
+    """Compute the exact number of answers after which the likelier table is correct often enough.
 
-    All that N draws from Gamma(2, .) tell is their sum's, which is Gamma(2 N, .).
+    The sum of N samples from Gamma(2, .) is sufficient, and has the distribution Gamma(2 N, .).
     """
     low, high = (int(max(np.ceil(end[0]), 1)) for end in needed_answers_bracket(_record_pair(at), error=at.knobs.error))
     while low < high:
@@ -197,7 +198,7 @@ def _record_pair(at: EvaluationPoint) -> GammaPair:
 
 
 def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -> Counterexample:
-    """Return the answers that tell an exponential record 0 from `apart`, Exp(1). [Dimitrakakis14] Theorem 3 (4.4).
+    """Return the answers that distinguish an exponential record 0 from `apart`. [Dimitrakakis14] Theorem 3 (4.4).
 
     Assumption 2 holds exactly, with c = 1 and rho = `apart`.
     """

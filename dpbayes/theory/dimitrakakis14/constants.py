@@ -1,4 +1,4 @@
-"""By how much a likelihood moves between tables: Assumption 1 and Lemmas 1 and 7 of [Dimitrakakis14].
+"""The change of a likelihood between tables: Assumption 1 and Lemmas 1 and 7 of [Dimitrakakis14].
 
 Distances of likelihoods are |ln a/b|, [Dimitrakakis14] Equation 2.7. With a constant L, [Dimitrakakis14] Assumption 1
 holds.
@@ -55,7 +55,7 @@ LEMMA_1 = Claim(
 
 
 def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
-    """Return the constant of n independent records from one record's L (...). [Dimitrakakis14] Lemma 1.
+    """Return the constant of n independent records from the constant L of one record (...). [Dimitrakakis14] Lemma 1.
 
     Printed L n (L k if k records change, c/n in place of c), certified L, as distances are summed over records. The
     mean distance would need L n.
@@ -124,10 +124,10 @@ LEMMA_7 = Claim(
 
 
 def lemma_7(network: Network, *, least: float) -> Bound:
-    """Return how far one changed value moves ln p when no CPT entry is below `least`. [Dimitrakakis14] Lemma 7.
+    """Return the change of ln p by one changed value if no CPT entry is below `least`. [Dimitrakakis14] Lemma 7.
 
     Printed ln(1/epsilon); certified L = ln((1 - (r - 1) epsilon)/epsilon) times 1 + the number of children.
-    The printed number holds where nodes are independent; the paper does not ask for that, so it is no condition here.
+    The printed number holds for independent nodes. The paper does not require this, so it is not a condition here.
     """
     constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
     printed = -math.log(finite_number("The least probability", least, low=5e-324, high=1.0))
@@ -141,11 +141,11 @@ def lemma_7(network: Network, *, least: float) -> Bound:
 
 
 def largest_log_move(network: Network, *, least: float) -> float:
-    """Return how far one changed value can move ln p where every CPT entry is at least `least`, in nats; attained.
+    """Return the largest change of ln p by one changed value if every CPT entry is at least `least`, in nats.
 
-    The largest over the nodes of L_i + the sum of its children's L_j, L = ln((1 - (r - 1) w)/w) for r states: the
-    value enters these terms and no other, and each of them can be at its worst. [Dimitrakakis14] Lemma 7.
-    Errors: InputError where a node has no such CPT.
+    It is the maximum over the nodes of L_i plus the sum of the children's L_j, with L = ln((1 - (r - 1) w)/w) for r
+    states. The value enters only these terms, and all of them can attain their maximum. [Dimitrakakis14] Lemma 7.
+    Errors: InputError if a node has no such CPT.
     """
     constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
     moves = constants.copy()
@@ -159,13 +159,13 @@ def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the largest move exactly."""
+    """Compute the exact largest change."""
     exact = np.array([largest_log_move(subject.network, least=at.knobs.omega)])
     return exactly(exact, printed=bound.printed, name="exact largest change")
 
 
 def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
-    """Return how far ln p(x, y) moves when x alone changes in X -> Y with entries epsilon, 1 - epsilon.
+    """Return the change of ln p(x, y) if only x changes in X -> Y with entries epsilon, 1 - epsilon.
 
     [Dimitrakakis14] Lemma 7: P(X=1) = P(Y=0 | X=1) = 1 - epsilon, P(Y=0 | X=0) = epsilon; (1, 0) against (0, 0).
     """

@@ -1,7 +1,7 @@
-"""What draws from the posterior give away: Theorem 2 and Algorithm 1 of [Dimitrakakis14].
+"""The privacy loss of posterior samples: Theorem 2 and Algorithm 1 of [Dimitrakakis14].
 
-`log_ratio` is L rho, the most that ln p moves between the tables under Assumption 1; `pair` two posteriors one record
-apart, of which J = KL(x || y) + KL(y || x).
+`log_ratio` is L rho, the largest change of ln p between the tables under Assumption 1. `pair` has two posteriors one
+record apart, and J = KL(x || y) + KL(y || x).
 """
 
 import math
@@ -38,10 +38,10 @@ from dpbayes.theory.dimitrakakis14.game import (
 )
 
 MASSES = (0.1, 1e-2, 1e-4, 1e-6)
-"""Prior masses whose losses are listed."""
+"""The prior masses in the list of losses."""
 
 RARE = 1e-30
-"""The prior mass of a parameter that loses all of 2 L rho, to the last digit, for any L rho up to 20."""
+"""A prior mass for which the loss equals 2 L rho in double precision, for every L rho up to 20."""
 
 
 # One draw under Assumption 1
@@ -57,10 +57,10 @@ THEOREM_2_I = Claim(
 
 
 def theorem_2_i(log_ratio: ArrayLike) -> Bound:
-    """Return the privacy loss of one draw, from L rho = `log_ratio` (...). [Dimitrakakis14] Theorem 2(i).
+    """Return the privacy loss of one sample, from L rho = `log_ratio` (...). [Dimitrakakis14] Theorem 2(i).
 
-    2 L rho, and no less in general. Losses of a pair of tables range over an interval of that length, which composes
-    better than the epsilon alone says.
+    It is 2 L rho, and in general not smaller. The losses of a pair of tables lie in an interval of this length, which
+    composes better than epsilon alone.
     """
     moved = np.asarray(log_ratio, dtype=np.float64)
     return Bound(
@@ -74,7 +74,8 @@ def theorem_2_i(log_ratio: ArrayLike) -> Bound:
 def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatArray:
     """Return the loss at a parameter of prior mass q (...): 2 L rho as q vanishes. [Dimitrakakis14] Theorem 2(i).
 
-    Two parameters: ln p(x) - ln p(y) is L rho at the rare one and -L rho at the other, where p(y) is the same.
+    There are two parameters. ln p(x) - ln p(y) is L rho at the rare one and -L rho at the other; p(y) is the same at
+    both.
     """
     q, moved = np.asarray(mass, dtype=np.float64), finite_number("L rho", log_ratio, low=0.0, high=700.0)
     # xi(rare | x)/xi(rare | y) = e^m / (q e^m + (1 - q) e^-m).
@@ -82,7 +83,7 @@ def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatA
 
 
 def rare_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the loss at a parameter that is very rare."""
+    """Compute the loss at a very rare parameter."""
     exact = np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="loss at a rare parameter")
 
@@ -135,7 +136,7 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
 
 
 def variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the exact total variation distance of the exponential pair."""
+    """Compute the exact total variation distance of the exponential pair."""
     return exactly(gamma_variation(exponential_pair(at)), printed=bound.printed, name="exact distance")
 
 
@@ -186,7 +187,7 @@ ALGORITHM_1 = Claim(
 def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
     """Return the privacy loss of k = `answers` (...) answers, from L rho = `log_ratio`. [Dimitrakakis14] Algorithm 1.
 
-    Printed 2 L rho, which Theorem 2 gives one draw; certified k times that. See also `concentrated_cost`.
+    Printed is 2 L rho, the loss of one sample by Theorem 2; certified is k times this. See also `concentrated_cost`.
     """
     moved, k = _log_ratio(log_ratio), checked_counts(answers)
     return Bound(
@@ -199,9 +200,9 @@ def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
 
 
 def concentrated_cost(log_ratio: float, *, answers: ArrayLike) -> FloatArray:
-    """Return k (L rho)^2/2, the zero-concentrated cost of k = `answers` (...) draws. [Dimitrakakis14] Algorithm 1.
+    """Return k (L rho)^2/2, the zero-concentrated cost of k = `answers` (...) samples. [Dimitrakakis14] Algorithm 1.
 
-    A draw's losses range over an interval of length eta = 2 L rho, which costs eta^2/8.
+    The losses of a sample lie in an interval of length eta = 2 L rho, whose cost is eta^2/8.
     """
     return checked_counts(answers) * _log_ratio(log_ratio) ** 2 / 2
 
@@ -211,7 +212,7 @@ def _log_ratio(value: float) -> float:
 
 
 def repeated_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the loss when every answer falls on a parameter that is very rare."""
+    """Compute the loss if every answer is the same very rare parameter."""
     exact = at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
     return exactly(exact, printed=bound.printed, name="largest loss")
 

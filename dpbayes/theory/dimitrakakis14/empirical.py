@@ -1,4 +1,4 @@
-"""How far the empirical law of posterior draws is off: Lemma 2 of [Dimitrakakis14]."""
+"""The error of the empirical distribution of posterior samples: Lemma 2 of [Dimitrakakis14]."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile
 from dpbayes.theory.dimitrakakis14.game import checked_counts
 
 MOST_THROWS, MOST_DRAWS = 40_000, 4_000
-"""Cells that are simulated at one setting, and empirical laws."""
+"""The numbers of simulated cells and of empirical distributions at one setting."""
 
 MOST_SAMPLES = 10**9
 MOST_CELLS = 10**4
@@ -36,7 +36,7 @@ LEMMA_2 = Claim(
 
 
 def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
-    """Return how far the empirical law of n = `samples` (...) draws is off, in L1 distance. [Dimitrakakis14] Lemma 2.
+    """Return the L1 error of the empirical distribution of n = `samples` (...) samples. [Dimitrakakis14] Lemma 2.
 
     Printed sqrt(3 ln(1/delta)/n), for at most log2 sqrt(1/delta) cells; certified sqrt(2 ln((2^m - 2)/delta)/n) for
     any m >= 2, by the inequality of Weissman et al., and at most 2.
@@ -58,7 +58,7 @@ def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
 
 
 def fair_errors(rng: np.random.Generator, *, samples: int, cells: int, draws: int) -> FloatArray:
-    """Draw L1 errors of the empirical law of n = `samples` throws of a fair die of m = `cells` sides: (draws,).
+    """Sample L1 errors of the empirical distribution of `samples` throws of a fair die with `cells` sides: (draws,).
 
     [Dimitrakakis14] Lemma 2. Errors: InputError for numbers out of range.
     """
@@ -75,7 +75,7 @@ def mean_fair_error(samples: int, *, cells: int) -> float:
     """
     n, m = _checked(samples, cells)
     k = n // m + 1
-    from scipy import stats  # here, because the first visitor would wait for it
+    from scipy import stats  # late, because the import is slow
 
     return float(2 * k * (m - 1) * stats.binom.pmf(k, n, 1 / m) / n)
 
@@ -85,7 +85,7 @@ def fair_error(
 ) -> Measured:
     """Simulate the 1 - delta quantile of a fair die's L1 error, and how often `printed` (1,) is exceeded.
 
-    A law that is not fair may have a larger one, so a bound for all laws is refuted by it and not confirmed.
+    Other distributions may have a larger error, so this simulation can refute a bound but not confirm it.
     [Dimitrakakis14] Lemma 2.
     """
     study = Simulation(np.sort(fair_errors(rng, samples=samples, cells=cells, draws=draws))[None])
@@ -95,7 +95,7 @@ def fair_error(
 
 
 def simulated_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Simulate the error of a fair die's empirical law."""
+    """Simulate the error of a fair die's empirical distribution."""
     return fair_error(
         stream(subject.seed, "bounds", "empirical law"),
         samples=at.knobs.samples,

@@ -1,7 +1,7 @@
-"""The pairs of tables that the theorems of [Dimitrakakis14] are shown for, which are known exactly.
+"""Pairs of tables with exact results, as examples for the theorems of [Dimitrakakis14].
 
-Exponential records under Exp(1), of which one moves from 0 to rho, so that c = 1; and one throw of a coin whose
-log-odds are trimmed to +-L rho.
+The first pair has exponential records under Exp(1), one of which moves from 0 to rho; here c = 1. The second is one
+throw of a coin whose log-odds are truncated to +-L rho.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ def exponential_pair(at: EvaluationPoint) -> GammaPair:
 
 
 def pair_text(at: EvaluationPoint) -> str:
-    """Return what that pair is, for a formula."""
+    """Return a description of this pair for a formula."""
     n, apart = at.knobs.size, at.knobs.apart
     return (
         f"Exponential records, $n = {n}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; all are 0 in $x$, and "
@@ -35,5 +35,5 @@ def pair_text(at: EvaluationPoint) -> str:
 
 
 def given(bound: Bound, assumption: Assumption) -> Bound:
-    """Return a bound with arrays of one, and with what holds by the choice of the pair among its assumptions."""
+    """Return a bound with arrays of length 1 and one more assumption, which holds for the chosen pair."""
     return replace(flat(bound), assumptions=(assumption, *bound.assumptions))

@@ -1,9 +1,9 @@
-"""The posterior sampling query model: what draws from a posterior tell of which of two tables they belong to.
+"""The posterior sampling query model: the information of posterior samples about which of two tables they belong to.
 
-[Dimitrakakis14] Algorithm 1 answers every query with a fresh draw theta. An attacker who knows two tables x and y
-gains ln p(theta | x) - ln p(theta | y) with every answer, in log-odds for x. Three conjugate pairs
-of posteriors, one record apart, are here with what is known of that gain: its law, its mean (the KL divergence), its
-affinity -ln BC, its range.
+[Dimitrakakis14] Algorithm 1 answers every query with a new sample theta. An attacker who knows two tables x and y gains
+ln p(theta | x) - ln p(theta | y) with every answer, in log-odds for x. This module has three conjugate pairs of
+posteriors, one record apart, with properties of this gain: its distribution, its mean (the KL divergence), the affinity
+-ln BC, and its range.
 """
 
 import math
@@ -26,13 +26,13 @@ KAPPA = 4.910814964568256
 
 
 class Pair(Protocol):
-    """Two posteriors of tables x and y that differ in one record; arrays (...,) over tables."""
+    """The posteriors of two tables x and y that differ in one record; arrays (...,) over tables."""
 
     def swapped(self) -> "Pair": ...
 
     @property
     def kl(self) -> FloatArray:
-        """KL(x || y) in nats, the mean gain of one answer when x is the true table (...,)."""
+        """KL(x || y) in nats, the mean gain of one answer if x is the true table (...,)."""
 
     @property
     def affinity(self) -> FloatArray:
@@ -44,17 +44,17 @@ class Pair(Protocol):
 
     @property
     def gain_range(self) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest possible gain of one answer (...,), infinite without a limit."""
+        """The smallest and the largest possible gain of one answer (...,); infinite without a limit."""
 
     def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw gains of single answers when x is the true table: (*size, ...)."""
+        """Sample gains of single answers if x is the true table: (*size, ...)."""
 
 
 @dataclass(frozen=True, eq=False)
 class BetaPair:
     """`columns` independent rows Beta(a, b) under x and Beta(a - moved, b + moved) under y; moved is 1 or -1.
 
-    All log-odds are trimmed to [-bound, bound]; an infinite bound leaves them as they are.
+    All log-odds are truncated to [-bound, bound]; with an infinite bound, they are not.
     """
 
     a: FloatArray
@@ -113,9 +113,10 @@ class BetaPair:
 
 @dataclass(frozen=True, eq=False)
 class GammaPair:
-    """Gamma(shape, rate) posteriors of an exponential's rate; the records differ by `apart` and so do the rates.
+    """Gamma(shape, rate) posteriors of the rate of exponential records; records and rates differ by `apart`.
 
-    Also of 1/scale of Laplace records around a known centre: their distances from it are exponential.
+    The same posteriors hold for 1/scale of Laplace records with a known centre, whose distances from it are
+    exponential.
     """
 
     shape: FloatArray
@@ -148,7 +149,7 @@ class GammaPair:
 
     @property
     def gain_range(self) -> tuple[FloatArray, FloatArray]:
-        """From, or up to, -shape ln(1 + apart/rate), with no limit on the other side (...,)."""
+        """One end is -shape ln(1 + apart/rate); there is no limit on the other side (...,)."""
         edge = -self.shape * np.log1p(self.apart / self.rate)
         open_end = np.full_like(edge, math.copysign(math.inf, self.apart))
         return (edge, open_end) if self.apart > 0 else (open_end, edge)
@@ -206,7 +207,7 @@ class NormalPair:
 
 
 def _log_odds(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Draw logit theta, theta ~ Beta(a, b); G(a) = G(a + 1) U^(1/a) keeps logarithms finite for small a."""
+    """Sample logit theta, theta ~ Beta(a, b); G(a) = G(a + 1) U^(1/a) keeps logarithms finite for small a."""
     first, second = (np.log(rng.standard_gamma(np.add(p, 1), shape)) + np.log(rng.random(shape)) / p for p in (a, b))
     return np.asarray(first - second)
 
@@ -215,7 +216,7 @@ def _log_odds(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, shape: tuple
 
 
 def gamma_variation(pair: GammaPair) -> FloatArray:
-    """Return the total variation distance of two gamma posteriors (...) that are not equal, exactly.
+    """Return the exact total variation distance of two different gamma posteriors (...).
 
     Their densities cross once, at shape ln(1 + apart/rate)/apart; the distance is the difference of the masses below.
     """
@@ -226,9 +227,10 @@ def gamma_variation(pair: GammaPair) -> FloatArray:
 
 
 def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
-    """Return the total variation distance of the laws of k = `answers` (...) draws: erf(sqrt(k KL)/2), exactly.
+    """Return the exact total variation distance for k = `answers` (...) samples: erf(sqrt(k KL)/2).
 
-    The mean of the draws is sufficient, and sqrt(2 k KL) standard deviations apart. [Dimitrakakis14] Lemma 8.
+    The mean of the samples is sufficient. Its two means are sqrt(2 k KL) standard deviations apart.
+    [Dimitrakakis14] Lemma 8.
     """
     return np.asarray(special.erf(np.sqrt(np.asarray(answers, dtype=np.float64) * pair.kl) / 2))
 
@@ -237,9 +239,9 @@ def normal_variation(pair: NormalPair, *, answers: ArrayLike) -> FloatArray:
 
 
 def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
-    """Return 1/(1 + exp(-j epsilon)): the most an attacker's even prior odds can become after j answers.
+    """Return 1/(1 + exp(-j epsilon)), the largest probability after j answers for an attacker with even prior odds.
 
-    From epsilon-privacy of every answer by itself; [Dimitrakakis14] Algorithm 1 keeps no account of the answers.
+    It follows from epsilon-privacy of each answer. [Dimitrakakis14] Algorithm 1 does not account for several answers.
     """
     return special.expit(finite_number("epsilon", epsilon, low=0, high=1e9) * np.asarray(answers, dtype=np.float64))
 
@@ -252,18 +254,18 @@ def printed_divergence(concentration: ArrayLike, distance: float) -> FloatArray:
 def symmetric_kl_bound(pair: Pair) -> FloatArray:
     """Return rho (E_x l + E_y l) >= KL(x || y) + KL(y || x), in nats (...,). [Dimitrakakis14] Theorem 1(ii), corrected.
 
-    Printed: kappa rho / c for the prior's c. Refuted: exponential records under Exp(1), n = 5, one record moved from 0
-    to 100 (all others 0) give KL = 572.3 > 491.1. Right: normalisers cancel in the symmetric sum.
+    Printed is kappa rho / c for the prior's c. A counterexample is n = 5 exponential records under Exp(1), one of them
+    moved from 0 to 100 and all others 0: KL = 572.3 > 491.1. In the symmetric sum, the normalisers cancel.
     """
     return pair.movement
 
 
 def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, FloatArray]:
-    """Return (least, most) answers after which the likelier table is wrong in at most `error` of games (...,).
+    """Return bounds of the answers after which the likelier table is wrong in at most a share `error` of games (...,).
 
-    ln(1/(4 d (1 - d)))/(2 b) <= N <= ln(1/(2 d))/b, b = -ln BC, for a true table picked by a fair coin. The left holds
-    for every attacker, and also if either error has to be at most d; then the right is ln(1/d)/b.
-    [Dimitrakakis14] Theorem 3, corrected: its condition could at best be necessary, and is printed as sufficient.
+    They are ln(1/(4 d (1 - d)))/(2 b) <= N <= ln(1/(2 d))/b with b = -ln BC, if a fair coin selects the true table. The
+    lower bound holds for every attacker, also if each of the two errors must be at most d; the upper bound is then
+    ln(1/d)/b. [Dimitrakakis14] Theorem 3, corrected: its condition is printed as sufficient, but can only be necessary.
     """
     d = _checked_error(error)
     with np.errstate(divide="ignore"):
@@ -271,7 +273,7 @@ def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, Flo
 
 
 def necessary_answers(log_ratio: float, *, error: float) -> float:
-    """Return ln(1/(4 d)) / f(2 L rho): no attacker errs in at most d of games with fewer answers, under Assumption 1.
+    """Return ln(1/(4 d)) / f(2 L rho), the least number of answers for an error of at most d, under Assumption 1.
 
     `log_ratio` is L rho, f the sharp KL bound; by the inequality of Bretagnolle and Huber, e_x + e_y >= exp(-N KL)/2.
     """
@@ -280,7 +282,7 @@ def necessary_answers(log_ratio: float, *, error: float) -> float:
 
 
 def printed_answers(log_ratio: float, *, error: float) -> float:
-    """Return 3 ln(1/d) / (4 L rho), after which [Dimitrakakis14] Theorem 3 says that x and y can be told apart."""
+    """Return 3 ln(1/d) / (4 L rho), the number of answers that suffices by [Dimitrakakis14] Theorem 3."""
     return -3 * math.log(_checked_error(error)) / (4 * finite_number("L rho", log_ratio, low=1e-12, high=1e9))
 
 
@@ -291,12 +293,12 @@ def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: fl
 
 
 def too_few_answers(printed: ArrayLike, least: ArrayLike) -> BoolArray:
-    """Whether what is printed as enough is fewer than any attacker needs (...): a whole number, and at least 1."""
+    """Whether the printed number of answers is smaller than any attacker needs (...), in whole answers, at least 1."""
     return np.asarray(np.maximum(np.ceil(printed), 1.0) < np.asarray(least))
 
 
 def checked_counts(values: ArrayLike) -> FloatArray:
-    """Return numbers of answers or draws (...). Errors: InputError unless they are whole and not negative."""
+    """Return checked numbers of answers or samples (...). Errors: InputError unless they are non-negative integers."""
     counts = np.asarray(values, dtype=np.float64)
     if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
         raise InputError("The numbers of answers and samples must be non-negative whole numbers.")

@@ -1,4 +1,4 @@
-"""How near a guess at the table can come after some answers: Lemma 8 of [Dimitrakakis14], by Le Cam's method."""
+"""The error of an estimate of the table after some answers: Lemma 8 of [Dimitrakakis14], by Le Cam's method."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,10 @@ LEMMA_8 = Claim(
 
 
 def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
-    """Return the total variation distance of the laws of k = `answers` (...) draws. [Dimitrakakis14] Lemma 8.
+    """Return the total variation distance for k = `answers` (...) samples. [Dimitrakakis14] Lemma 8.
 
-    Printed the exact distance after one answer, which is all that the lemma's overlap allows for. Certified
-    sqrt(1 - BC^(2k)), 1 less `overlap_at_least`; `le_cam` turns either into how far a guess is off.
+    Printed is the exact distance after one answer, the only case of the lemma's overlap. Certified is
+    sqrt(1 - BC^(2k)), which is 1 minus `overlap_at_least`. `le_cam` converts both into the error of an estimate.
     """
     k = checked_counts(answers)
     return Bound(
@@ -38,10 +38,10 @@ def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
 
 
 def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
-    """Return rho/2 times the overlap 1 - TV (...), which the worst of two tables' expected distance from any guess is.
+    """Return rho/2 times the overlap 1 - TV (...), a lower bound of the larger expected error for two tables.
 
-    Or more: it is a lower bound, reached by the likelier table when distances are 0 and rho and both errors are equal.
-    For N draws the overlap is that of the product laws, see `overlap_at_least`. [Dimitrakakis14] Lemma 8.
+    The likelier table attains the bound if distances are 0 and rho and both errors are equal. For N samples, the
+    overlap is that of the product distributions (`overlap_at_least`). [Dimitrakakis14] Lemma 8.
     """
     shared = np.asarray(overlap, dtype=np.float64)
     if not (np.all(shared >= 0) and np.all(shared <= 1)):
@@ -50,7 +50,7 @@ def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
 
 
 def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
-    """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for the laws of N = `answers` (...) draws. [Dimitrakakis14] Lemma 8."""
+    """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for N = `answers` (...) samples. [Dimitrakakis14] Lemma 8."""
     shared = np.exp(-2 * checked_counts(answers) * pair.affinity)
     return shared / (1 + np.sqrt(1 - shared))
 
@@ -61,7 +61,7 @@ def _normal_pair(at: EvaluationPoint) -> NormalPair:
 
 
 def exact_variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the distance after k answers exactly."""
+    """Compute the exact distance after k answers."""
     exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
     return exactly(exact, printed=bound.printed, name="exact distance")
 

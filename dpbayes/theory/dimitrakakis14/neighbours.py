@@ -1,4 +1,4 @@
-"""Which tables are neighbours, and what their privacy says of tables further apart: section 2 of [Dimitrakakis14]."""
+"""Neighbouring tables, and the privacy of tables that differ in several records: section 2 of [Dimitrakakis14]."""
 
 import math
 
@@ -60,7 +60,7 @@ def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def worst_of_k(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the exact delta of the worst chain of tables."""
+    """Compute the exact delta of the worst chain of tables."""
     exact = worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed)
     return exactly(np.array([exact]), printed=bound.printed, name="exact delta")
 

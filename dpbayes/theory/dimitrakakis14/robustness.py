@@ -1,7 +1,7 @@
-"""How near posteriors of similar tables are: Theorem 1 of [Dimitrakakis14].
+"""The distance between the posteriors of similar tables: Theorem 1 of [Dimitrakakis14].
 
-`log_ratio` is L rho, the most that ln p moves between the tables under Assumption 1; `pair` two posteriors one record
-apart, of which D = KL(x || y) and J = D(x || y) + D(y || x).
+`log_ratio` is L rho, the largest change of ln p between the tables under Assumption 1. `pair` has two posteriors one
+record apart, with D = KL(x || y) and J = D(x || y) + D(y || x).
 """
 
 import math
@@ -53,7 +53,7 @@ THEOREM_1_I = Claim(
 def theorem_1_i(log_ratio: ArrayLike) -> Bound:
     """Return the KL divergence between posteriors, from L rho = `log_ratio` (...). [Dimitrakakis14] Theorem 1(i).
 
-    Printed 2 L rho; certified the largest there is, about (L rho)^2/2 (`kl_bound_sharp`).
+    Printed is 2 L rho; certified is the largest possible divergence, about (L rho)^2/2 (`kl_bound_sharp`).
     """
     moved = np.asarray(log_ratio, dtype=np.float64)
     return Bound(
@@ -111,8 +111,9 @@ def theorem_1_ii_by_likelihood(
 ) -> Bound:
     """Return the same from ln C = ln of the largest over the marginal likelihood of x and of y (...).
 
-    Printed kappa rho/c; certified rho (2 + ln C_x + ln C_y)/c: the posterior gives the parameters without L at most
-    min(1, C e^(-c L)), hence E l <= (1 + ln C)/c. With Assumption 2 for all L >= 0. [Dimitrakakis14] Theorem 1(ii).
+    Printed is kappa rho/c; certified is rho (2 + ln C_x + ln C_y)/c. The posterior mass of the parameters without L is
+    at most min(1, C e^(-c L)), hence E l <= (1 + ln C)/c. Assumption 2 must hold for all L >= 0.
+    [Dimitrakakis14] Theorem 1(ii).
     """
     c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
@@ -127,7 +128,7 @@ def theorem_1_ii_by_likelihood(
 
 
 def divergence(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the exact KL divergence of the exponential pair."""
+    """Compute the exact KL divergence of the exponential pair."""
     return exactly(exponential_pair(at).kl, printed=bound.printed, name="exact divergence")
 
 
@@ -197,7 +198,7 @@ KAPPA_CLAIM = Claim(
 def kappa(omega: ArrayLike) -> FloatArray:
     """Return 2 w/(1 - e^-w)^2, whose smallest value over w > 0 is KAPPA. [Dimitrakakis14] Appendix A, kappa.
 
-    What that sum bounds is an integral of l, which is at most 1/c: the constant would be 2.
+    The sum in the proof bounds an integral of l, which is at most 1/c, so the constant 2 suffices.
     """
     w = np.asarray(omega, dtype=np.float64)
     return 2 * w / np.expm1(-w) ** 2

@@ -1,6 +1,6 @@
-"""The dice that the claims of the [Notes] are shown for: every side has the same prior.
+"""The dice for which the claims of the [Notes] are evaluated; all sides have the same prior.
 
-None depends on the table at hand: losses are the worst over all tables of the die's n throws, and the local sensitivity
+Nothing depends on the current table. Losses are maxima over all tables of the die's n throws, and the local sensitivity
 is that of the most even table.
 """
 
@@ -20,7 +20,7 @@ DIE = ("bounds.size", "bounds.sides")
 
 
 MOST_LAWS = 300
-"""Most candidates for which all tables' laws are compared: a few hundredths of a second at each epsilon."""
+"""The largest number of candidates for comparing the distributions of all tables, some 0.03 seconds per epsilon."""
 
 
 def die_of(subject: Subject, at: EvaluationPoint) -> Die:
@@ -29,12 +29,12 @@ def die_of(subject: Subject, at: EvaluationPoint) -> Die:
 
 
 def plain_die(at: EvaluationPoint) -> Die:
-    """Return a die for what does not depend on the prior."""
+    """Return a die for claims that do not depend on the prior."""
     return Die((1.0,) * at.knobs.sides, at.knobs.size)
 
 
 def small_die(subject: Subject, at: EvaluationPoint) -> Die:
-    """Return the die. Errors: InputError, which says how many throws are few enough, where its laws are too many."""
+    """Return the die. Errors: InputError for too many candidates; it states the largest number of throws."""
     die = die_of(subject, at)
     die.require_listable(MOST_LAWS)
     return die
@@ -46,13 +46,13 @@ def even_counts(die: Die) -> IntArray:
 
 
 def die_description(die: Die) -> str:
-    """Return what is thrown, for a formula."""
+    """Return a description of the die for a formula."""
     prior = f", prior ${number(die.prior[0])}$ for each,"
     return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
 
 
 FEW_CANDIDATES: dict[str, Any] = {"limit": small_die, "gives": ("bounds.size",)}
-"""Where all tables' laws are compared, throws give way to sides."""
+"""If the distributions of all tables are compared, the number of throws is reduced and not that of sides."""
 
 
 def evaluate_over_epsilons(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:

@@ -1,4 +1,4 @@
-"""The lemmas of [Notes] behind smooth sensitivity, sliding and dilation, and the Laplace noise it is compared with."""
+"""The lemmas of [Notes] on smooth sensitivity, sliding and dilation, and the comparison with Laplace noise."""
 
 import math
 
@@ -25,7 +25,7 @@ from dpbayes.theory.notes.dice import (
 )
 
 MOST_EXPONENT = 700.0
-"""A weight's ratio beyond e to this is no number."""
+"""The largest logarithm of a ratio of weights in double precision."""
 
 
 # Sliding
@@ -41,10 +41,10 @@ SLIDING = Claim(
 
 
 def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
-    """Return how much likelier a score is than one moved by `shift` (...), in units of S(x). [Notes] Lemma 2.1.
+    """Return the ratio of weights of a score and a score shifted by `shift` (...) S(x). [Notes] Lemma 2.1.
 
-    Printed e^(epsilon/2) for |shift| <= 1; certified exp(epsilon |shift|/2), of the weights of one table before they
-    are normalised. As probabilities of a score the claim fails.
+    Printed is e^(epsilon/2) for |shift| <= 1. Certified is exp(epsilon |shift|/2), for the weights of one table before
+    normalisation. For probabilities of scores, the claim fails.
     """
     e, moved = checked_epsilon(epsilon), np.asarray(shift, dtype=np.float64)
     return Bound(
@@ -57,7 +57,7 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
 
 
 def _sliding_here(subject: Subject, at: EvaluationPoint) -> Bound:
-    """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError where they are no numbers any more."""
+    """[Notes] Lemma 2.1, for the weights of one table. Errors: InputError if their ratio is too large."""
     shift = at.knobs.shift
     if max(at.epsilon) * max(shift, 1.0) / 2 > MOST_EXPONENT:
         raise InputError("The ratio of the weights is too large to compute. Choose a smaller epsilon.")
@@ -98,8 +98,8 @@ DILATION = Claim(
 def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
     """Return the probability of a score below -S(x)/(e^lambda - 1), for lambda = `rate` > 0 (...). [Notes] Lemma 2.2.
 
-    Off that event, a score's weight is at most e^(epsilon/2) times that of e^lambda times the score. Printed
-    (n + 1) exp(-epsilon/(2 (e^lambda - 1))), certified with |R| for n + 1; at most 1.
+    Outside of this event, the weight of a score is at most e^(epsilon/2) times that of e^lambda times the score.
+    Printed is (n + 1) exp(-epsilon/(2 (e^lambda - 1))); certified has |R| in place of n + 1. Both are at most 1.
     """
     e, levels = checked_epsilon(epsilon), np.asarray(rate, dtype=np.float64)
     if not np.all(levels > 0):
@@ -121,7 +121,7 @@ def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Add up the law of every table over the scores that are too low, with the sensitivity smoothed at this rate."""
+    """Compute the largest probability of the event over all tables, with the sensitivity smoothed at this rate."""
     die, rate = small_die(subject, at), at.knobs.rate
     distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
     low = distance > smooth[:, None] / math.expm1(rate)

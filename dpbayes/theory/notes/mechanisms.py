@@ -1,6 +1,6 @@
-"""The exponential mechanisms of [Notes] with global, local and smooth sensitivity, and what a record loses by them.
+"""The exponential mechanisms of [Notes] with global, local and smooth sensitivity, and their privacy losses.
 
-Losses are over all tables of the die's n throws; nothing here depends on the throws themselves.
+Losses are maxima over all tables of the die's n throws; nothing depends on the throws themselves.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ LOSS_UNIT = "privacy loss of one record, nats"
 
 
 MOST_EXACT = 1000
-"""Most candidates for which exact losses are computed."""
+"""The largest number of candidates for exact losses."""
 
 
 def largest_log_ratio(die: Die, law: FloatArray) -> float:
@@ -74,7 +74,7 @@ GLOBAL = Claim(
 
 
 def global_mechanism(die: Die, *, epsilon: float) -> Bound:
-    """Return the loss with global sensitivity: epsilon, and the exact one. [Notes] Section 2.1, the mechanism."""
+    """Return the loss with global sensitivity: epsilon, and the exact loss. [Notes] Section 2.1, the mechanism."""
     die.require_listable(MOST_EXACT)
     e = checked_epsilon(epsilon)
     law = log_pmf(all_distances(die), epsilon=e, sensitivity=np.full(die.size, global_sensitivity(die)))
@@ -106,10 +106,10 @@ LOCAL = Claim(
 
 
 def local_mechanism(die: Die, *, epsilon: float) -> Bound:
-    """Return the loss with local sensitivity: epsilon, as if it were global, and the exact one. [Notes] Section 2.2.
+    """Return the loss with local sensitivity: epsilon, as if it were global, and the exact loss. [Notes] Section 2.2.
 
-    Certified is the exact number: it is valid for this n and prior only, and may be below epsilon, which is proved
-    where the sensitivity is the same for all tables.
+    Certified is the exact loss, which is valid for this n and prior only. It can be below epsilon. Epsilon is proved if
+    all tables have the same sensitivity.
     """
     die.require_listable(MOST_EXACT)
     e = checked_epsilon(epsilon)
@@ -161,7 +161,7 @@ SMOOTH = Claim(
 def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
     """Return the epsilon of the mechanism with smooth sensitivity. [Notes] Section 2.3.1.
 
-    Printed epsilon with delta, which no proof supports; certified, with delta/2, 1.5 epsilon or a little more.
+    Printed is epsilon with delta, which has no proof. Certified, with delta/2, is 1.5 epsilon or slightly more.
     """
     e, d = checked_epsilon(epsilon), checked_delta(delta)
     return Bound(
@@ -174,7 +174,7 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
 
 
 def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
-    """Return the exact pure loss of that mechanism for this n and prior. [Notes] Section 2.3.1."""
+    """Return the exact pure loss of the mechanism for this n and prior. [Notes] Section 2.3.1."""
     die.require_listable(MOST_EXACT)
     smooth = smooth_sensitivities(
         die, beta=smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
@@ -183,7 +183,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
 
 
 def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Audit the mechanism: the least epsilon with which this n and prior have that delta."""
+    """Compute the exact epsilon of the mechanism at delta, for this n and prior."""
     die, delta = small_die(subject, at), at.knobs.delta
     distance, pairs = all_distances(die), _distinct_neighbours(die)
 
@@ -196,7 +196,7 @@ def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 
 
 def _distinct_neighbours(die: Die) -> IntArray:
-    """Return the neighbours (N, 2) whose first table is sorted: with one prior for all sides the rest lose as much."""
+    """Return the neighbours (N, 2) with a sorted first table; with one prior for all sides, these are enough."""
     pairs = die_neighbours(die)
     return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism of [Notes] with smooth sensitivity in any metric space, where its promise fails."""
+"""The exponential mechanism of [Notes] with smooth sensitivity in metric spaces, where its claimed guarantee fails."""
 
 import math
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ _SPACING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Tables in a row, each a neighbour of the next, whose results are points on a line: (R,), from left to right.
+    """A sequence of tables, each a neighbour of the next, whose results are points on a line: (R,), from left to right.
 
-    `first` is the place of the table beside the crowd, the next one is its neighbour on the other side.
+    `first` is the index of the table next to the crowd; the next index is its neighbour on the other side.
     """
 
     points: FloatArray

@@ -1,7 +1,7 @@
-"""The candidates of [Notes], the sensitivities of the Hellinger score, and how fast the latter are smoothed.
+"""The candidates of [Notes], the sensitivities of the Hellinger score, and the rate of their smoothing.
 
 The prior is that of [Notes] Section 1, with exponents alpha - 1. Sensitivities are over all tables of the die's n
-throws; nothing here depends on the throws themselves unless `counts` are asked for.
+throws. Only functions with the argument `counts` depend on the throws.
 """
 
 import math
@@ -36,7 +36,7 @@ from dpbayes.theory.notes.dice import (
 )
 
 MOST_ENUMERATED = 6_000
-"""Most candidates over which the local sensitivity is enumerated."""
+"""The largest number of candidates for enumerating the local sensitivity."""
 
 
 PRIOR = Claim(
@@ -98,9 +98,9 @@ REDUCTION = Claim(
 def reduction(die: Die, *, counts: ArrayLike) -> Bound:
     """Return the local sensitivity at `counts` (m,), by the neighbours and over all candidates. [Notes] Section 3.1.
 
-    Printed max_y H(x, y) over the neighbours. Certified is `largest_change`, to which it is equal, up to
-    MOST_ENUMERATED candidates; beyond, the distances to the neighbours one by one, since by the triangle inequality no
-    candidate moves its score by more.
+    Printed is max_y H(x, y) over the neighbours. Certified is `largest_change`, which is equal, for up to
+    MOST_ENUMERATED candidates. For more candidates, it is computed from the distance to each neighbour, because by the
+    triangle inequality no score changes by more.
     """
     here = die.checked(counts)
     is_small = is_listable(die.n, sides=die.sides, most=MOST_ENUMERATED)
@@ -119,7 +119,7 @@ def largest_change(die: Die, *, counts: ArrayLike) -> float:
 
 
 def _changes(die: Die, here: IntArray) -> FloatArray:
-    """Return how far each neighbour moves the score of each candidate: (neighbours, R)."""
+    """Return the change of each candidate's score for each neighbour: (neighbours, R)."""
     listed, own = die.candidates, distances(die, counts=here)
     near = listed[np.abs(listed - here).sum(axis=1) == 2]
     return np.array([np.abs(distances(die, counts=y) - own) for y in near]).reshape(-1, len(listed))
@@ -133,7 +133,7 @@ def _furthest(die: Die, here: IntArray) -> float:
 
 
 def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Take the largest change of a score over all candidates, where they are few enough to enumerate."""
+    """Return the largest change of a score over all candidates, if they are few enough to enumerate."""
     few = is_listable(at.knobs.size, sides=at.knobs.sides, most=MOST_ENUMERATED)
     exact = bound.certified if few else np.full(bound.certified.shape, np.nan)
     return exactly(exact, printed=bound.printed, name="largest change over all candidates")
@@ -165,9 +165,9 @@ FIGURE_1 = Claim(
 
 
 def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
-    """Return the candidates r (ties, m) at which some neighbour y moves the score most. [Notes] Figure 1.
+    """Return the candidates r (ties, m) whose score changes most for some neighbour y. [Notes] Figure 1.
 
-    The posterior itself is one of them, and always shares that with the neighbour y that is furthest away.
+    They include the posterior itself and the most distant neighbour y.
     """
     steps = _changes(die, die.checked(counts)).max(axis=0)
     return die.candidates[steps >= steps.max() * (1 - 1e-12)].astype(np.float64)
@@ -187,7 +187,7 @@ BETA = Claim(
 def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
     """Return beta = ln(1 + epsilon/(2 ln(2 |R|/delta))), printed with n + 1 for |R|. [Notes] Section 2.3.1, beta.
 
-    What is proved needs beta no larger than the certified one.
+    The proofs require a beta of at most the certified value.
     """
     e, d = checked_epsilon(epsilon), checked_delta(delta)
     return Bound(
@@ -200,7 +200,7 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
 
 
 def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Take the largest rate that is proved: the printed one fails above it."""
+    """Return the largest rate for which the proofs hold; a larger printed rate fails."""
     measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
     return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
 

@@ -1,7 +1,7 @@
-"""Noise on Fourier coefficients: its scale as printed and as proved. [Zhang16] section 3.2.
+"""Noise on Fourier coefficients: its scale, and a comparison with Laplace noise on counts. [Zhang16] section 3.2.
 
-Everything is in units of the integer Walsh coefficients (`dpbayes.model.fourier`), where the paper's factor 2^(-|I|/2)
-has cancelled: noise of scale b on a coefficient, a lift of 2 t |N_I| b invented records in every table.
+All numbers are in units of the integer Walsh coefficients (`dpbayes.model.fourier`), in which the paper's factor
+2^(-|I|/2) cancels: noise of scale b on a coefficient, and a lift of 2 t |N_I| b added records in every table.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts
+from dpbayes.sources.named_networks import chain, empty, full
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
@@ -35,14 +36,33 @@ COROLLARY_2 = Claim(
     "therefore be |N_I|/O times smaller.",
     mechanism="LaplaceFourier",
 )
+REMARK_SCALE = Claim(
+    Reference("Zhang16", "Remark 1, scale"),
+    "The number of coefficients gives the noise scale",
+    r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
+    Verdict.HOLDS,
+    "The size of the closure is right, and so is the noise scale that follows from it.",
+    page="Compare mechanisms: Graph density",
+    mechanism="LaplaceFourier",
+)
+REMARK_COMPARISON = Claim(
+    Reference("Zhang16", "Remark 1, comparison"),
+    "Fourier noise is smaller than Laplace noise",
+    r"2|N_I|\,\varepsilon^{-1} 2^{-|I|/2} \ll 2|I|/\varepsilon",
+    Verdict.FALSE,
+    "The remark compares scales of coefficients. Rebuilding the tables cancels the factor 2^(-|I|/2): "
+    "measured in records per cell, denser networks have more noise.",
+    page="Compare mechanisms: Graph density",
+    mechanism="LaplaceFourier",
+)
 
 
 @dataclass(frozen=True)
 class CoefficientNoise:
     """Laplace noise of scale b = sensitivity / epsilon on every coefficient but `public` of them (0 or 1).
 
-    `beyond` is how much further than real Laplace noise each draw may lie, in units of b: 1/b for whole numbers, which
-    are real ones with two fractions cut off, b E - b E' being rounded to floor(b E) - floor(b E').
+    `beyond` is the largest excess of a sample over Laplace noise of real numbers, in units of b. It is 1/b for whole
+    numbers, because b E - b E' is replaced by floor(b E) - floor(b E').
     """
 
     sensitivity: int
@@ -97,7 +117,7 @@ def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 
 def epsilon_of_printed_noise(network: Network, epsilon: ArrayLike) -> FloatArray:
-    """Return what noise printed for epsilon (...) really grants: epsilon O/|N_I|. [Zhang16] Corollary 2."""
+    """Return the proved epsilon of the printed noise for epsilon (...): epsilon O/|N_I|. [Zhang16] Corollary 2."""
     return np.asarray(epsilon) * (walsh_sensitivity(network) / printed_walsh_sensitivity(network))
 
 
@@ -109,7 +129,70 @@ def invented_records(network: Network, *, noise: CoefficientNoise, epsilon: Arra
     return 2 * np.asarray(t) * len(network.closure) * noise.scale(epsilon)
 
 
-CLAIMS: tuple[Claim, ...] = (THEOREM_2, COROLLARY_2)
+# Remark 1: the comparison with Laplace noise, in records per cell
+
+
+def noise_ratio(network: Network, *, noise: CoefficientNoise) -> FloatArray:
+    """Return, for each node (|I|,), the noise sd of its cells as a multiple of Laplace's at equal epsilon.
+
+    [Zhang16] Remark 1, comparison, in records per cell.
+    """
+    cells = 2.0 * network.rows_per_node
+    return noise.sensitivity / count_sensitivity(network) * np.sqrt(cells - noise.public) / cells
+
+
+def closure_bound(network: Network) -> Bound:
+    """Bound |N_I| by |I| 2^(1 + largest in-degree); certified is |N_I| itself. [Zhang16] Remark 1, scale."""
+    printed = np.asarray(2.0 * len(network.names) * network.rows_per_node.max())
+    certified = np.asarray(float(len(network.closure)))
+    return Bound(REMARK_SCALE, printed, certified, "coefficients")
+
+
+def comparison_bound(network: Network) -> Bound:
+    """Bound Fourier's noise as a multiple of Laplace's: 2^(1 + largest in-degree - |I|/2) printed.
+
+    Certified is the largest true ratio over nodes, in records per cell. It is larger than the printed ratio by a factor
+    of about 2^(|I|/2). [Zhang16] Remark 1, comparison. Errors: InputError if a node is not binary.
+    """
+    size, rows = len(network.names), int(network.rows_per_node.max())
+    certified = np.asarray(noise_ratio(network, noise=printed_noise(network)).max())
+    few = Assumption("No node has more than half of the nodes as parents.", rows <= 2 ** (size / 2))
+    printed = np.asarray(2.0 * rows * 2 ** (-size / 2))
+    return Bound(REMARK_COMPARISON, printed, certified, "noise, as a multiple of Laplace noise", assumptions=(few,))
+
+
+def counterexample_denser(size: int = 8) -> FloatArray:
+    """Return the root mean square of Fourier's over Laplace's noise per cell (3,): no arrows, chain, complete graph.
+
+    It grows, although the noise should become smaller by [Zhang16] Remark 1.
+    """
+    ratios = []
+    for network in (empty(size), chain(size), full(size)):
+        ratio = noise_ratio(network, noise=printed_noise(network))
+        ratios.append(np.sqrt(np.average(ratio**2, weights=network.rows_per_node)))
+    return np.array(ratios)
+
+
+def counterexample_comparison(size: int = 10) -> Counterexample:
+    """Return Fourier's noise per cell as a multiple of Laplace's, on a chain. [Zhang16] Remark 1, comparison."""
+    bound = comparison_bound(chain(size))
+    return _ratio(f"A chain of {size} nodes", float(bound.certified), float(bound.printed))
+
+
+def counterexample_reduction(size: int = 8) -> Counterexample:
+    """Return the same on a complete graph, which should be less than without arrows. [Zhang16] Remark 1, comparison."""
+    none, _, complete = counterexample_denser(size)
+    text = f"The complete graph of {size} nodes; by the claim, its value is at most that of the graph without arrows"
+    return _ratio(text, float(complete), float(none))
+
+
+def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
+    return Counterexample(
+        REMARK_COMPARISON, setting, truth, printed, certified=truth, unit="noise, as a multiple of Laplace noise"
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (THEOREM_2, COROLLARY_2, REMARK_SCALE, REMARK_COMPARISON)
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(

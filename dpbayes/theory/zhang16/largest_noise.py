@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
@@ -57,10 +58,9 @@ def largest_noise(
 
     The same draws serve all epsilons. The exact mean is b (1 + 1/2 + ... + 1/K): maxima of exponentials.
     """
-    size = max(1, _BLOCK // network.cell_count)
     parts = [
-        np.abs(rng.laplace(size=(min(size, releases - start), network.cell_count))).max(axis=-1)
-        for start in range(0, releases, size)
+        np.abs(rng.laplace(size=(part.stop - part.start, network.cell_count))).max(axis=-1)
+        for part in slices(releases, _BLOCK // network.cell_count)
     ]
     scale, mean = noise_scale(network, epsilon), mean_of_largest(network, epsilon)
     return beside_scaled(np.concatenate(parts), scale, mean, printed=printed, delta=delta)
@@ -122,11 +122,11 @@ def largest_count_error(
     """
     network = counts.network
     scale = noise_scale(network, epsilon)
-    changes, size = np.empty((len(scale), releases)), max(1, _BLOCK // (len(scale) * network.cell_count))
-    for start in range(0, releases, size):
-        noise = rng.laplace(size=(min(size, releases - start), network.cell_count))
+    changes = np.empty((len(scale), releases))
+    for part in slices(releases, _BLOCK // (len(scale) * network.cell_count)):
+        noise = rng.laplace(size=(part.stop - part.start, network.cell_count))
         moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
-        changes[:, start : start + size] = np.abs(moved).max(axis=-1)
+        changes[:, part] = np.abs(moved).max(axis=-1)
     study = Simulation(np.sort(changes, axis=-1))
     none = np.full(len(scale), np.nan)
     return quantile_beside(study, none, printed=printed, delta=delta)

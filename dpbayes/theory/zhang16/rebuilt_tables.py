@@ -8,6 +8,7 @@ from scipy import special
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import slices
 from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
@@ -135,9 +136,8 @@ def simulated_table_error(
     It does not depend on the counts. [Zhang16] Theorem 3.
     """
     cells, parts = 2**table.nodes, []
-    size = max(1, _DRAWN_AT_ONCE // cells)
-    for start in range(0, releases, size):
-        drawn = rng.laplace(size=(min(size, releases - start), *(2,) * table.nodes))
+    for part in slices(releases, _DRAWN_AT_ONCE // cells):
+        drawn = rng.laplace(size=(part.stop - part.start, *(2,) * table.nodes))
         parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
     scale = table.scale
     return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)

@@ -10,6 +10,9 @@ from scipy import special
 from dpbayes.base.amounts import Amount, number_of
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms.adaptive.draws import choice_scale
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.model.dataset import Dataset
 
 
 @dataclass(eq=False)
@@ -59,21 +62,27 @@ def renyi(log_p: list[float], log_q: list[float], order: float) -> float:
     return float(special.logsumexp(order * p - (order - 1) * q)) / (order - 1)
 
 
-def squared_cost(one: Scripted, other: Scripted) -> Fraction:
-    """Return the rho of all measurements for two tables whose whole numbers two scripts recorded."""
+def measured_cost(one: Scripted, other: Scripted, *, power: int) -> Fraction:
+    """Return the cost of all measurements for two tables whose whole numbers two scripts recorded.
+
+    The power of the differences is 2 for a rho, and 1 for an epsilon.
+    """
     total = Fraction(0)
     for (values, costs), (others, same) in zip(one.measured, other.measured, strict=True):
         assert costs == same  # prices depend on what was released only
         for a, b, cost in zip(values, others, costs, strict=True):
-            total += (int(a) - int(b)) ** 2 * number_of(cost)
+            total += abs(int(a) - int(b)) ** power * number_of(cost)
     return total
 
 
-def absolute_cost(one: Scripted, other: Scripted) -> Fraction:
-    """Return the epsilon of all measurements for two tables whose counts two scripts recorded."""
-    total = Fraction(0)
-    for (values, costs), (others, same) in zip(one.measured, other.measured, strict=True):
-        assert costs == same
-        for a, b, cost in zip(values, others, costs, strict=True):
-            total += abs(int(a) - int(b)) * number_of(cost)
-    return total
+def require_independent_results(plan: AdaptivePlan, tables: Sequence[Dataset], *, paths: int) -> None:
+    """Require the same released numbers for all tables, on some paths of choices."""
+    first, *rest = tables
+    for path in [path for path, _ in every_path(lambda draws: carried_out(plan, first, draws), 0)][:paths]:
+        expected = carried_out(plan, first, Scripted(path))
+        for table in rest:
+            other = carried_out(plan, table, Scripted(path))
+            assert other.steps == expected.steps
+            assert other.measured.network == expected.measured.network
+            np.testing.assert_array_equal(other.measured.numbers, expected.measured.numbers)
+            np.testing.assert_array_equal(other.measured.variances, expected.measured.variances)

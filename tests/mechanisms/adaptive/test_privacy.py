@@ -17,7 +17,7 @@ from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY, UNIT, pair_counts, pair_scores, state_starts, whole_expected
 from dpbayes.model.dataset import Dataset
 from tests.conftest import thorough
-from tests.mechanisms.adaptive.scripted import Scripted, every_path, renyi, squared_cost
+from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, renyi, require_independent_results
 
 PLAN = AdaptivePlan(epsilon=Fraction(4), delta=Fraction(1, 1000), batches=2, most_parents=2)
 SHORT = replace(PLAN, batches=1, most_parents=1)
@@ -132,7 +132,7 @@ def test_every_path_costs_at_most_rho_for_every_pair_of_neighbours(cards: tuple[
             for table, script in zip(pairs[k], scripts, strict=True):
                 carried_out(PLAN, table, script)
             assert scripts[0].costs == scripts[1].costs
-            cost = squared_cost(*scripts) + sum(map(number_of, scripts[0].costs), Fraction(0))
+            cost = measured_cost(*scripts, power=2) + sum(map(number_of, scripts[0].costs), Fraction(0))
             assert cost <= PLAN.rho
             most = max(most, cost)
     assert most > Fraction(9, 10) * PLAN.rho  # and a part of the budget that is not used is small
@@ -179,21 +179,10 @@ def test_a_process_that_measures_twice_at_the_same_limit_is_found_out(monkeypatc
         scripts = [Scripted(), Scripted()]
         for table, script in zip(pair, scripts, strict=True):
             carried_out(PLAN, table, script)
-        costs.append(squared_cost(*scripts))
+        costs.append(measured_cost(*scripts, power=2))
     assert max(costs) > PLAN.rho
 
 
 def test_nothing_but_the_two_draws_sees_the_records() -> None:
     """With scripted draws, all released numbers are the same for all tables, as long as the path is."""
-    first, *rest = tables((2, 3), 2)
-    scripts = [
-        (path, carried_out(PLAN, first, Scripted(path)))
-        for path, _ in every_path(lambda draws: carried_out(PLAN, first, draws), 0)
-    ]
-    for path, process_of_first in scripts[:6]:
-        for table in rest[:4]:
-            other = carried_out(PLAN, table, Scripted(path))
-            assert other.steps == process_of_first.steps
-            assert other.measured.network == process_of_first.measured.network
-            np.testing.assert_array_equal(other.measured.numbers, process_of_first.measured.numbers)
-            np.testing.assert_array_equal(other.measured.prices, process_of_first.measured.prices)
+    require_independent_results(PLAN, tables((2, 3), 2)[:5], paths=6)

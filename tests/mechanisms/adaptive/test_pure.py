@@ -22,7 +22,7 @@ from dpbayes.mechanisms.adaptive.tables import MeasuredTables, measurable, table
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough
-from tests.mechanisms.adaptive.scripted import Scripted, absolute_cost, every_path
+from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, require_independent_results
 from tests.mechanisms.adaptive.test_privacy import CARDS, neighbours, tables
 
 PLAN = replace(plan_for(Fraction(4), Fraction(0)), most_parents=2, batches=2)
@@ -56,7 +56,7 @@ def largest_loss(plan: AdaptivePlan, pair: tuple[Dataset, Dataset], seed: int = 
     for path, script in every_path(lambda draws: carried_out(plan, one, draws), seed):
         second = Scripted(path, seed)
         carried_out(plan, other, second)
-        noise = float(absolute_cost(script, second))
+        noise = float(measured_cost(script, second, power=1))
         largest = max(largest, abs(script.log_p - second.log_p) + noise)
     return largest
 
@@ -94,7 +94,7 @@ def test_every_path_costs_at_most_epsilon_and_uses_it(cards: tuple[int, ...]) ->
             for table, script in zip(pair, scripts, strict=True):
                 carried_out(SHORT, table, script)
             assert scripts[0].costs == scripts[1].costs
-            cost = absolute_cost(*scripts) + sum(map(number_of, scripts[0].costs), Fraction(0))
+            cost = measured_cost(*scripts, power=1) + sum(map(number_of, scripts[0].costs), Fraction(0))
             assert cost <= SHORT.total
             most = max(most, cost)
     assert most > Fraction(4, 5) * SHORT.total  # rounds that are left over are not spent
@@ -122,15 +122,7 @@ def test_broken_variants_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_no_stage_is_left_out")
 def test_nothing_but_the_two_draws_sees_the_records() -> None:
-    first, *rest = tables((2, 3), 2)
-    paths = [path for path, _ in every_path(lambda draws: carried_out(PLAN, first, draws), 0)]
-    for path in paths[:4]:
-        expected = carried_out(PLAN, first, Scripted(path))
-        for table in rest[:4]:
-            other = carried_out(PLAN, table, Scripted(path))
-            assert other.steps == expected.steps
-            np.testing.assert_array_equal(other.measured.numbers, expected.measured.numbers)
-            np.testing.assert_array_equal(other.measured.variances, expected.measured.variances)
+    require_independent_results(PLAN, tables((2, 3), 2)[:5], paths=4)
 
 
 # The parts

@@ -12,9 +12,8 @@ from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.adaptive.choices import GrowingGraph
-from dpbayes.mechanisms.adaptive.design import new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior

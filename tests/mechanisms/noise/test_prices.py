@@ -96,8 +96,8 @@ def test_scales_rounded_down_are_caught_by_the_enumeration_and_by_opendps_map(mo
 @pytest.mark.parametrize(("mechanism", "network"), CASES)
 def test_prices_that_are_not_charged_are_caught_by_the_enumeration(monkeypatch, mechanism, network):
     """Where the sum forgets every other set, records that differ in its nodes lose too much."""
-    real = prices._tables
-    monkeypatch.setattr(prices, "_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2 == 1, 0, own)))
+    real = prices.charge_tables
+    monkeypatch.setattr(prices, "charge_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2, 0, own)))
     assert lost(request_of(network, mechanism=mechanism, n=1), monkeypatch) > Fraction(1, 2)
 
 

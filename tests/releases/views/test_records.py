@@ -149,7 +149,7 @@ def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.Monk
         Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=int), 0), stream(1)
     )
     assert posterior_name(posterior_of(empty, Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"
-    monkeypatch.setattr("dpbayes.posteriors.joint._SETTLED", 0.0)
+    monkeypatch.setattr("dpbayes.posteriors.joint.posterior._SETTLED", 0.0)
     assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == ROW_WISE, "it has not settled"
     law = posterior_of(LINE, Reading.NOISE_AWARE, most=NETWORK.cell_count - 1)
     assert type(law) is DirichletMixtures, "the network is too large"

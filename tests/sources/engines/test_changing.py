@@ -14,7 +14,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.model.regression import NumericColumn
 from dpbayes.sources.columns import Categories, Cuts
-from dpbayes.sources.engines import gram_terms, sql
+from dpbayes.sources.engines import gram, sql
 from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import DeclaredTable
 
@@ -92,7 +92,7 @@ def test_a_table_in_the_file_cannot_change_between_two_statements(rows: Path, mo
 def test_a_view_of_a_file_that_grows_while_it_is_summed_up_is_refused(
     rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gram_terms, "MOST_SUMS", 1)
+    monkeypatch.setattr(gram, "MOST_SUMS", 1)
     numbers = pa.table({"u": [0.0, 1.0, 2.0], "v": [1.0, 0.0, 2.0]})
     pq.write_table(numbers, rows)
     with duckdb.connect(str(rows.parent / "file.duckdb")) as database:

@@ -18,7 +18,7 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import GramMatrix, NumericColumn, PublicBounds, RegressionData, moments, scaled
-from dpbayes.sources.engines import gram_terms, parquet
+from dpbayes.sources.engines import gram, parquet
 from dpbayes.sources.engines.engine import Engine
 from dpbayes.sources.engines.gram import require_mappings
 from dpbayes.sources.engines.parquet import ParquetFiles
@@ -85,7 +85,7 @@ COLUMNS = (
 
 @pytest.mark.parametrize("most_sums", [4, 400])
 def test_sums_of_products_are_those_in_memory(loaded: Loaded, most_sums: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gram_terms, "MOST_SUMS", most_sums)
+    monkeypatch.setattr(gram, "MOST_SUMS", most_sums)
     monkeypatch.setattr(parquet.table, "SUMMED", 700)
     table = every_type()
     summed = assert_equal_grams(loaded(table), table, COLUMNS)
@@ -185,7 +185,7 @@ def test_a_column_of_nothing_is_all_stand_ins(loaded: Loaded) -> None:
 
 
 def test_a_table_that_changes_between_two_statements_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gram_terms, "MOST_SUMS", 3)
+    monkeypatch.setattr(gram, "MOST_SUMS", 3)
     table, statements = InMemory(pa.table({"x": [1.0], "y": [2.0]})), itertools.count()
     steps = SqlTable(table).gram((NumericColumn("x", 0, 9), NumericColumn("y", 0, 9)))
 
@@ -211,7 +211,6 @@ def test_sums_can_be_written_for_engines_that_nobody_connects_to(dialect: str) -
     table = named_table(("clinic", "a table"), kinds)
     mappings = require_mappings(COLUMNS[:4])
     (text,) = (
-        statement(expression, dialect)
-        for expression in gram_terms.statements(gram_terms.mapped_columns(table, mappings), 4)
+        statement(expression, dialect) for expression in gram.statements(gram.mapped_columns(table, mappings), 4)
     )
     assert text.lower().count("sum(") == 10 + 4 * 4

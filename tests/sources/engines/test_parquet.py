@@ -36,7 +36,7 @@ from dpbayes.sources.engines import parquet
 from dpbayes.sources.engines.engine import DeclaredTable, Tally
 from dpbayes.sources.engines.parquet import ParquetFiles
 from dpbayes.sources.engines.parquet.files import CHANGED
-from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above
+from dpbayes.sources.engines.written_numbers import least_at_or_above
 from dpbayes.sources.tables import read_parquet
 from tests.conftest import IS_THOROUGH
 

@@ -1,7 +1,7 @@
 """A table has the same counts in a database as in memory."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.steps import Work, finished
 from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, OwnState, encode
 from dpbayes.sources.engines import sql
 from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
@@ -132,6 +133,25 @@ def test_what_is_no_number_and_no_text_is_shown_too() -> None:
     assert [field.name for field in table.fields()] == ["x", "d"]
 
 
+def require_counts(
+    network: Network, columns: Sequence[Column], rows: pa.Table, path: Path, *, n: int | None, refused: str
+) -> None:
+    """Require n records from memory, from SQL and from a file; with n None, require a refusal that names a column."""
+    pq.write_table(rows, path)
+    frame = pd.DataFrame({name: rows[name].cast(pa.string()).fill_null("").to_pandas() for name in rows.column_names})
+    for table in (
+        lambda: encode(frame, columns),
+        lambda: DeclaredTable(SqlTable(InMemory(rows)), tuple(columns)),
+        lambda: DeclaredTable(ParquetFiles(path), tuple(columns)),
+    ):
+        if n is None:
+            with pytest.raises(InputError, match=refused):
+                dp.count(network, table())
+        else:
+            counts = dp.count(network, table())
+            assert (counts.n, network.table(counts.values, 0).sum()) == (n, n)
+
+
 LEFT_OUT_TOO = pd.DataFrame({"sex": ["f", "x", "m", "y"], "note": ["a", "", "b", "NA"]})
 
 
@@ -139,21 +159,9 @@ LEFT_OUT_TOO = pd.DataFrame({"sex": ["f", "x", "m", "y"], "note": ["a", "", "b",
 def test_of_a_record_that_is_left_out_no_other_value_is_looked_at(tmp_path: Path, names: tuple[str, ...]) -> None:
     columns = (Categories("sex", ("f", "m")), Categories("note", ("a", "b"), missing=DropRecord()))
     network = network_over(tuple(column for column in columns if column.name in names))
-    path = tmp_path / "t.parquet"
-    for frame, is_refused in ((LEFT_OUT_TOO, False), (LEFT_OUT_TOO.assign(note=["a", "", "b", "b"]), True)):
-        frame.to_parquet(path)
-        tables = (
-            lambda frame=frame: encode(frame, columns),
-            lambda frame=frame: DeclaredTable(SqlTable(InMemory(frame)), columns),
-            lambda: DeclaredTable(ParquetFiles(path), columns),
-        )
-        for table in tables:
-            if is_refused:
-                with pytest.raises(InputError, match='"sex"'):
-                    dp.count(network, table())
-            else:
-                counts = dp.count(network, table())
-                assert (counts.n, network.table(counts.values, 0).sum()) == (2, 2)
+    for frame, n in ((LEFT_OUT_TOO, 2), (LEFT_OUT_TOO.assign(note=["a", "", "b", "b"]), None)):
+        rows = pa.Table.from_pandas(frame)
+        require_counts(network, columns, rows, tmp_path / "t.parquet", n=n, refused='"sex"')
 
 
 UNUSED: dict[str, tuple[Column, list[Any], list[Any], int]] = {
@@ -169,24 +177,10 @@ def test_a_column_in_use_that_is_no_node_must_keep_to_its_domain(
     tmp_path: Path, column: Column, declared: list[Any], undeclared: list[Any], n: int
 ) -> None:
     columns = (Categories("sex", ("f", "m")), column)
-    network, path = network_over(columns[:1]), tmp_path / "t.parquet"
-    for values, is_refused in ((declared, False), (undeclared, True)):
+    for values, records in ((declared, n), (undeclared, None)):
         rows = pa.table({"sex": ["f", "m", "f", "f"], "other": pa.array(values)})
-        pq.write_table(rows, path)
-        frame = pd.DataFrame(
-            {name: rows[name].cast(pa.string()).fill_null("").to_pandas() for name in rows.column_names}
-        )
-        tables = (
-            lambda frame=frame: encode(frame, columns),
-            lambda rows=rows: DeclaredTable(SqlTable(InMemory(rows)), columns),
-            lambda: DeclaredTable(ParquetFiles(path), columns),
-        )
-        for table in tables:
-            if is_refused:
-                with pytest.raises(InputError, match='"other"'):
-                    dp.count(network, table())
-            else:
-                assert dp.count(network, table()).n == n
+        path = tmp_path / "t.parquet"
+        require_counts(network_over(columns[:1]), columns, rows, path, n=records, refused='"other"')
 
 
 def test_many_columns_that_are_no_nodes_are_looked_at_in_several_expressions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
-"""Values of Arrow's arrays to codes: each is what `coded` says of the text that a file's reader gives the value.
+"""Codes of the values in Arrow arrays; each code equals that of `coded` for the value's text from a file reader.
 
-Of text, the entries of a dictionary are looked up, and records take their codes by place. Numbers are never written
-out: what is declared is turned into numbers of the column's type instead, once, by way of their texts.
+For text, the entries of the dictionary are looked up, and records get their codes by index. Numbers are not converted
+to text. Instead, the declared texts are converted once to numbers of the column's type.
 """
 
 from collections.abc import Callable
@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
-from dpbayes.sources.engines.parquet.written_numbers import least_at_or_above, parsed_number, whole_number_of
+from dpbayes.sources.engines.written_numbers import least_at_or_above, parsed_number, whole_number_of
 from dpbayes.sources.tables import texts_of
 
 Signed = NDArray[np.int16]
 """Codes, with LEFT_OUT and OUTSIDE among them."""
 
 WIDEST_TABLE = 1 << 16
-"""Whole numbers whose declared values lie closer together than this are looked up in a table."""
+"""Whole numbers are looked up in a table if the range of the declared values is smaller than this."""
 
 FEW = 16
-"""So many values or cut points are compared one by one, which is faster than a search."""
+"""Up to this many values or cut points are compared one by one, which is faster than a search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """Which records (n,) are to be left out, and which values (n,) are not declared; None where it is none of them.
+    """The records (n,) to be left out, and the values (n,) that are not declared; None if there are none.
 
-    The code of a value means nothing where one of them holds.
+    The codes of these values are undefined.
     """
 
     left_out: BoolArray | None = None
@@ -49,7 +49,7 @@ looking up."""
 
 
 def coder(column: Column, kind: pa.DataType) -> Coder:
-    """Return what turns arrays of this type into codes of the column.
+    """Return the function from arrays of this type to codes of the column.
 
     Errors: InputError, when it is called, for a type without a text.
     """
@@ -63,7 +63,7 @@ def coder(column: Column, kind: pa.DataType) -> Coder:
 
 
 def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
-    """Return places (n,) in an array of different values, one past its end where there is none, and that array.
+    """Return indices (n,) into an array of distinct values, and this array; a missing value has the index of its end.
 
     Errors: InputError for a type whose values cannot be compared.
     """
@@ -84,7 +84,7 @@ def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Ar
 
 
 def _nullable(column: Column, code: Coder) -> Coder:
-    """Return a coder that knows of NULL, too: its text is empty."""
+    """Return a coder that also handles NULL, whose text is empty."""
     missing = _code(column, "")
 
     def write(values: pa.Array, out: Codes) -> Masks:
@@ -97,7 +97,7 @@ def _nullable(column: Column, code: Coder) -> Coder:
 
 
 def _replaced(masks: Masks, out: Codes, where: BoolArray, code: int) -> Masks:
-    """Write `code`, which may be LEFT_OUT or OUTSIDE, where the mask holds."""
+    """Write `code`, which can be LEFT_OUT or OUTSIDE, at the places of the mask."""
     if code >= 0:
         out[where] = code
     left_out, outside = (None if mask is None else mask & ~where for mask in (masks.left_out, masks.outside))
@@ -109,7 +109,7 @@ def _replaced(masks: Masks, out: Codes, where: BoolArray, code: int) -> Masks:
 
 
 def _numbers(values: pa.Array) -> AnyArray:
-    """Return the numbers of an array without a copy; anything stands where there is none."""
+    """Return the numbers of an array without a copy; missing values are arbitrary."""
     bare = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
     numbers: AnyArray = bare.to_numpy()
     return numbers
@@ -155,7 +155,7 @@ class _CodesByPlace:
         elif self.swaps:
             np.equal(places, 0, out=out.view(bool))
         else:
-            self.codes.take(places, out=out, mode="clip")  # a place beyond would have to be looked for first
+            self.codes.take(places, out=out, mode="clip")  # "raise" would check all indices first
         return Masks(_taken(self.masks.left_out, places), _taken(self.masks.outside, places))
 
 
@@ -219,7 +219,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     zero = unsigned.type(low % (1 << width.bits))
 
     def write(values: pa.Array, out: Codes) -> Masks:
-        # A number below the lowest wraps, and is beyond the highest.
+        # A number below the lowest wraps around to a value above the highest.
         numbers = _numbers(values).view(unsigned)
         places = numbers - zero if zero else numbers
         if places.max(initial=0) < len(signed):
@@ -244,7 +244,7 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
 
     def write(values: pa.Array, out: Codes) -> Masks:
         masks = of_bits(values, out)
-        if masks.outside is None:  # NaN has many bits, none of which was looked up
+        if masks.outside is None:  # NaN has many bit patterns, which are not in the table
             return masks
         return _replaced(masks, out, np.isnan(_numbers(values)), nan)
 

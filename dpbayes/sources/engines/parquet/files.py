@@ -1,4 +1,4 @@
-"""The Parquet files of a table, read as batches of records, with what a file may not be or become meanwhile."""
+"""The Parquet files of a table, read as batches of records, and checks that the files are valid and do not change."""
 
 import os
 from collections import deque
@@ -18,24 +18,24 @@ from dpbayes.sources.tables import UNREADABLE
 Item = TypeVar("Item")
 
 MOST_ROWS, LEAST_ROWS = 1 << 16, 1 << 10
-"""Records of a batch: at most, so that a column of it stays in the processor's cache; and, unless the file ends, at
-least."""
+"""The largest number of records of a batch, so that a column fits into the processor's cache, and the smallest number,
+except at the end of a file."""
 
 AHEAD = 4
-"""Batches that are decoded while one is counted: decoding goes on while a whole block is."""
+"""The number of batches that are decoded in advance, so that decoding continues while a whole block is counted."""
 
 BATCH_BYTES = 1 << 25
-"""Bytes of a batch that its number of records is chosen for; AHEAD and one are in memory at a time."""
+"""The intended size of a batch in bytes; AHEAD + 1 batches are in memory."""
 
 BUFFER_BYTES = 1 << 26
-"""Bytes that are read ahead of a file, over all columns."""
+"""The size of the read buffers of a file, over all columns."""
 
 CHANGED = "The table changed during the count. Count it again."
 
 
 @dataclass(frozen=True)
 class Part:
-    """A file as it was when reading began."""
+    """The state of a file at the start of reading."""
 
     path: Path
     size: int
@@ -43,7 +43,7 @@ class Part:
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:
-    """Return the files in order. Errors: InputError where there is none."""
+    """Return the files in order. Errors: InputError if there is none."""
     try:
         if not path.is_dir():
             return (_part(path),)
@@ -69,7 +69,7 @@ def _is_data(path: Path) -> bool:
 
 
 def opened(part: Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
-    """Open a file to read these columns. Errors: InputError for one that is not Parquet."""
+    """Open a file to read these columns. Errors: InputError if it is not Parquet."""
     buffer = max(1 << 16, BUFFER_BYTES // max(1, len(names)))
     try:
         metadata = arrow_parquet.read_metadata(part.path)
@@ -89,10 +89,10 @@ def _unreadable(part: Part, error: Exception) -> InputError:
 
 
 def plain_column(schema: pa.Schema, name: str) -> pa.Field:
-    """Return a column of one value per record.
+    """Return a column with one value per record.
 
-    Errors: InputError for a column that is not there, or there twice, or holds several values in one.
-    The schema is asked of a file once for all columns: pyarrow makes it anew each time.
+    Errors: InputError if the column does not exist, exists twice, or has several values per record.
+    Callers read the schema once for all columns, because pyarrow creates it for each access.
     """
     place = schema.get_field_index(name)
     if place < 0:
@@ -109,13 +109,13 @@ def plain_column(schema: pa.Schema, name: str) -> pa.Field:
 
 
 def plain_columns(parts: Sequence[Part]) -> list[str]:
-    """Return the names of the columns of one value per record, of the first file."""
+    """Return the names of the first file's columns with one value per record."""
     with opened(parts[0], ()) as file:
         return [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
 
 
 def row_count(part: Part) -> int:
-    """Return how many records a file says that it has."""
+    """Return the number of records that a file states."""
     with opened(part, ()) as file:
         return int(file.metadata.num_rows)
 
@@ -123,7 +123,7 @@ def row_count(part: Part) -> int:
 def batches_of(
     path: Path, parts: Sequence[Part], names: Sequence[str], most_rows: int = MOST_ROWS
 ) -> Generator[tuple[float, pa.RecordBatch], None, None]:
-    """Yield the share that is read, and the next records. Errors: InputError."""
+    """Yield the share of the files that was read, and the next records. Errors: InputError."""
     total, before = max(1, sum(part.size for part in parts)), 0
     kinds: list[pa.DataType] = []
     for part in parts:
@@ -142,7 +142,7 @@ def batches_of(
 
 
 def is_changed(path: Path, parts: Sequence[Part]) -> bool:
-    """Return whether the files are others than when reading began."""
+    """Return whether the files have changed since the start of reading."""
     try:
         return parts_of(path) != parts
     except InputError:
@@ -152,7 +152,7 @@ def is_changed(path: Path, parts: Sequence[Part]) -> bool:
 def _same_kinds(
     kinds: list[pa.DataType], file: arrow_parquet.ParquetFile, first: Part, part: Part, names: Sequence[str]
 ) -> list[pa.DataType]:
-    """Return the types of the columns in a file. Errors: InputError unless they are those of the first."""
+    """Return the types of the columns in a file. Errors: InputError if they differ from those of the first file."""
     schema = file.schema_arrow
     here = [plain_column(schema, name).type for name in names]
     for name, kind, other in zip(names, kinds, here, strict=False):
@@ -165,12 +165,12 @@ def _same_kinds(
 
 
 def kind_text(kind: pa.DataType) -> str:
-    """Return the type of a column's values as text, whether or not a dictionary holds them."""
+    """Return the type of a column's values as text, also for dictionary-encoded columns."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
-    """Return how many records a batch may have, from the widths of values and, for text, from the file's own sizes."""
+    """Return the number of records of a batch, from the widths of values and the file's sizes of text columns."""
     schema = file.schema_arrow
     kinds = {name: plain_column(schema, name).type for name in names}
     texts = {name for name, kind in kinds.items() if pa.types.is_dictionary(kind) or not pa.types.is_primitive(kind)}
@@ -182,7 +182,7 @@ def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """Yield items while a thread makes the next ones, AHEAD at most."""
+    """Yield items while a thread computes up to AHEAD next items."""
     with closing(items), ThreadPoolExecutor(1, thread_name_prefix="parquet") as pool:
         coming = deque(pool.submit(next, items, None) for _ in range(AHEAD))
         try:

@@ -1,4 +1,4 @@
-"""Parquet files of any size, counted by our own kernel over record batches: memory does not grow with the table."""
+"""Parquet files of any size, counted over record batches by `dpbayes.model.counts`; memory does not grow with n."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,19 +35,19 @@ from dpbayes.sources.engines.parquet.files import (
 from dpbayes.sources.tables import texts_of
 
 MOST_VALUES = 1_000_000
-"""Different values of a column that are told apart."""
+"""The largest number of distinct values of a column in a query of its values."""
 
 SUMMED = 1 << 13
-"""Records whose products are summed up at a time, so that their numbers stay in the processor's cache."""
+"""Records in one sum of products, few enough for the processor's cache."""
 
 BLOCK_BYTES = 1 << 25
-"""Bytes of the codes that are gathered before they are counted."""
+"""Bytes of the codes in one block."""
 
 
 class CodeBlock:
-    """Codes of records that are counted once there is a block of them, and what was counted so far.
+    """A block of codes, which is counted when it is full, and the counts so far.
 
-    The columns of all nodes come first; the others decide only whether a record is counted.
+    The columns of all nodes come first. The other columns determine only whether a record is counted.
     """
 
     def __init__(self, network: Network, columns: Sequence[Column]) -> None:
@@ -61,7 +61,7 @@ class CodeBlock:
         self.outside: IntArray = np.zeros(len(columns), dtype=np.int64)
 
     def add(self, arrays: Sequence[pa.Array]) -> None:
-        """Take a batch of records: an array of each column."""
+        """Add a batch of records, with one array for each column."""
         if not self.coders:
             self.coders = [coder(column, array.type) for column, array in zip(self.columns, arrays, strict=True)]
         start, records = 0, len(arrays[0])
@@ -71,14 +71,14 @@ class CodeBlock:
             start = end
 
     def tally(self) -> Tally:
-        """Return what was counted, and count what is left of it."""
+        """Count the rest of the block, and return the result."""
         self._count()
         names = [column.name for column in self.columns]
         outside = dict(zip(names, self.outside.tolist(), strict=True))
         return Tally(assembled_counts(self.network, self.sums), self.n, self.left_out, outside)
 
     def _fill(self, arrays: Sequence[pa.Array]) -> None:
-        """Write the codes of records that the block has room for; those of records that do not count are lost."""
+        """Write the codes of as many records as fit into the block; records that do not count are overwritten."""
         records = len(arrays[0])
         nodes = self.block[:, self.filled : self.filled + records]
         rows = [*nodes, *[self.unused[:records]] * (len(arrays) - len(nodes))]
@@ -112,9 +112,9 @@ def _any(masks: Sequence[BoolArray | None]) -> BoolArray | None:
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """A Parquet file, or all of a folder and the folders in it: those ending in .parquet or .pq.
+    """A Parquet file, or all files of a folder and its subfolders that end in .parquet or .pq.
 
-    Names that begin with a dot or an underscore are passed over, as other programs do.
+    As in other programs, names that begin with a dot or an underscore are ignored.
     """
 
     path: Path
@@ -124,14 +124,14 @@ class ParquetFiles:
         return self.path.name or str(self.path)
 
     def fields(self) -> tuple[Field, ...]:
-        """Return the columns, of the first file. Errors: InputError for what cannot be read."""
+        """Return the columns of the first file. Errors: InputError for an unreadable file."""
         with opened(parts_of(self.path)[0], ()) as file:
             return tuple(Field(field.name, str(field.type), is_number(field.type)) for field in file.schema_arrow)
 
     def tally(self, network: Network, columns: Sequence[Column]) -> Work[Tally]:
-        """Count a batch a step, while the next is decoded. Errors: InputError, also for a file that changes meanwhile.
+        """Count one batch in each step, while the next is decoded; only the columns in use are read.
 
-        Only the columns in use are read.
+        Errors: InputError, also if a file changes during the count.
         """
         by_name = {column.name: column for column in columns}
         nodes = [by_name[name] for name in network.names]
@@ -143,8 +143,8 @@ class ParquetFiles:
             plain_column(schema, name)
         block = CodeBlock(network, [*nodes, *others])
         names = [column.name for column in block.columns]
-        # The thread only decodes, which needs no Python: were it to look codes up, it and the counting would wait for
-        # each other at every step.
+        # The thread only decodes, which needs no Python. If it also looked up codes, it and the counting would wait for
+        # each other in every step.
         with closing(ahead(batches_of(self.path, parts, names))) as batches:
             for share, batch in batches:
                 block.add([batch.column(batch.schema.get_field_index(name)) for name in names])
@@ -154,7 +154,7 @@ class ParquetFiles:
         return block.tally()
 
     def gram(self, columns: Sequence[NumericColumn]) -> Work[GramMatrix]:
-        """Sum up products, a batch a step, while the next is decoded. Errors: InputError, as of `tally`."""
+        """Sum the products of one batch in each step, while the next is decoded. Errors: those of `tally`."""
         mappings, parts = require_mappings(columns), parts_of(self.path)
         with opened(parts[0], ()) as file:
             schema = file.schema_arrow
@@ -170,9 +170,9 @@ class ParquetFiles:
         return scaled_gram(columns, sums)
 
     def values(self, name: str, most: int) -> Work[pd.Series]:
-        """Look up up to `most` different values of a column as text with their records, the most frequent first.
+        """Return up to `most` distinct values of a column as text with their records, the most frequent first.
 
-        Errors: InputError for more than MOST_VALUES of them.
+        Errors: InputError for a column with more than MOST_VALUES distinct values.
         """
         parts, numbers = parts_of(self.path), Counter[str]()
         with closing(batches_of(self.path, parts, [name])) as batches:
@@ -193,7 +193,7 @@ class ParquetFiles:
         return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
 
     def head(self, most: int) -> Work[pd.DataFrame]:
-        """Look up a few records as text, in the columns of one value per record; for the curator alone."""
+        """Return a few records as text, without nested columns, for the curator only."""
         parts = parts_of(self.path)
         names = plain_columns(parts)
         texts: dict[str, list[str]] = {name: [] for name in names}
@@ -208,9 +208,9 @@ class ParquetFiles:
         return pd.DataFrame(texts, dtype="str")
 
     def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
-        """Draw records at random without replacement, as text, a batch a step; for the curator alone.
+        """Sample records without replacement, as text, one batch in each step, for the curator only.
 
-        The files say how many records they have, so places are drawn first. Errors: InputError, as of `tally`.
+        The files state their numbers of records, so the indices are sampled first. Errors: those of `tally`.
         """
         parts = parts_of(self.path)
         names, total = plain_columns(parts), sum(row_count(part) for part in parts)
@@ -241,13 +241,13 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def require_numbers(field: pa.Field) -> None:
-    """Errors: InputError for a column whose type is another than of numbers."""
+    """Require a numeric column. Errors: InputError."""
     if not (is_number(field.type) or pa.types.is_null(field.type)):
         raise no_numbers(field.name, kind_text(field.type))
 
 
 def added(sums: Products, batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
-    """Return the sums with those of a batch, SUMMED records at a time."""
+    """Return the sums including those of a batch, computed for SUMMED records at a time."""
     for start in range(0, len(batch), SUMMED):
         sums += _products(batch.slice(start, SUMMED), mappings)
     return sums
@@ -262,7 +262,7 @@ def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Product
 
 
 def _doubles(values: pa.Array) -> tuple[FloatArray, BoolArray | None]:
-    """Return numbers as doubles (n,), NaN where there is none, and where that is; None where it is nowhere."""
+    """Return numbers as doubles (n,), NaN if missing, and the mask of missing values; None if there are none."""
     plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     missing = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None
     return plain.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), missing

@@ -1,1 +1,1 @@
-"""How far the released posterior is from the exact one in KL divergence: Theorem 1 of [Zhang16] and what follows."""
+"""The KL divergence between the exact and the released posterior: Theorem 1 of [Zhang16] and its consequences."""

@@ -1,7 +1,7 @@
-"""How far the released posterior is from the exact one in KL divergence: [Zhang16] Theorem 1 and Lemmas A.1 to A.4.
+"""The KL divergence between the exact and the released posterior: [Zhang16] Theorem 1 and Lemmas A.1 to A.4.
 
-The direction is not printed; the appendix evaluates psi at the exact posterior, hence KL(exact || released). All of it
-depends on the counts, so none of it may be published: these bounds are for the curator.
+The paper does not state the direction. The appendix evaluates psi at the exact posterior, hence KL(exact || released).
+All bounds depend on the counts, so they are for the curator only and must not be published.
 """
 
 import enum
@@ -22,7 +22,7 @@ from dpbayes.theory.zhang16.posterior_kl.tail import CELLS, TailBounds, tail_bou
 
 
 class Constants(enum.Enum):
-    """The three constants c_ij that [Zhang16] prints for one and the same oscillation."""
+    """The three constants c_ij that [Zhang16] states for the same oscillation."""
 
     THEOREM = "Theorem 1"
     LEMMA = "Lemma A.4"
@@ -71,19 +71,19 @@ def printed_refinement(groups: Sequence[Rows], scale: FloatArray) -> FloatArray:
 def printed_order(rows: int, n: int, scale: FloatArray, *, delta: float) -> FloatArray:
     """Return m n ln n [1 - exp(-n/b)] + sqrt(m n ln n ln(1/delta)), the O() terms with constant 1: (E,).
 
-    It grows with epsilon, so it is no guarantee of utility. [Zhang16] Theorem 1, last display.
+    It increases with epsilon, so it does not guarantee utility. [Zhang16] Theorem 1, last display.
     """
     size = rows * n * np.log(max(n, 1))
-    # Without noise, where all columns are constant, n is any number of scales.
+    # Without noise, which is the case if all columns are constant, n is infinitely many scales.
     scales = np.divide(n, scale, out=np.full(np.shape(scale), np.inf), where=np.asarray(scale) > 0)
     return np.asarray(-size * np.expm1(-scales) + np.sqrt(-size * np.log(delta)))
 
 
 @dataclass(frozen=True, eq=False)
 class PosteriorKl:
-    """Everything that Theorem 1 speaks of, at one posterior and a batch of epsilons (E,), in nats.
+    """All quantities of Theorem 1 for one posterior and a batch of epsilons (E,), in nats.
 
-    `expected` is exact, `tails` certified. `deviations` holds the printed deviation for each of `Constants`.
+    `expected` is exact, and `tails` are certified. `deviations` has the printed deviation for each of `Constants`.
     """
 
     groups: tuple[Rows, ...]

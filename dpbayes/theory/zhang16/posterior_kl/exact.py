@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts
@@ -149,8 +150,8 @@ def expected_kl(groups: Iterable[Rows], scale: FloatArray) -> FloatArray:
 def expected_kl_rows(rows: Rows, scale: FloatArray) -> FloatArray:
     """Return the exact E f of every distinct row in nats, for noise scales b (E,): (E, R). [Zhang16] Theorem 1."""
     t = _nodes(rows)
-    block = max(1, _BLOCK // (len(t) * max(1, len(rows.prior))))
-    parts = [_expected_block(rows, scale[k : k + block], t) for k in range(0, len(scale), block)]
+    blocks = slices(len(scale), _BLOCK // (len(t) * max(1, len(rows.prior))))
+    parts = [_expected_block(rows, scale[part], t) for part in blocks]
     return np.concatenate(parts) if parts else np.zeros((0, len(rows.prior)))
 
 

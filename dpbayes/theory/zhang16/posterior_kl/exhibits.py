@@ -1,4 +1,4 @@
-"""[Zhang16] Theorem 1 as it is shown: the divergence measured beside every bound, formulas, and the exhibits."""
+"""The exhibits of [Zhang16] Theorem 1: the measured divergence for every bound, and the formulas."""
 
 import math
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
@@ -39,13 +40,13 @@ from dpbayes.theory.zhang16.posterior_kl.counterexamples import (
 from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
 MOST_NUMBERS = 100_000_000
-"""Most KL values that are kept: releases times epsilons."""
+"""The largest number of KL values in memory: releases times epsilons."""
 
 _BLOCK = 1 << 18
-"""Numbers per pass, so that they stay near the processor."""
+"""Numbers in one step, few enough for the processor's cache."""
 
 _ROUNDING = 1e-6
-"""Largest error, as a part of the mean, at which the quick formula may stand for the stable one."""
+"""The largest relative error at which the quick formula replaces the stable one."""
 
 
 def simulate_kl(
@@ -64,12 +65,10 @@ def simulate_kl(
     scale = noise_scale(prior.network, epsilons)
     is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
     divergences = np.empty((len(scale), releases))
-    block = max(1, _BLOCK // (len(scale) * prior.network.cell_count))
-    for start in range(0, releases, block):
-        size = min(block, releases - start)
-        noise = rng.laplace(size=(size, prior.network.cell_count))
+    for part in slices(releases, _BLOCK // (len(scale) * prior.network.cell_count)):
+        noise = rng.laplace(size=(part.stop - part.start, prior.network.cell_count))
         updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
-        divergences[:, start : start + size] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
+        divergences[:, part] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
     divergences.sort(axis=-1)
     return Simulation(divergences)
 
@@ -130,7 +129,7 @@ def measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Me
 
 
 def measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Take the exact mean of the KL divergence, and simulate it."""
+    """Return the exact mean of the KL divergence, and a simulated mean."""
     expected = kl_bounds(subject, at).expected
     if subject.too_large:
         return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
@@ -176,7 +175,7 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 
 def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
-    """Return every proved bound of the tail, and which of them is the certified one."""
+    """Return all proved bounds of the tail; the certified bound is the smallest."""
     tails = kl_bounds(subject, at).tails
     law = (
         "the convolution of a distribution that dominates those of all rows"

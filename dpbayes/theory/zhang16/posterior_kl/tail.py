@@ -1,14 +1,14 @@
 """Certified quantiles of the KL divergence between the exact and the released posterior, for many noise scales at once.
 
-The divergence is a sum of independent rows, each convex in its clipped Laplace updates. Every row's law is replaced by
-a discrete one that is at least as large:
+The divergence is a sum of independent rows, each convex in its clipped Laplace updates. The distribution of every row
+is replaced by a discrete distribution that dominates it:
 
-1. The updates' range is cut into cells, whose probabilities are exact. What lies further than `reach` noise scales
-   from the counts is not valued; its small probability is added to the failure probability.
-2. On a cell a convex function is at most its largest corner. Every cell's probability is moved there, and rounded up to
-   a common grid of values. The result dominates the row's law.
-3. The rows' laws are convolved by Fourier transform. Sums beyond the grid wrap around; their probability has a Chernoff
-   bound and is added to the failure probability too.
+1. The range of the updates is divided into cells with exact probabilities. Updates further than `reach` noise scales
+   from the counts are left out, and their small probability is added to the failure probability.
+2. On a cell, a convex function is at most its value at the largest corner. The probability of every cell is moved to
+   this value, rounded up to a common grid. The result dominates the row's distribution.
+3. The rows' distributions are convolved by Fourier transform. Sums beyond the grid wrap around. Their probability has a
+   Chernoff bound, which is also added to the failure probability.
 
 A row of two states has two-dimensional cells. For more states f is first bounded by a sum over its states: d is convex,
 so d(a_0, y_0) is at least its tangent at E y_0. The result is rigorous up to rounding (about 1e-12).
@@ -20,15 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, special
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.theory.zhang16.posterior_kl.exact import Rows, clipped_mean, expected_kl, oscillation
 
 CELLS = 64
-"""Cells per update. The excess shrinks like their inverse."""
+"""Cells per update; the excess is inversely proportional to this number."""
 
 MOST_PIECES = 100
-"""Most distinct laws to convolve; with hundreds Chernoff's bound is as sharp, and far faster."""
+"""The largest number of distinct distributions to convolve; for hundreds, Chernoff's bound is as sharp and faster."""
 
 _LEAST_VALUES, _MOST_VALUES = 4096, 32768
 """Most steps of the grid of values; a row's value is rounded up by less than one."""
@@ -48,7 +49,7 @@ _ROUNDING = 1e-12
 class TailBounds:
     """Certified bounds (E,) in nats that the KL divergence exceeds with probability at most delta.
 
-    `is_convolved` says whether the quantile is that of the dominating law; else Chernoff's bound stands for it.
+    `is_convolved` states whether the quantile is from the dominating distribution; otherwise it is Chernoff's bound.
     """
 
     quantile: FloatArray
@@ -211,7 +212,7 @@ def _log_means(
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Where the quantile is looked for: below `top` (E,), beyond which the laws' tail is bounded at `rate` (E,)."""
+    """The range of the quantile: below `top` (E,); the tail above has a Chernoff bound with `rate` (E,)."""
 
     reach: float
     cells: int
@@ -220,7 +221,7 @@ class _Search:
 
 
 def _quantile(groups: Sequence[Rows], scale: FloatArray, search: _Search, *, delta: float) -> FloatArray:
-    """Return the 1 - delta quantile of the convolved dominating laws: (E,), infinite where too much is lost."""
+    """Return the 1 - delta quantile of the convolution: (E,), infinite if the failure probability is too large."""
     pieces = sum(int(rows.times.sum()) * _pieces(rows) for rows in groups)
     size = int(np.clip(2 ** np.ceil(np.log2(32 * pieces)), _LEAST_VALUES, _MOST_VALUES))
     base = np.zeros(scale.shape)
@@ -247,7 +248,7 @@ def _quantile(groups: Sequence[Rows], scale: FloatArray, search: _Search, *, del
 
 
 def _pieces(rows: Rows) -> int:
-    """Into how many independent pieces a row is cut: itself for two states, its states otherwise."""
+    """Return the number of independent pieces of a row: one for two states, else one for each state."""
     return 1 if rows.states == 2 else rows.states
 
 
@@ -284,12 +285,11 @@ def _product(spectra: ComplexArray, times: IntArray) -> ComplexArray:
 
 
 def _blocks(rows: Rows, count: int, cells: int, size: int) -> Iterator[tuple[slice, Rows]]:
-    """Cut (noise scales, rows) into blocks whose arrays stay near the processor."""
+    """Divide (noise scales, rows) into blocks whose arrays fit into the processor's cache."""
     size_of_row = max((cells + 2) ** 2, size) if rows.states == 2 else rows.states * size
     wide = max(1, min(len(rows.times), _BLOCK // size_of_row))
-    deep = max(1, _BLOCK // (size_of_row * wide))
-    for row in range(0, len(rows.times), wide):
-        part = slice(row, row + wide)
+    deep = _BLOCK // (size_of_row * wide)
+    for part in slices(len(rows.times), wide):
         few = Rows(rows.prior[part], rows.counts[part], rows.times[part], rows.n)
-        for start in range(0, count, deep):
-            yield slice(start, start + deep), few
+        for scales in slices(count, deep):
+            yield scales, few

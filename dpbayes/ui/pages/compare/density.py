@@ -30,7 +30,7 @@ from dpbayes.experiments.graph_families import (
 from dpbayes.figures.noise import DensityLine, noise_by_density_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound
+from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound
 from dpbayes.ui.pages.compare.noise import promise_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.compare import MechanismsShown

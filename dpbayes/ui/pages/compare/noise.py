@@ -31,8 +31,13 @@ from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, r
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.mechanisms.noise.shares import takes_weights, weight_texts
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
-from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
+from dpbayes.theory.zhang16.fourier import (
+    REMARK_COMPARISON,
+    certified_noise,
+    comparison_bound,
+    noise_ratio,
+    printed_noise,
+)
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.compare import MechanismsShown
 from dpbayes.ui.widgets import controls

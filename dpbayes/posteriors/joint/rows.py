@@ -1,15 +1,16 @@
-"""One step of expectation propagation for CPT rows: what a row's own law says beyond what all others say of it.
+"""The site update of expectation propagation for CPT rows.
 
-A row u = (T, k_1, .., k_{r-1}) has a normal law from all others, its cavity. Its own factor is
-Dirichlet-multinomial(k | T) on whole numbers, times the exact law of the noise of its own cells, if cells were noised
-each by itself. Points stand for the product, the tilted law: groups of neighbouring totals, and for each of them groups
-of neighbouring counts or, for more than two states, points of importance sampling. A site is the normal factor that
-has the same effect on the cavity.
+The product of all other factors gives a row u = (T, k_1, .., k_{r-1}) a normal distribution, the cavity. The row's own
+factor is Dirichlet-multinomial(k | T) on whole numbers. If noise was added to every cell, the factor also contains the
+exact distribution of the noise in the row's cells. The product of cavity and factor is the tilted distribution. It is
+represented by points: groups of neighbouring totals, and for each group of totals groups of neighbouring counts or, for
+nodes with many states, points of importance sampling. A site is the normal factor that has the same effect on the
+cavity.
 
-The factor is a law of k given T, so that only the noise of its cells, and what others say of k, say anything of T. A
-total's law between 0 and n is far from normal where little is known of it: the beta-binomial law of the same mean and
-variance stands for it. The site's part on T is the factor exp(b T - a T^2 / 2) that leads from this law to the tilted
-one.
+The Dirichlet-multinomial factor is a distribution of k given T. It contains no information on T by itself. Between 0
+and n, the cavity of a total is far from normal if its variance is large. A beta-binomial distribution with the same
+mean and variance then replaces it. The part of the site on T is the factor exp(b T - a T^2 / 2) from this distribution
+to the tilted one.
 """
 
 from dataclasses import dataclass
@@ -21,43 +22,45 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.row_counts import conditional
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FAR = 1e3
-"""A cavity's standard deviations are at most so many times n + 1: further ones make no difference."""
+"""The limit for a cavity's standard deviations, in units of n + 1. Larger values have no effect on the result."""
 
 _LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
-"""What is added to a tilted law's variances, in squared counts, far below what one record changes; and at most this
-share of the cavity's, which is less where hardly any noise was added."""
+"""The amount that is added to a tilted distribution's variances: in squared counts, far below the change by one record,
+and at most this share of the cavity's variance, which is small if there is little noise."""
 
 _REACH, _DENSE = 6.5, 2.8
-"""Standard deviations on either side of a law's mean that its points cover: tails of Laplace noise are long. Beyond the
-second number, groups grow in proportion to the distance from the mean."""
+"""The range of the points on either side of the mean, in standard deviations; Laplace noise has long tails. Beyond the
+second number, the size of a group is proportional to its distance from the mean."""
 
 _STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
-"""Most states whose counts are taken in groups, and how many groups of totals nodes of more states have."""
+"""The largest number of states for which counts are grouped, and the number of groups of totals for more states."""
 
 _MORE = 3
-"""How many times as many points a third free number needs."""
+"""The factor by which a third free number increases the number of points."""
 
 _MOVES = 4
-"""How often a law is looked for, where it lies outside of its region or in a small part of it."""
+"""The largest number of searches for the region of a distribution."""
 
 _WIDER, _NARROWEST = 1.5, 0.3
-"""By what points of importance sampling exceed a law's spread, and the least spread of a cell's points."""
+"""The spread of importance sampling as a multiple of the distribution's spread, and its smallest value for a cell."""
 
 _FEW, _MANY = 0.1, 1.0
-"""The smaller parameter of a beta law: below the first the normal law cut to [0, n] has its place."""
+"""Limits for the smaller parameter of a beta distribution: below the first, the normal distribution truncated to [0, n]
+is used; between the two, the moments are interpolated."""
 
 _BINOMIAL = 1.05
-"""Times the binomial variance: below that no beta-binomial law is like a normal law."""
+"""The smallest variance of a beta-binomial distribution in use, in units of the binomial variance."""
 
 _NEWTON = 4
-"""Steps towards a message's two parameters, after the nearest parabola."""
+"""Newton steps for the two parameters of a message, from a least-squares parabola."""
 
 Place = tuple[FloatArray, FloatArray]
-"""Where a law lies: mean (B, m, r) and covariance (B, m, r, r) of u."""
+"""The location of a distribution: mean (B, m, r) and covariance (B, m, r, r) of u."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +103,10 @@ class Tilted:
         return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
 
     def scattered(self, alpha: FloatArray) -> FloatArray:
-        """All cells (r, B, m, J, S), moved within their groups, evenly over all points: groups are not their middles.
+        """Return all cells (r, B, m, J, S), each moved from the middle of its group to a place within the group.
 
-        In a row of thousands of records, a group near 0 has many small counts, and the middle alone has none of them.
-        `alpha` (m, r) are the rows' parameters.
+        The places are spread evenly over all points. In a row of thousands of records, a group near 0 contains many
+        small counts, which its middle does not represent. `alpha` (m, r) are the rows' parameters.
         """
         counts = self.points[1:].copy()
         shape = self.weights.shape[2:]
@@ -117,7 +120,7 @@ class Tilted:
 
     @property
     def region(self) -> Place:
-        """Mean and covariance of u with what whole numbers vary by within groups: where to look for the law again."""
+        """Mean and covariance of u including the variances within groups: the region for the next search."""
         mean, covariance = self.place
         flat = self.spreads.reshape(*self.spreads.shape[:3], -1)
         within = np.vecdot(self.weights.reshape(flat.shape[1:]), flat)
@@ -128,14 +131,14 @@ class Tilted:
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """Tilted laws, their mean and covariance, and where to look for them again."""
+    """Tilted distributions, their mean and covariance, and the regions for the next search."""
 
     tilted: Tilted
     place: Place
     region: Place
 
     def put(self, release: IntArray, row: IntArray, others: Tilted, region: Place) -> None:
-        """Put the laws of some rows (P,) of some releases (P,) in their places; `others` has one release of P rows."""
+        """Replace the distributions of some rows (P,) of some releases (P,); `others` has one release of P rows."""
         own = self.tilted
         own.points[:, release, row], own.weights[release, row] = others.points[:, 0], others.weights[0]
         own.width[release, row], own.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
@@ -145,7 +148,7 @@ class Located:
 
 @dataclass(frozen=True, eq=False)
 class TiltedRows:
-    """Rows of nodes with r states that have all n records, or of which none has."""
+    """Rows of nodes with r states: either roots, whose row has all n records (`is_fixed`), or rows of other nodes."""
 
     prior: RowPriors
     is_fixed: bool
@@ -162,7 +165,7 @@ class TiltedRows:
 
     @cached_property
     def _is_steep(self) -> bool:
-        """Whether counts pile up near 0 or all."""
+        """Whether a parameter below 1 concentrates counts near 0 or near the total."""
         return bool((self.prior.alpha < 1).any())
 
     @property
@@ -170,7 +173,7 @@ class TiltedRows:
         return (_FAR * (self.n + 1)) ** 2
 
     def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
-        """Return mean (B, m, r) and precision (B, m, r, r) of all others' law from that of all and the own site."""
+        """Return the cavity's mean (B, m, r) and precision (B, m, r, r), from the rows' moments and sites."""
         if self.is_fixed:
             covariance = covariance.copy()
             covariance[..., 0, 0] += self._most
@@ -182,7 +185,7 @@ class TiltedRows:
     # Points
 
     def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Located:
-        """Return points of the tilted law, about a region that is moved until the law lies in it."""
+        """Return points of the tilted distribution; the region is moved until it contains the distribution."""
         tilted = self.tilted(released, cavity, region, size)
         law = Located(tilted, tilted.place, tilted.region)
         places = np.indices(released.shape[:2]).reshape(2, -1)
@@ -204,7 +207,7 @@ class TiltedRows:
         return law
 
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
-        """Return points of the tilted law about a place, so many groups of totals and points in each of them."""
+        """Return about `size` points of the tilted distribution around a place."""
         groups, *inner = self._sizes(size)
         totals, width = self._totals(place, groups)
         points, log_chance, spreads = self._cells(totals, place, tuple(inner))
@@ -222,7 +225,7 @@ class TiltedRows:
         return Tilted(points, weights.reshape(law.shape), width, spreads)
 
     def _sizes(self, points: int) -> tuple[int, ...]:
-        """How many groups of totals, and of each cell given those before it."""
+        """The number of groups of totals, and of each cell given the earlier cells."""
         free = self.states - self.is_fixed
         if self.states > _STATES_IN_GROUPS:
             return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
@@ -231,7 +234,7 @@ class TiltedRows:
         return (1,) * self.is_fixed + (side,) * free
 
     def inner_sizes(self, points: int) -> tuple[int, ...]:
-        """How many groups of each cell but the last there are within a group of totals; () for points in no order."""
+        """The number of groups of each cell but the last within a group of totals; () if points have no order."""
         return () if self.states > _STATES_IN_GROUPS else self._sizes(points)[1:]
 
     def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
@@ -247,7 +250,7 @@ class TiltedRows:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
-        steps, sds = _conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
+        steps, sds = conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
         if self.states <= _STATES_IN_GROUPS:
             return self._grid(totals, mean, steps, sds, sizes)
         return self._drawn(totals, mean, steps, sds, sizes[0])
@@ -309,14 +312,7 @@ class TiltedRows:
 
     @cached_property
     def _ends(self) -> list[Ends]:
-        alpha = self.prior.alpha
-        likes = 0.7 * np.maximum(0.0, 1 - alpha / 0.6)
-        after = np.cumsum(alpha[:, ::-1], axis=-1)[:, ::-1]
-        share = alpha / np.maximum(after, np.finfo(float).tiny)
-        none_after = np.minimum.accumulate(likes[:, ::-1], axis=-1)[:, ::-1]
-        chances = np.stack((likes[:, :-1] * (1 - share[:, :-1]), none_after[:, 1:] * share[:, :-1]))
-        powers = np.stack((alpha[:, :-1], after[:, 1:]))
-        return [Ends(chances[..., [k], None], powers[..., [k], None]) for k in range(self.states - 1)]
+        return [Ends(ends.chances[..., None], ends.powers[..., None]) for ends in self.prior.cell_ends]
 
     # The law
 
@@ -338,10 +334,10 @@ class TiltedRows:
         return law
 
     def _of_groups(self, cells: FloatArray, spreads: FloatArray) -> FloatArray:
-        """What the steep factors of groups have more than those of their middles."""
+        """The difference between the log mean of a group's steep factors and the value at its middle."""
         more, alpha = np.zeros(cells.shape[1:]), self.prior.alpha[..., None, None]
         for k, spread in enumerate(spreads):
-            # The smaller of a cell and what is left for the last one is the steeper.
+            # The factor of the smaller count is the steeper one.
             is_near = cells[k] <= cells[-1]
             count, power = np.where(is_near, cells[k], cells[-1]), np.where(is_near, alpha[:, k], alpha[:, -1])
             middle = special.gammaln(count + power) - special.gammaln(count + 1)
@@ -361,15 +357,16 @@ class TiltedRows:
         return law
 
     def _log_total_change(self, totals: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
-        """What takes the place of the cavity's normal law of totals, over that law."""
+        """The log ratio of the distribution that replaces the cavity's normal distribution of totals to that one."""
         variance, centre = np.asarray(np.linalg.inv(precision)[..., 0, 0], dtype=np.float64), mean[..., 0]
         normal = (totals - centre[..., None]) ** 2 / (2 * variance[..., None])
         return self._log_total(totals, centre, variance) + normal
 
     def _log_total(self, totals: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
-        """The cavity's law of totals: beta-binomial of its mean and variance, where there is such a law.
+        """The distribution of totals in the cavity: beta-binomial with its mean and variance, if there is one.
 
-        Where none is, or it would pile up at an end, the moments are those of the normal law cut to [0, n].
+        If there is none, or if it would concentrate at an end, the moments are those of the normal distribution
+        truncated to [0, n].
         """
         n = self.n
         normal = -((totals - mean[..., None]) ** 2) / (2 * variance[..., None])
@@ -391,7 +388,7 @@ class TiltedRows:
     # Sites
 
     def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
-        """Return the sites that lead from cavities to these tilted laws, as far as normal factors can."""
+        """Return the normal factors that change cavities to the moments of these tilted distributions."""
         mean, covariance = place[0], place[1].copy()
         centre, precision = cavity
         diagonal = np.arange(self.states)
@@ -422,7 +419,7 @@ class TiltedRows:
     def _tilt(
         self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return a and b of the factor exp(b T - a T^2 / 2) that leads from the cavity's law of T to the tilted one."""
+        """Return a and b of the factor exp(b T - a T^2 / 2) from the cavity's distribution of T to the tilted one."""
         sd = np.sqrt(wanted)
         totals = tilted.points[0, ..., 0]
         with np.errstate(divide="ignore"):
@@ -433,7 +430,7 @@ class TiltedRows:
         weighs = own > 1e-12
         logs = np.log(np.where(weighs, own, 1.0)) - np.where(weighs, base, 0.0)
         own = np.where(weighs, own, 0.0)
-        # First the nearest straight line and parabola to the log message, on the points of the tilted law.
+        # Start: the least-squares line and parabola of the log message, on the points of the tilted distribution.
         logs = logs - np.vecdot(own, logs)[..., None]
         v11, v12 = np.vecdot(own, z * z) + 1e-6, np.vecdot(own, z * squares)
         v22 = np.vecdot(own, squares * squares) + 1e-6
@@ -457,7 +454,7 @@ class TiltedRows:
 
 
 def _is_off(before: Place, after: Place) -> BoolArray:
-    """Whether laws lie outside of the regions of their points, or in a small part of these (B, m)."""
+    """Whether distributions are outside the regions of their points, or cover a small part of these: (B, m)."""
     old, new = (np.diagonal(place[1], axis1=-2, axis2=-1) + 0.1 for place in (before, after))
     is_far = (after[0] - before[0]) ** 2 > 2.0 * old
     return np.asarray((is_far | (new < 0.25 * old) | (new > 2.5 * old)).any(axis=-1))
@@ -466,10 +463,10 @@ def _is_off(before: Place, after: Place) -> BoolArray:
 def within_group(
     count: FloatArray, last: FloatArray, spread: FloatArray, part: FloatArray, powers: tuple[FloatArray, FloatArray]
 ) -> FloatArray:
-    """Return the count at a part, from 0 to 1, of a group of counts about its middle; the last cell has what is left.
+    """Return the count at a share `part` of a group of counts around its middle; `last` is the count of the last cell.
 
-    `spread` is the variance of the group's whole numbers. Counts of a group are alike, except where a Dirichlet
-    parameter below 1, of `powers`, has them fall from 0, or from all, as a power.
+    `spread` is the variance of the group's whole numbers. All counts of a group have the same weight, unless a
+    Dirichlet parameter in `powers` is below 1. The weights then decrease from 0, or from the total, as a power.
     """
     width = np.sqrt(12 * spread + 1)
     moved = count + np.clip((part - 0.5) * (width - 1), -count, last)
@@ -497,7 +494,7 @@ def _log_mean_factor(count: FloatArray, spread: FloatArray, alpha: FloatArray) -
 
 
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return all rows of a network: those of roots, and others, of nodes with as many states together."""
+    """Return the rows of a network in groups: roots and others, each by the number of states."""
     network = prior.network
     is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
     groups = []
@@ -512,16 +509,16 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
 def _groups(
     centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return groups of neighbouring whole numbers from `low` to `high` about a centre: their middles and sizes.
+    """Return groups of neighbouring whole numbers from `low` to `high` around a centre: their middles and sizes.
 
-    All whole numbers are groups of their own where there are not too many; groups of size 0 fill up (..., number).
+    If the range has few numbers, every number is a group. Groups of size 0 fill up the last axis (..., number).
     """
     reach = np.maximum(_REACH * sd, number / 2 - 1)
     first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
     last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
     start, end = first - 0.5, last + 0.5
     shares = np.arange(number + 1) / number
-    # Where groups are single numbers, all are alike.
+    # If every group is a single number, all groups have the same size.
     scale = np.where(last - first < number, 1e3 * (reach + 1), _DENSE * sd)
     from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
     places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
@@ -538,19 +535,8 @@ def _groups(
 
 
 def _over(values: FloatArray, like: FloatArray) -> FloatArray:
-    """Return values (B, m) with axes of length 1 for all others of an array."""
+    """Return values (B, m) with further axes of length 1, as many as an array has."""
     return values.reshape(*values.shape, *(1,) * (like.ndim - 2))
-
-
-def _conditional(covariance: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """How far normal numbers move with those before them (r, r, ...), and their spreads given them (r, ...)."""
-    factor = np.zeros(covariance.shape)
-    for k in range(len(factor)):
-        column = covariance[k:, k] - (factor[k:, :k] * factor[k, :k]).sum(axis=1)
-        column[0] = np.maximum(column[0], 0) + least**2
-        factor[k:, k] = column / np.sqrt(column[0])
-    sds = np.stack([factor[k, k] for k in range(len(factor))])
-    return factor / sds, sds
 
 
 def _levels(dimensions: int, number: int) -> FloatArray:
@@ -562,7 +548,7 @@ def _levels(dimensions: int, number: int) -> FloatArray:
 
 
 def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of normal laws (...) cut to [0, n], by sums over evenly spread places."""
+    """Return mean and variance of normal distributions (...) truncated to [0, n], by Gauss-Legendre quadrature."""
     sd = np.sqrt(variance)
     centre = np.clip(mean, -5 * sd, n + 5 * sd)
     low = np.clip(centre - 6 * sd, -0.5, n)
@@ -581,7 +567,7 @@ _SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomia
 
 
 def _at_least(matrices: FloatArray, least: float) -> FloatArray:
-    """Return symmetric matrices (..., r, r) with all eigenvalues at least so large."""
+    """Return symmetric matrices (..., r, r) whose eigenvalues are raised to at least `least`."""
     matrices = (matrices + np.swapaxes(matrices, -1, -2)) / 2
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray(np.matmul(vectors * np.maximum(values, least)[..., None, :], np.swapaxes(vectors, -1, -2)))

@@ -1,7 +1,8 @@
-"""Draws of all rows together: the dependence of the tables' normal law, the marginals of the rows' own laws.
+"""Samples of all rows together: the dependence of the tables' normal distribution, the marginals of the rows' points.
 
-A draw of the normal law gives every row u = (T, k_1, .., k_{r-1}). Taken in turn, each number's place in its normal law
-given those before it is a share between 0 and 1; the row's points, in the same turn, have a number at this share.
+A sample of the normal distribution gives every row u = (T, k_1, .., k_{r-1}). Each number in turn is converted to its
+quantile level in the normal distribution given the earlier numbers. The number at the same level of the row's points
+replaces it.
 """
 
 from dataclasses import dataclass, replace
@@ -10,24 +11,24 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.posteriors.joint_design import JointDesign, lifted
-from dpbayes.posteriors.joint_rows import Tilted, within_group
+from dpbayes.posteriors.joint.design import JointDesign, lifted
+from dpbayes.posteriors.joint.rows import Tilted, within_group
 
 _NUMBERS_AT_ONCE = 1 << 18
-"""Counts that one step holds."""
+"""The largest number of counts in one step."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowDraws:
-    """Rows with cells and parameters (m, r): points, and the normal law of u, mean (B, m, r) and root (B, m, r, r).
+    """Rows with cells and parameters (m, r): their points, and the mean (B, m, r) and root (B, m, r, r) of u.
 
-    `sizes` are the groups of each cell but the last within a group of totals, or () for points in no order.
+    `sizes` are the numbers of groups of each cell but the last within a group of totals; () if points have no order.
     """
 
     cells: IntArray
     alpha: FloatArray
-    is_fixed: bool
     tilted: Tilted
     mean: FloatArray
     root: FloatArray
@@ -40,17 +41,15 @@ class RowDraws:
         return replace(self, tilted=tilted, mean=self.mean[releases], root=self.root[releases])
 
     def counts(self, tables: FloatArray) -> FloatArray:
-        """Return the counts (S, B, m, r) of the rows at draws of all tables (S, B, K)."""
+        """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K)."""
         result = np.empty((*tables.shape[:2], *self.cells.shape))
-        at_once = max(1, _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size))
-        for start in range(0, len(tables), at_once):
-            part = slice(start, start + at_once)
+        for part in slices(len(tables), _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size)):
             away = lifted(tables[part][..., self.cells][..., None])[..., 0] - self.mean
             result[part] = self._counts(self._shares(away))
         return result
 
     def _shares(self, away: FloatArray) -> FloatArray:
-        """Return shares (S, B, m, r) in the normal laws of the numbers given those before them."""
+        """Return quantile levels (S, B, m, r) of the numbers in their normal distributions given the earlier ones."""
         scores = np.zeros_like(away)
         for k in range(away.shape[-1]):
             along = (self.root[..., k, :k] * scores[..., :k]).sum(axis=-1)
@@ -86,23 +85,23 @@ class RowDraws:
 
     @cached_property
     def _of_cells(self) -> "list[StepLines]":
-        """The groups of every cell but the last within a group of totals, one cell after another."""
+        """The groups of every cell but the last within a group of totals, by cell."""
         left = self.tilted.weights.reshape(*self.tilted.weights.shape[:-1], *self.sizes)
         inner = range(len(self.sizes))
         return [StepLines.of(left.sum(axis=tuple(range(4 + k, 3 + len(self.sizes))))) for k in inner]
 
     @cached_property
     def _of_points(self) -> "tuple[StepLines, IntArray]":
-        """The points within a group of totals by their first cells, and their order (B, m, J, S)."""
+        """The points within a group of totals, sorted by their first cells, and this order (B, m, J, S)."""
         order = np.argsort(self.tilted.points[1], axis=-1)
         return StepLines.of(np.take_along_axis(self.tilted.weights, order, axis=-1)), order
 
 
 @dataclass(frozen=True, eq=False)
 class StepLines:
-    """Distribution functions of many laws on `size` places each, law after law on one line, each a step of length 1.
+    """Distribution functions of many discrete distributions of `size` places, each shifted by its index, on one line.
 
-    A share of a law is looked up on the line, and not compared with every place.
+    A level is found by one binary search on this line, without a comparison with every place.
     """
 
     line: FloatArray
@@ -110,13 +109,13 @@ class StepLines:
 
     @classmethod
     def of(cls, weights: FloatArray) -> "StepLines":
-        """Return those of weights (..., size); laws that are not finite have no places."""
+        """Return the distribution functions of weights (..., size); for weights that are not finite, they are zero."""
         steps = np.cumsum(weights, axis=-1)
         shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
         return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
 
     def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return which places of their laws shares (...) fall on, and how far within it each does."""
+        """Return the places of levels (...) in their distributions, and the relative position within each place."""
         first = law * self.size
         chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
         end = self.line[first + chosen] - law
@@ -126,9 +125,9 @@ class StepLines:
 
 @dataclass(frozen=True, eq=False)
 class TablesLaw:
-    """The normal law of all tables for B releases: mean (B, R), root (B, R, R), and the rows' own laws.
+    """The normal distribution of all tables for B releases: mean (B, R), root (B, R, R), and the rows' points.
 
-    `is_settled` (B,) says which of them are to be trusted.
+    `is_settled` (B,) states for which releases the iteration has converged.
     """
 
     design: JointDesign
@@ -143,7 +142,7 @@ class TablesLaw:
         return TablesLaw(self.design, self.mean[releases], self.root[releases], rows, self.is_settled[releases])
 
     def counts(self, scores: FloatArray) -> FloatArray:
-        """Return counts of all cells (S, B, K) at normal scores (S, B, R)."""
+        """Return the counts of all cells (S, B, K) for standard normal numbers (S, B, R)."""
         drawn = self.mean + np.einsum("sbi,bij->sbj", scores, self.root, optimize=True)
         tables = self.design.centre + drawn @ self.design.tables
         counts = np.empty(tables.shape)

@@ -1,18 +1,19 @@
 """The joint noise-aware posterior: all rows at once, by expectation propagation between the rows of a network.
 
-The row-wise posterior (`noise_aware`) takes every row by itself. Rows of a network depend on each other given a
-release: a row's total is a count of the parents' rows, and sums over many rows are measured far better than any row.
+The row-wise posterior (`noise_aware`) uses each row separately. Given a release, the rows of a network depend on each
+other: a row's total is a count in the parents' rows, and a sum over many rows has a smaller relative error than a row.
 
-1. All consistent tables of n records are described by their residuals t. Their law is taken as normal: what was
-   released of them, if noise was added to residuals, times a normal factor for every row, its site.
-2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact law of its own cells' noise (`joint_rows`).
-   Given all other sites, its own law is computed on points about where the normal law has the row, and its site is
-   moved to it, in later sweeps less and less: 4 to 7 sweeps suffice.
-3. The joint table of parents that share no family is as the network has it (`joint_parents`).
-4. A row's marginals are mixtures over its points. Draws of all rows have the normal law's dependence and these
-   marginals (`joint_draws`).
+1. All consistent tables of n records are described by their residuals t. Their distribution is approximated as normal:
+   the likelihood of the released residuals, if noise was added to residuals, times a normal factor of every row, the
+   site.
+2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact distribution of its cells' noise (module
+   `rows`). Given all other sites, the row's distribution is computed on points, and the site is moved towards it. Later
+   sweeps move the sites less. 4 to 7 sweeps suffice.
+3. The joint table of parents that no family contains gets a factor from the network (module `parents`).
+4. A row's marginals are mixtures over its points. Samples of all rows have the dependence of the normal distribution
+   and these marginals (module `draws`).
 
-Releases for which the sweeps do not settle are read row by row.
+If the sweeps do not converge for a release, its posterior is computed row by row.
 """
 
 from collections.abc import Mapping
@@ -29,45 +30,45 @@ from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.joint_design import JointDesign
-from dpbayes.posteriors.joint_draws import RowDraws, TablesLaw
-from dpbayes.posteriors.joint_parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint_rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.joint.design import JointDesign
+from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
+from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
+from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 
 SWEEPS, MORE_SWEEPS = 6, 20
-"""Sweeps over all rows, and sweeps for releases that have not settled by then, at most."""
+"""The number of sweeps over all rows, and the largest number for releases that have not converged by then."""
 
 _FAST = 3
-"""Sweeps that move the sites all the way. Later ones move them less and less, which averages errors of the points."""
+"""The number of full sweeps. Later sweeps move the sites less, which averages the errors of the points."""
 
 _SETTLED, _ARRIVED = 0.5, 0.03
-"""Standard deviations by which a row's numbers move in the last sweep at most, and below which no sweep is needed."""
+"""Limits for the change of a row's numbers in the last sweep, in standard deviations: for convergence, and to stop."""
 
 _SETTLED_POINTS = 1.0
-"""Standard deviations by which they move at most with the points of the end, which are more than those of sweeps."""
+"""The limit for their change with the final points, which are more than the points of a sweep."""
 
 _POINTS, _SWEEP_POINTS, _FEW_POINTS, _TABLES = 512, 256, 128, 64
-"""Points of every row in the end, in sweeps and in the first two, and draws of all tables for the parents' tables."""
+"""Points of every row at the end, in a sweep, and in the first two sweeps; samples of all tables for the parents."""
 
 _NUMBERS = 1 << 21
-"""Numbers of all rows' points that are held at once."""
+"""The largest number of points in memory, over all rows."""
 
 _LEAST_VARIANCE = 1e-6
-"""Of released residuals, in squared counts: noise below that is taken as none."""
+"""The smallest variance of a released residual, in squared counts; smaller variances are raised to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointPosterior(DirichletMixtures):
-    """The joint noise-aware posterior: marginals of rows as `DirichletMixtures` has them, and draws of all rows.
+    """The joint noise-aware posterior: marginals of rows as in `DirichletMixtures`, and samples of all rows together.
 
     Args:
         prior: The prior.
         counts: Possible counts (..., S, K) of every cell.
         weights: Their weights (..., S, m).
-        tables: The normal law of all tables of the B releases, from which draws come.
+        tables: The normal distribution of all tables of the B releases, for samples.
 
     Example:
         >>> network = dp.chain(2)
@@ -82,35 +83,35 @@ class JointPosterior(DirichletMixtures):
 
     @property
     def is_settled(self) -> BoolArray:
-        """Of which releases (...) the computation has settled; the others are read row by row, which is wider."""
+        """For which releases (...) the iteration has converged; the others have the wider row-wise posterior."""
         return np.asarray(self.tables.is_settled.reshape(self.weights.shape[:-2]))
 
     @cached_property
     def effective(self) -> FloatArray:
-        """How many points every row has (..., m): they cover its law, so that few heavy ones are not rough."""
+        """The number of points of every row (..., m). They cover the distribution, so unequal weights do no harm."""
         shape = self.weights.shape
         worth = 1 / (self.weights**2).sum(axis=-2)
         return np.where(self.is_settled[..., None], float(shape[-2]), worth)
 
     def part(self, draws: int | slice) -> "JointPosterior":
-        """Return some of a batch (draws, S, K)."""
+        """Return a part of a batch (draws, S, K)."""
         places = slice(draws, draws + 1) if isinstance(draws, int) else draws
         return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(places))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        """P(target | evidence) as means over draws of all rows, which depend on each other: (..., r)."""
+        """P(target | evidence), as a mean over dependent samples of all rows: (..., r)."""
         return answer_of(self.network, self._even_draws, target, evidence, LEVEL).mean
 
     @cached_property
     def _even_draws(self) -> FloatArray:
-        """CPTs (S, ..., K) drawn from the same numbers for every release."""
+        """CPTs (S, ..., K), sampled with the same random numbers for every release."""
         rows = self.network.row_count
         scores = even_scores((DRAWS, 1, self.tables.design.size), 1)
         counts = self._counts(np.repeat(scores, len(self.tables.mean), axis=1), even_scores((DRAWS, 1, rows), 3))
         return even_draws(self.network, self.prior.alpha + counts)
 
     def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
-        """Draw the counts of all rows together, and return the posteriors under them: (*size, ..., K)."""
+        """Sample the counts of all rows together, and return the posteriors given them: (*size, ..., K)."""
         size = leading(size)
         shape = int(np.prod(size)), len(self.tables.mean)
         scores = rng.standard_normal((*shape, self.tables.design.size))
@@ -118,7 +119,7 @@ class JointPosterior(DirichletMixtures):
         return self.prior.updated(counts.reshape(*size, *counts.shape[1:]))
 
     def _counts(self, scores: FloatArray, apart: FloatArray) -> FloatArray:
-        """Counts (S, ..., K) at scores (S, B, R); of what has not settled by scores (S, B, m) of rows by themselves."""
+        """Counts (S, ..., K) for scores (S, B, R); without convergence, for scores (S, B, m) of independent rows."""
         counts = self.tables.counts(scores)
         if not self.tables.is_settled.all():
             alone = np.flatnonzero(~self.tables.is_settled)
@@ -137,7 +138,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
 
     Args:
         prior: The prior.
-        noise: What is known of the noise.
+        noise: The public distribution of the noise.
         released: The released tables (..., K).
         n: The number of records.
 
@@ -169,7 +170,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What does not depend on what was released; `where` (m, 2) says which group a row is in, and its place there."""
+    """The parts that do not depend on the release; `where` (m, 2) has the group of every row, and its index there."""
 
     prior: Dirichlets
     noise: NoiseModel
@@ -198,7 +199,7 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """The normal law of t: mean (B, R), and a lower triangular root (B, R, R) with root.T root = covariance."""
+    """The normal distribution of t: mean (B, R), and a lower triangular root (B, R, R), root.T root = covariance."""
 
     mean: FloatArray
     root: FloatArray
@@ -206,7 +207,7 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class _SweptLaws:
-    """What sweeps move: where rows lie, their sites, the law of all tables; and how far rows have moved (B,)."""
+    """The state of the sweeps: the rows' regions and sites, the tables' distribution, and the rows' change (B,)."""
 
     regions: list[Place]
     sites: list[Normals]
@@ -214,7 +215,7 @@ class _SweptLaws:
     moved: FloatArray
 
     def part(self, releases: IntArray) -> "_SweptLaws":
-        """Return some of a batch."""
+        """Return a part of a batch."""
         return _SweptLaws(
             [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
             [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
@@ -223,7 +224,7 @@ class _SweptLaws:
         )
 
     def put(self, releases: IntArray, others: "_SweptLaws") -> None:
-        """Put others in the places of some of a batch."""
+        """Replace a part of a batch."""
         for own, new in zip(self.regions, others.regions, strict=True):
             own[0][releases], own[1][releases] = new
         for site, moved in zip(self.sites, others.sites, strict=True):
@@ -234,7 +235,7 @@ class _SweptLaws:
 
 @dataclass(frozen=True, eq=False)
 class _Result:
-    """The rows' laws in the end, their normal laws, the tables' law, and whether the sweeps have settled (B,)."""
+    """The final distributions of the rows, their normal ones, that of the tables, and the convergence (B,)."""
 
     tilted: tuple[Tilted, ...]
     marginals: tuple[Place, ...]
@@ -243,7 +244,7 @@ class _Result:
 
 
 def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
-    """Return counts (B, S, K), weights (B, S, m) and the tables' law of a few releases (B, K)."""
+    """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for a few releases (B, K)."""
     result = _swept(work, tables)
     is_settled = result.is_settled
     points = max(tilted.weights[0, 0].size for tilted in result.tilted)
@@ -260,7 +261,6 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
             RowDraws(
                 own.prior.cells,
                 own.prior.alpha,
-                own.is_fixed,
                 tilted,
                 mean,
                 _root(covariance),
@@ -275,7 +275,7 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
 
 
 def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
-    """Join the laws of several parts of a batch."""
+    """Join the distributions of several parts of a batch."""
 
     def joined(arrays: list[FloatArray], axis: int = 0) -> FloatArray:
         return np.concatenate(arrays, axis=axis)
@@ -289,7 +289,7 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
             joined([own.tilted.spreads for own in same], 1),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
-        rows.append(RowDraws(same[0].cells, same[0].alpha, same[0].is_fixed, tilted, mean, root, same[0].sizes))
+        rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
     settled = np.concatenate([law.is_settled for law in laws])
     state = joined([law.mean for law in laws]), joined([law.root for law in laws])
     return TablesLaw(laws[0].design, *state, tuple(rows), settled)
@@ -306,13 +306,13 @@ def _root(covariance: FloatArray) -> FloatArray:
 
 
 def _swept(work: _Work, tables: FloatArray) -> _Result:
-    """Sweep over all rows until they have settled; releases that have not after some sweeps go on by themselves."""
+    """Sweep over all rows until convergence; after some sweeps, only the releases that have not converged continue."""
     fits = work.network.residuals.consistent(tables, work.n)
     base = _base(work, tables)
     regions = [_first_region(rows, work, fits) for rows in work.groups]
     sites = [_first_site(rows, tables) for rows in work.groups]
     laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
-    with np.errstate(all="ignore"):  # what does not settle is found out in the end
+    with np.errstate(all="ignore"):  # convergence is tested at the end
         for sweep in range(SWEEPS):
             laws = _sweep(work, tables, base, laws, sweep)
             if (laws.moved < _ARRIVED).all():
@@ -338,7 +338,7 @@ def _swept(work: _Work, tables: FloatArray) -> _Result:
 def _sweep(
     work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int
 ) -> _SweptLaws:
-    """Move all rows' sites, the parents' factors, and the law of all tables."""
+    """Update all rows' sites, the parents' factors, and the distribution of all tables."""
     share = 1.0 if sweep < _FAST else 2 / (sweep + 1)
     marginals = _marginals(work, laws.state)
     regions, sites = [], []
@@ -349,12 +349,12 @@ def _sweep(
         law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
         regions.append(law.region)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
-    factors = _parents(work, laws.state) if work.parents and sweep else []  # the first law knows of noise alone
+    factors = _parents(work, laws.state) if work.parents and sweep else []  # the first one: noise only
     return _SweptLaws(regions, sites, _combined(work, base, sites, factors), _distance(laws.regions, regions))
 
 
 def _distance(before: list[Place], after: list[Place]) -> FloatArray:
-    """How far rows' means have moved at most, in standard deviations: (B,)."""
+    """The largest change of the rows' means, in standard deviations: (B,)."""
     moved = np.zeros(len(before[0][0]))
     for old, new in zip(before, after, strict=True):
         sd = np.sqrt(np.diagonal(new[1], axis1=-2, axis2=-1) + 0.1)
@@ -369,7 +369,7 @@ def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
 
 
 def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
-    """Where rows lie if prior and noise are both taken as normal."""
+    """The rows' mean and covariance if prior and noise are both approximated as normal."""
     residuals, r = work.network.residuals, rows.states
     totals, contrasts = (
         variances[work.network.node_of_row[rows.prior.rows]]
@@ -379,24 +379,19 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)
     centre, own = rows.prior.moments
     share = error @ np.linalg.pinv(error + own, rcond=1e-12, hermitian=True)
-    fit, lift = fits[:, rows.prior.cells], _lift(r)
+    fit, lift = fits[:, rows.prior.cells], rows.prior.lift
     covariance = share @ own
     covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
     return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
-def _lift(states: int) -> FloatArray:
-    """Of a row's cells, the total and all cells but the last: (r, r)."""
-    return np.concatenate((np.ones((1, states)), np.eye(states)[: states - 1]))
-
-
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
-    """The own cells' noise as normal, where cells were noised each by itself."""
+    """The noise of the rows' own cells as a normal factor, if noise was added to every cell."""
     r, shape = rows.states, (len(tables), len(rows.prior.rows))
     if not rows.scale:
         return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
-    back = np.linalg.inv(_lift(r))
+    back = np.linalg.inv(rows.prior.lift)
     precision = np.broadcast_to(back.T @ back / rows.sd**2, (*shape, r, r)).copy()
     shift = tables[:, rows.prior.cells] @ back / rows.sd**2
     if rows.is_fixed:
@@ -406,7 +401,7 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
 
 
 def _base(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What was released of the residuals themselves: precision (R,) and shift (B, R)."""
+    """The normal factor of released residuals: precision (R,) and shift (B, R)."""
     design = work.design
     if work.noise.scale:
         return np.full(design.size, 1e-9 / (work.n + 1) ** 2), np.zeros((len(tables), design.size))
@@ -440,7 +435,7 @@ def _combined(
 
 
 def _inverse_root(precision: FloatArray) -> FloatArray:
-    """Return L^-1 with L L.T = precision; numbers that are not finite where there is none."""
+    """Return L^-1 with L L.T = precision; NaN if there is none."""
     if not len(precision):
         return precision
     factor, failed = linalg.lapack.dpotrf(precision, lower=1, clean=1)
@@ -451,7 +446,7 @@ def _inverse_root(precision: FloatArray) -> FloatArray:
 
 
 def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
-    """The normal laws of all rows."""
+    """The normal distributions of all rows."""
     batch = len(state.mean)
     regions = [
         (

@@ -1,4 +1,4 @@
-"""Numbers of a type and their texts: which number is written so, and which is the least whose text says as much."""
+"""Numbers of a type and their texts: the number with a given text, and the least number whose text reaches a value."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from dpbayes.sources.columns import numbers_in
 
 
 def whole_number_of(text: str) -> int | None:
-    """Return the whole number that is written as this text: only "7" is 7, not "07" or "+7"."""
+    """Return the whole number with this text, or None: "7" is 7, but "07" and "+7" are not."""
     try:
         return int(text) if str(int(text)) == text else None
     except ValueError:
@@ -20,7 +20,7 @@ def whole_number_of(text: str) -> int | None:
 
 
 def parsed_number(text: str, dtype: np.dtype[Any]) -> Any:
-    """Return the number of this type that is written as this text; None if there is none, or many as for NaN."""
+    """Return the number of this type with this text; None if there is none, or several, as for NaN."""
     try:
         with np.errstate(over="ignore"):
             number = np.array([float(text)]).astype(dtype)
@@ -30,9 +30,10 @@ def parsed_number(text: str, dtype: np.dtype[Any]) -> Any:
 
 
 def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> AnyArray:
-    """Return for each increasing point the least finite number of a type whose text says at least as much.
+    """Return for each of some increasing points the least finite number of a type whose text is at least the point.
 
-    Points above all numbers are left out. A text says another number than 4 bytes hold: 0.7 is below 0.7 there.
+    Points above all numbers are left out. The text of a number in single precision differs from its value: the nearest
+    number to 0.7 is below 0.7.
     """
     goal = np.array(points)
     top = np.iinfo(dtype).max if dtype.kind in "iu" else int(np.finfo(dtype).max.view(f"u{dtype.itemsize}"))
@@ -48,7 +49,7 @@ def least_at_or_above(points: Sequence[float], dtype: np.dtype[Any]) -> AnyArray
 
 
 def _ranked(ranks: Sequence[int], dtype: np.dtype[Any]) -> AnyArray:
-    """Return the numbers of a type in their order: of whole numbers themselves, else so many steps from zero."""
+    """Return the numbers of a type by rank: whole numbers themselves, other numbers by their steps from zero."""
     if dtype.kind in "iu":
         return np.array(ranks, dtype=dtype)
     sizes = np.array([abs(rank) for rank in ranks], dtype=f"u{dtype.itemsize}").view(dtype)

@@ -1,7 +1,8 @@
-"""The numbers that all consistent tables have, as one vector: what rows and parents' tables are linear functions of.
+"""The residuals of all consistent tables as one vector; rows and parents' tables are linear functions of it.
 
-A row is described by its total and all its cells but the last, u = (T, k_1, .., k_{r-1}). With t for all residuals but
-the empty set's, which is n, every row is u = c + D t, and D is zero outside of the residuals of the node's family.
+A row is described by its total and all its cells but the last, u = (T, k_1, .., k_{r-1}). Let t be the vector of all
+residuals except that of the empty set, which is n. Every row is u = c + D t. Only the residuals of the node's family
+have nonzero columns in D.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 
 MOST_RESIDUALS = 3000
-"""Residuals beyond which no joint posterior is computed: its covariance is a full matrix."""
+"""The largest number of residuals of a joint posterior, whose covariance is a full matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,24 +50,24 @@ class JointDesign:
 
     @property
     def size(self) -> int:
-        """R: how many numbers the residuals have, without the empty set's."""
+        """R: the number of residuals, without that of the empty set."""
         return len(self.sets)
 
     @cached_property
     def sets(self) -> IntArray:
-        """The set of the closure that every number belongs to: (R,)."""
+        """The index of every residual's set in the closure: (R,)."""
         return self.network.residuals.set_of_number[1:]
 
     @cached_property
     def centre(self) -> FloatArray:
-        """The cells (K,) where all residuals but n are zero."""
+        """The cells (K,) of the table in which all residuals but n are zero."""
         unit = np.zeros(self.size + 1)
         unit[0] = self.n
         return self.network.residuals.tables(unit)
 
     @cached_property
     def tables(self) -> FloatArray:
-        """How much every residual adds to every cell: (R, K)."""
+        """The coefficient of every residual in every cell: (R, K)."""
         return self.network.residuals.tables(np.eye(self.size + 1)[1:])
 
     @cached_property
@@ -87,7 +88,7 @@ class JointDesign:
 
     @cached_property
     def numbers_of_set(self) -> dict[int, IntArray]:
-        """The numbers of every set of nodes, by its bit mask, in the order of the states of its nodes."""
+        """The indices of every set's residuals, by the set's bit mask, in the order of the states of its nodes."""
         members = self.network.closure.members
         order = np.argsort(self.sets, kind="stable")
         bounds = np.searchsorted(self.sets[order], np.arange(len(members) + 1))

@@ -1,9 +1,10 @@
-"""What the network says of the joint table of parents that share no family: their interactions given their margins.
+"""Normal factors for the joint tables of parents that no other family contains.
 
-On trees every row's total is a number of the parent's own table. A node of several parents has a joint table of them
-that no other family may have. Given the tables of all earlier families, it is as if n records were drawn from the
-network with these tables as probabilities. Its residuals that no other family has are taken as normal given those that
-one has, with the moments over draws of the tables from their present law.
+In a tree, every row's total is a cell of the parent's own table. A node with several parents also has a joint table of
+the parents, which may be part of no other family. Given the tables of all earlier families, this joint table is
+distributed like n records sampled from the network with these tables as probabilities. The residuals of the joint table
+that no other family has are approximated as normal given the other residuals. The moments are computed over samples of
+the tables from their current distribution.
 """
 
 from dataclasses import dataclass
@@ -14,23 +15,23 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities
 from dpbayes.model.residuals import contrasts
-from dpbayes.posteriors.joint_design import JointDesign
+from dpbayes.posteriors.joint.design import JointDesign
 
 MOST_CONFIGURATIONS = 512
-"""Joint states of parents beyond which what the network says of them is left out: the posterior is wider then."""
+"""The largest number of joint states of parents for which a factor is used; without it, the posterior is wider."""
 
 _MOST_OBSERVED = 64
-"""Known residuals of parents and their own parents, beyond which only those of the parents count."""
+"""The largest number of observed residuals of parents and their own parents; beyond it, only the parents' are used."""
 
 _LEAST = 1e-3
-"""Of a drawn count: a normal law may be negative."""
+"""The smallest sampled count, because samples of a normal distribution can be negative."""
 
 
 @dataclass(frozen=True, eq=False)
 class ParentsDesign:
-    """Parents whose joint table has residuals `new` (N,) that no earlier family has, and `observed` (L,) that one has.
+    """Parents whose joint table has residuals `new` (N,) of no earlier family, and `observed` (L,) of earlier families.
 
-    `of_new` (N, configurations) and `of_observed` (L, configurations) turn the table into residuals.
+    `of_new` (N, configurations) and `of_observed` (L, configurations) are the maps from the table to the residuals.
     """
 
     nodes: tuple[int, ...]
@@ -50,7 +51,7 @@ class ParentsFactor:
 
 
 def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
-    """Return the parents whose joint tables no earlier family has, from ancestors to descendants."""
+    """Return the parents whose joint tables no earlier family contains, from ancestors to descendants."""
     network = design.network
     designs, seen = [], {0}
     for node in network.order:
@@ -104,7 +105,7 @@ def _numbers(design: JointDesign, parents: list[int], masks: list[int]) -> tuple
 def parents_factors(
     parents: tuple[ParentsDesign, ...], network: Network, counts: FloatArray, n: int
 ) -> list[ParentsFactor]:
-    """Return the factors from draws of all tables (S, B, K)."""
+    """Return the factors, from samples of all tables (S, B, K)."""
     drawn = np.maximum(counts, _LEAST)
     probabilities = drawn / network.over_cells(network.row_sums(drawn))
     flat = probabilities.reshape(-1, probabilities.shape[-1])
@@ -114,12 +115,12 @@ def parents_factors(
 
 
 def _factor(own: ParentsDesign, tables: FloatArray, n: int) -> ParentsFactor:
-    """From joint probabilities (S, B, configurations)."""
+    """Return the factor of some parents, from their joint probabilities (S, B, configurations)."""
     draws = np.moveaxis(tables, 0, 1)
     mean = draws.mean(axis=1)
     functions = np.concatenate((own.of_new, own.of_observed))
     first = draws @ functions.T
-    # Of n records given the probabilities, and of the probabilities.
+    # The variance of n records given the probabilities, and the variance of the probabilities.
     square = np.matmul(functions * mean[:, None], functions.T)
     away = first - first.mean(axis=1, keepdims=True)
     between = np.matmul(np.swapaxes(away, 1, 2), away) / draws.shape[1]

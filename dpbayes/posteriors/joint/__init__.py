@@ -1,0 +1,1 @@
+"""The joint noise-aware posterior of all rows, by expectation propagation."""

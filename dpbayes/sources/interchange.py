@@ -1,0 +1,195 @@
+"""Networks from networkx graphs, and from and to models of pgmpy and pyAgrum (the extra `interchange`)."""
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpbayes.base.extras import extra
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables
+from dpbayes.model.network import Network
+
+# networkx: the counterpart of `Network.to_networkx`
+
+
+def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]:
+    """Read a network from a networkx graph, with its states and its probabilities where the nodes have them.
+
+    Args:
+        graph: A directed graph. Names of nodes become text. A node without the attribute `states` is binary (no, yes).
+            The attributes `parents` and `probabilities` are those of `Network.to_networkx`.
+
+    Returns:
+        The network, and the probabilities (K,) of its cells; None if no node has probabilities.
+
+    Raises:
+        InputError: The graph is not directed, has several edges between two nodes, or has a cycle; or some nodes have
+            probabilities and others do not, or probabilities of another shape.
+
+    Example:
+        >>> import networkx as nx
+        >>> network, probabilities = dp.from_networkx(nx.DiGraph([("rain", "grass"), ("sun", "grass")]))
+        >>> network.parents, probabilities
+        (((), ('rain', 'sun'), ()), None)
+    """
+    if not graph.is_directed() or graph.is_multigraph():
+        raise InputError("The graph must be directed, with at most one arrow from a node to another: an nx.DiGraph.")
+    nodes = {str(node): attributes for node, attributes in graph.nodes(data=True)}
+    if len(nodes) != len(graph):
+        raise InputError("Two nodes of the graph have the same name as text. Rename one of them.")
+    states = {name: tuple(map(str, own["states"])) for name, own in nodes.items() if "states" in own}
+    network = Network.from_edges(nodes, [(str(parent), str(child)) for parent, child in graph.edges], states)
+    if not any("probabilities" in own for own in nodes.values()):
+        return network, None
+    declared = dict(zip(network.names, network.states, strict=True))
+    tables: dict[str, ForeignTable] = {}
+    for name, own in nodes.items():
+        if "probabilities" in own:
+            axes = (*map(str, own.get("parents", ())), name)
+            unknown = next((axis for axis in axes if axis not in declared), None)
+            if unknown is not None:
+                raise InputError(f"The node {brief(name)} has a parent {brief(unknown)} that is not in the graph.")
+            values = np.asarray(own["probabilities"], dtype=np.float64)
+            tables[name] = ForeignTable({axis: declared[axis] for axis in axes}, values)
+    return network, cpts_of_tables(network, tables)
+
+
+# pgmpy
+
+
+def to_pgmpy(network: Network, probabilities: ArrayLike) -> Any:
+    """Return a network and its CPTs as a model of pgmpy.
+
+    Args:
+        network: The network.
+        probabilities: The CPTs (K,).
+
+    Returns:
+        A `pgmpy.models.DiscreteBayesianNetwork` with the names of nodes and states.
+
+    Raises:
+        InputError: pgmpy is not installed, the probabilities have another shape, or a row does not add up to one.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> model = dp.to_pgmpy(network, probabilities)  # doctest: +SKIP
+        >>> model.get_cpds("lung").get_evidence()  # doctest: +SKIP
+        ['smoke']
+    """
+    checked = checked_cpts(network, probabilities)
+    with extra("interchange", "A model of pgmpy"):
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.models import DiscreteBayesianNetwork
+    model = DiscreteBayesianNetwork()
+    model.add_nodes_from(network.names)
+    model.add_edges_from(network.edges)
+    cards = network.cards.tolist()
+    for i, (name, family) in enumerate(zip(network.names, network.families, strict=True)):
+        cells = np.asarray(network.table(checked, i)).reshape(-1, cards[i]).T
+        states = {network.names[j]: list(network.states[j]) for j in family}
+        parents = list(network.parents[i])
+        own = [cards[j] for j in family[:-1]]
+        model.add_cpds(TabularCPD(name, cards[i], cells, parents or None, own or None, state_names=states))
+    return model
+
+
+def from_pgmpy(model: Any) -> tuple[Network, FloatArray]:
+    """Read a network and its CPTs from a model of pgmpy.
+
+    Args:
+        model: A `pgmpy.models.DiscreteBayesianNetwork` with a CPD for every node. Names of states become text.
+
+    Returns:
+        The network, and the probabilities (K,) of its cells.
+
+    Raises:
+        InputError: A node has no CPD, or one that is not over its parents, or two states have the same name as text.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> dp.from_pgmpy(dp.to_pgmpy(network, probabilities))[0] == network  # doctest: +SKIP
+        True
+    """
+    nodes = list(model.nodes())
+    tables: dict[str, ForeignTable] = {}
+    for node in nodes:
+        cpd = model.get_cpds(node)
+        if cpd is None:
+            raise InputError(f"The node {brief(node)} of the model has no CPD. Fit the model first.")
+        names = {str(own): tuple(map(str, cpd.state_names[own])) for own in cpd.variables}
+        values = np.asarray(cpd.values, dtype=np.float64)
+        tables[str(node)] = ForeignTable(names, values)
+    states = {name: table.axes[name] for name, table in tables.items()}
+    edges = [(str(parent), str(child)) for parent, child in model.edges()]
+    network = Network.from_edges(map(str, nodes), edges, states)
+    return network, cpts_of_tables(network, tables)
+
+
+# pyAgrum
+
+
+def to_pyagrum(network: Network, probabilities: ArrayLike) -> Any:
+    """Return a network and its CPTs as a network of pyAgrum.
+
+    Args:
+        network: The network.
+        probabilities: The CPTs (K,).
+
+    Returns:
+        A `pyagrum.BayesNet` with the names of nodes and states.
+
+    Raises:
+        InputError: pyAgrum is not installed, the probabilities have another shape, or a row does not add up to one.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> dp.to_pyagrum(network, probabilities).size()  # doctest: +SKIP
+        8
+    """
+    checked = checked_cpts(network, probabilities)
+    with extra("interchange", "A network of pyAgrum"):
+        import pyagrum
+    model = pyagrum.BayesNet()
+    for name, states in zip(network.names, network.states, strict=True):
+        model.add(pyagrum.LabelizedVariable(name, "", list(states)))
+    for edge in network.edges:
+        model.addArc(*edge)
+    for i, name in enumerate(network.names):
+        table = model.cpt(name)
+        axes = [network.parents[i].index(parent) for parent in reversed(table.names[1:])]
+        cells = np.asarray(network.table(checked, i)).transpose(*axes, len(axes))
+        table.fillWith(cells.ravel().tolist())
+    return model
+
+
+def from_pyagrum(model: Any) -> tuple[Network, FloatArray]:
+    """Read a network and its CPTs from a network of pyAgrum.
+
+    Args:
+        model: A `pyagrum.BayesNet`.
+
+    Returns:
+        The network, and the probabilities (K,) of its cells.
+
+    Raises:
+        InputError: A probability is not a number, a row does not add up to one, or the network is too large.
+
+    Example:
+        >>> network, probabilities = dp.load_named("asia")
+        >>> dp.from_pyagrum(dp.to_pyagrum(network, probabilities))[0] == network  # doctest: +SKIP
+        True
+    """
+    variables = [model.variable(node) for node in sorted(model.nodes())]
+    states = {variable.name(): tuple(variable.labels()) for variable in variables}
+    edges = [(model.variable(parent).name(), model.variable(child).name()) for parent, child in model.arcs()]
+    network = Network.from_edges(states, edges, states)
+    tables: dict[str, ForeignTable] = {}
+    for name in states:
+        table = model.cpt(name)
+        # The axes of the array run against the names: the node itself is the last.
+        axes = {axis: states[axis] for axis in reversed(table.names)}
+        tables[name] = ForeignTable(axes, np.asarray(table.toarray(), dtype=np.float64))
+    return network, cpts_of_tables(network, tables)
