@@ -7,9 +7,10 @@ write other integers and their hashes.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -164,10 +165,7 @@ def _graph_counted(document: ReleaseDocument) -> Check:
 
 def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     request, content = document.request, document.content
-    if content["hash"] == hash_of(content):
-        yield _holds("hash", "The hash matches the content.")
-    else:
-        yield _fails("hash", "The hash does not match the content.")
+    yield _hash(content)
     if request.is_possible(document.network, document.joined):
         yield _holds("graph", "The parents of each node were candidates in its round.")
     else:
@@ -177,25 +175,39 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
         yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
     else:
         yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
-    yield _confirmed(document)
-    if content["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
-        yield _holds("sentences", "The sentences match the numbers.")
-    else:
-        yield _fails("sentences", "The sentences do not match the numbers.")
+    rounds = {(int(step.sensitivity), step.epsilon) for step in request.rounds_of(document.joined)}
+    yield _confirmed(
+        [partial(confirmed_chooser, sensitivity, epsilon) for sensitivity, epsilon in rounds],
+        "OpenDP's privacy map, recomputed, confirms the epsilon of each round.",
+        "OpenDP's privacy map returns more than the stated epsilon.",
+    )
+    yield _sentences(content, structure_sentences(request, document.joined, document.composed, document.drawn))
 
 
-def _confirmed(document: StructureDocument) -> Check | str:
+def _hash(content: Mapping[str, Any]) -> Check:
+    if content["hash"] != hash_of(content):
+        return _fails("hash", "The hash does not match the content.")
+    return _holds("hash", "The hash matches the content.")
+
+
+def _sentences(content: Mapping[str, Any], recomputed: Sequence[str]) -> Check:
+    if content["sentences"] != recomputed:
+        return _fails("sentences", "The sentences do not match the numbers.")
+    return _holds("sentences", "The sentences match the numbers.")
+
+
+def _confirmed(confirmations: Iterable[Callable[[], object]], confirmed: str, refused: str) -> Check | str:
+    """Check that OpenDP confirms each of several steps."""
     try:
         opendp()
     except InputError:
         return NO_OPENDP
-    rounds = {(int(step.sensitivity), step.epsilon) for step in document.request.rounds_of(document.joined)}
     try:
-        for sensitivity, epsilon in rounds:
-            confirmed_chooser(sensitivity, epsilon)
+        for confirm in confirmations:
+            confirm()
     except InputError:
-        return _fails("OpenDP", "OpenDP's privacy map returns more than the stated epsilon.")
-    return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the epsilon of each round.")
+        return _fails("OpenDP", refused)
+    return _holds("OpenDP", confirmed)
 
 
 # An adaptive release
@@ -203,10 +215,7 @@ def _confirmed(document: StructureDocument) -> Check | str:
 
 def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
     request, process, content = document.request, document.process, document.content
-    if content["hash"] == hash_of(content):
-        yield _holds("hash", "The hash matches the content.")
-    else:
-        yield _fails("hash", "The hash does not match the content.")
+    yield _hash(content)
     error = course_error(document)
     if error:
         yield _fails("steps", error)
@@ -222,29 +231,16 @@ def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
         yield _holds(measure, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
     else:
         yield _fails(measure, f"All prices and choices together cost more than the stated {measure}.")
-    yield _confirmed_adaptive(document)
-    sentences = adaptive_sentences(request, process, document.composed, document.drawn)
-    if content["sentences"] == sentences:
-        yield _holds("sentences", "The sentences match the numbers.")
-    else:
-        yield _fails("sentences", "The sentences do not match the numbers.")
-
-
-def _confirmed_adaptive(document: AdaptiveDocument) -> Check | str:
-    try:
-        opendp()
-    except InputError:
-        return NO_OPENDP
     noise, choices = step_costs(document)
-    measure = document.request.plan.measure.value
-    try:
-        for cost in noise:
-            confirmed_noise(cost)
-        for cost in choices:
-            confirmed_choice(SENSITIVITY, cost)
-    except InputError:
-        return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {measure} of a step.")
-    return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.")
+    yield _confirmed(
+        [
+            *(partial(confirmed_noise, cost) for cost in noise),
+            *(partial(confirmed_choice, SENSITIVITY, cost) for cost in choices),
+        ],
+        f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.",
+        f"OpenDP's privacy map returns more than the stated {measure} of a step.",
+    )
+    yield _sentences(content, adaptive_sentences(request, process, document.composed, document.drawn))
 
 
 # A release
@@ -305,12 +301,11 @@ def _hashes(document: ReleaseDocument) -> Check:
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:
-    said = document.content["noise"]["sensitivity"]
-    proved = document.request.sensitivity
-    if said != proved.value:
-        return _fails("sensitivity", f"The stated sensitivity is {said:,}; that of the network is {proved.value:,}.")
+    stated, proved = document.content["noise"]["sensitivity"], document.request.sensitivity
+    if stated != proved.value:
+        return _fails("sensitivity", f"The stated sensitivity is {stated:,}; that of the network is {proved.value:,}.")
     where = "the network and the prices" if document.request.prices else "the network"
-    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, recomputed from {where}.")
+    return _holds("sensitivity", f"The sensitivity of {proved.of} is {stated:,}, recomputed from {where}.")
 
 
 def _loss(document: ReleaseDocument) -> Check:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import ChosenPair
 from dpbayes.mechanisms.adaptive.course import require_course
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
@@ -28,24 +28,25 @@ from dpbayes.mechanisms.adaptive.process import (
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, odds, total_text
 from dpbayes.releases.document.promises import checked_budget
 from dpbayes.releases.document.release import (
-    VERSION,
-    VERSION_OF_RHO,
-    composed_content,
     composed_from,
+    document_content,
+    document_shapes,
+    hashed_bytes,
     read_content,
     require_shape,
 )
 from dpbayes.releases.document.request import (
-    MOST_RECORDS,
+    COLUMNS_SHAPE,
     DomainChoice,
-    checked_id,
     choice_called,
-    require_few,
-    require_writable,
+    columns_content,
+    columns_from,
+    columns_of,
+    require_columns,
 )
 
 FORMAT = "dpbayes adaptive release"
@@ -70,11 +71,8 @@ class AdaptiveRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        checked_id(self.dataset)
-        whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
+        require_columns(self.dataset, self.columns, self.n)
         checked_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
-        require_few(self.columns.names)
-        require_writable(self.columns)
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
         if not isinstance(self.domains, DomainChoice):
@@ -84,7 +82,7 @@ class AdaptiveRequest:
     @classmethod
     def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
         """Return the request for a release of all columns of a table. It uses no record."""
-        columns = Network(data.names, data.states, ((),) * len(data.names))
+        columns = columns_of(data.names, data.states)
         return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
 
     @property
@@ -95,10 +93,9 @@ class AdaptiveRequest:
     @cached_property
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
-        columns = zip(self.columns.names, self.columns.states, strict=True)
         return {
             "dataset": self.dataset,
-            "columns": [{"name": name, "states": list(states)} for name, states in columns],
+            "columns": columns_content(self.columns),
             **self._stated,
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in _SHARES},
             "sizes": {name: getattr(self.plan, name) for name in _SIZES},
@@ -141,16 +138,11 @@ class AdaptiveDocument:
 
 def written_adaptive(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": VERSION_OF_RHO if measure_of(composed.spent) is PrivacyMeasure.RHO else VERSION,
-        "request": request.content,
+    own = {
         "steps": [_written(event) for event in process.events],
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "sentences": adaptive_sentences(request, process, composed, drawn),
     }
-    return canonical(content | {"hash": digest(content)})
+    return hashed_bytes(document_content(FORMAT, request.content, composed, drawn) | own)
 
 
 def _written(event: Event) -> dict[str, object]:
@@ -251,16 +243,14 @@ def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Eve
 
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     """Return the request that JSON of its shape states. Errors: InputError."""
-    columns = content["columns"]
-    require_few(columns)  # before anything is computed from them
-    names = tuple(column["name"] for column in columns)
+    columns = columns_from(content["columns"])
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
     settings |= {name: content["sizes"][name] for name in _SIZES}
     delta = fraction("delta", content["delta"]) if "delta" in content else Fraction(0)
     plan = AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings)
     request = AdaptiveRequest(
         dataset=content["dataset"],
-        columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
+        columns=columns,
         plan=plan,
         n=content["n"],
         domains=choice_called(DomainChoice, content["domains"]),
@@ -298,29 +288,13 @@ _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
 REQUEST_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "columns": [{"name": str, "states": [str]}],
+    **COLUMNS_SHAPE,
     "epsilon": str,
     "delta?": str,
     "rho?": str,
     "shares": dict.fromkeys(_SHARES, str),
     "sizes": dict.fromkeys(_SIZES, int),
-    "n": int,
-    "domains": str,
 }
 """The types of a request's fields."""
 
-_SHAPES: Mapping[int, Any] = {
-    version: {
-        "format": str,
-        "version": int,
-        "request": REQUEST_SHAPE,
-        "steps": [Mapping],
-        "composed": {"releases": int, measure.value: str},
-        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-        "sentences": [str],
-        "hash": str,
-    }
-    for version, measure in ((VERSION, PrivacyMeasure.EPSILON), (VERSION_OF_RHO, PrivacyMeasure.RHO))
-}
-"""The types of what a document has. As in other documents, version 2 is of a dataset with a budget in rho."""
+_SHAPES = document_shapes(REQUEST_SHAPE, {"steps": [Mapping], "hash": str})

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpbayes.base.amounts import Amount, amount_text
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import (
     CandidateFamily,
     Round,
@@ -23,18 +23,25 @@ from dpbayes.mechanisms.structure.choice import (
 )
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, candidates_text, odds, total_text
 from dpbayes.releases.document.promises import checked_epsilon, exact
-from dpbayes.releases.document.release import composed_content, composed_from, read_content, version_of
+from dpbayes.releases.document.release import (
+    composed_from,
+    document_content,
+    document_shapes,
+    hashed_bytes,
+    read_content,
+)
 from dpbayes.releases.document.request import (
-    MOST_RECORDS,
+    COLUMNS_SHAPE,
     DomainChoice,
     GraphChoice,
-    checked_id,
     choice_called,
-    require_few,
-    require_writable,
+    columns_content,
+    columns_from,
+    columns_of,
+    require_columns,
 )
 
 FORMAT = "dpbayes graph"
@@ -56,11 +63,8 @@ class StructureRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        checked_id(self.dataset)
-        whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
+        require_columns(self.dataset, self.columns, self.n)
         checked_epsilon(exact("epsilon", self.choice.epsilon))
-        require_few(self.columns.names)
-        require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
             raise InputError("Learning a graph needs at least two columns and starts without arrows.")
         if not isinstance(self.domains, DomainChoice):
@@ -72,7 +76,7 @@ class StructureRequest:
     @classmethod
     def of(cls, dataset: str, data: Dataset, choice: StructureChoice, domains: DomainChoice) -> "StructureRequest":
         """Return the request for a graph over all columns of a table; no record is looked at."""
-        columns = Network(data.names, data.states, ((),) * len(data.names))
+        columns = columns_of(data.names, data.states)
         return cls(dataset=dataset, columns=columns, choice=choice, n=data.n, domains=domains)
 
     @property
@@ -93,10 +97,9 @@ class StructureRequest:
     @cached_property
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
-        columns = zip(self.columns.names, self.columns.states, strict=True)
         return {
             "dataset": self.dataset,
-            "columns": [{"name": name, "states": list(states)} for name, states in columns],
+            "columns": columns_content(self.columns),
             "epsilon": fraction_text(self.epsilon),
             "parents": self.choice.parents,
             "most_cells": self.choice.most_cells,
@@ -167,18 +170,13 @@ def written_structure(
     request: StructureRequest, network: Network, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": version_of(composed),
-        "request": request.content,
+    own = {
         "parents": [list(parents) for parents in network.parents],
         "joined": list(joined),
         "rounds": rounds_content(request, joined),
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "sentences": structure_sentences(request, joined, composed, drawn),
     }
-    return canonical(content | {"hash": digest(content)})
+    return hashed_bytes(document_content(FORMAT, request.content, composed, drawn) | own)
 
 
 def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[dict[str, object]]:
@@ -249,12 +247,9 @@ def read_structure(data: bytes) -> StructureDocument:
 
 def structure_request_from(content: Mapping[str, Any]) -> StructureRequest:
     """Return the request that JSON of its shape states. Errors: InputError."""
-    columns = content["columns"]
-    require_few(columns)  # before anything is worked out of them
-    names = tuple(column["name"] for column in columns)
     request = StructureRequest(
         dataset=content["dataset"],
-        columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
+        columns=columns_from(content["columns"]),
         choice=StructureChoice(
             epsilon=fraction("epsilon", content["epsilon"]),
             parents=content["parents"],
@@ -269,34 +264,11 @@ def structure_request_from(content: Mapping[str, Any]) -> StructureRequest:
     return request
 
 
-REQUEST_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "columns": [{"name": str, "states": [str]}],
-    "epsilon": str,
-    "parents": int,
-    "most_cells": int,
-    "first": str,
-    "n": int,
-    "domains": str,
-}
+REQUEST_SHAPE = {**COLUMNS_SHAPE, "epsilon": str, "parents": int, "most_cells": int, "first": str}
 """The types of a request's fields."""
 
-_SHAPE: Mapping[str, Any] = {
-    "format": str,
-    "version": int,
-    "request": REQUEST_SHAPE,
-    "parents": [[str]],
-    "joined": [str],
-    "rounds": [{"candidates": int, "epsilon": str, "sensitivity": int}],
-    "composed": {"releases": int, "epsilon": str},
-    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-    "sentences": [str],
-    "hash": str,
-}
-"""The types of what a document has."""
-
-_SHAPES = {1: _SHAPE, 2: {**_SHAPE, "composed": {"releases": int, "rho": str}}}
-"""The same by version; the second is of a dataset whose budget is kept in rho."""
+_ROUND = {"candidates": int, "epsilon": str, "sensitivity": int}
+_SHAPES = document_shapes(REQUEST_SHAPE, {"parents": [[str]], "joined": [str], "rounds": [_ROUND], "hash": str})
 
 
 def same_graph(network: Network, other: Network) -> bool:

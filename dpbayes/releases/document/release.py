@@ -45,29 +45,32 @@ def document_bytes(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": version_of(composed),
-        "request": request.content,
+    content = document_content(FORMAT, request.content, composed, drawn) | {
         "noise": noise_content(request, calibration),
         "integers": list(integers),
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
     return canonical(content | {"hashes": hashes_of(content)})
 
 
-def version_of(composed: Composed) -> int:
-    """Return the version of a document, by what its dataset's budget is kept in."""
-    return VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION
-
-
-def composed_content(composed: Composed) -> dict[str, object]:
-    """Return what was released before as JSON has it."""
+def document_content(
+    form: str, request: Mapping[str, object], composed: Composed, drawn: Provenance
+) -> dict[str, object]:
+    """Return the fields that documents of every format have; the budget of the dataset decides the version."""
     spent = fraction_text(number_of(composed.spent))
-    return {"releases": composed.releases, measure_of(composed.spent).value: spent}
+    return {
+        "format": form,
+        "version": VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION,
+        "request": request,
+        "composed": {"releases": composed.releases, measure_of(composed.spent).value: spent},
+        "drawn": vars(drawn),
+    }
+
+
+def hashed_bytes(content: Mapping[str, object]) -> bytes:
+    """Return the bytes of a document with one hash, of all its content."""
+    return canonical({**content, "hash": digest(content)})
 
 
 def composed_from(content: Mapping[str, Any]) -> Composed:
@@ -169,30 +172,31 @@ REQUEST_SHAPE: Mapping[str, Any] = {
 """The types of a request's fields, whatever its budget is kept in."""
 
 _SHAPE: Mapping[str, Any] = {
-    "format": str,
-    "version": int,
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
     | {"sensitivity": int},
     "integers": [int],
-    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
     "certificate": Mapping,
-    "sentences": [str],
     "hashes": dict.fromkeys(("request", "integers", "content"), str),
 }
-"""The types of what a document has; fields with a question mark may be missing. The schema says more."""
+"""The types of a release's own fields; fields with a question mark may be missing. The schema says more."""
 
-_SHAPES: Mapping[int, Any] = {
-    VERSION: {
-        **_SHAPE,
-        "request": {**_REQUEST, "epsilon": str},
-        "composed": {"releases": int, "epsilon": str},
-    },
-    VERSION_OF_RHO: {
-        **_SHAPE,
-        "request": REQUEST_SHAPE,
-        "composed": {"releases": int, "rho": str},
-    },
-}
+
+def document_shapes(request: Mapping[str, Any], own: Mapping[str, Any]) -> dict[int, Any]:
+    """Return the types of a document's fields by version: those of all formats, its `request`, and its `own` fields."""
+    shape = {
+        "format": str,
+        "version": int,
+        "request": request,
+        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
+        "sentences": [str],
+        **own,
+    }
+    measures = {VERSION: PrivacyMeasure.EPSILON, VERSION_OF_RHO: PrivacyMeasure.RHO}
+    return {version: {**shape, "composed": {"releases": int, measures[version].value: str}} for version in measures}
+
+
+_SHAPES = document_shapes(REQUEST_SHAPE, _SHAPE)
+_SHAPES[VERSION] |= {"request": {**_REQUEST, "epsilon": str}}
 
 
 def require_shape(what: str, content: object, shape: Any) -> None:

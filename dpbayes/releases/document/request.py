@@ -207,6 +207,42 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     )
 
 
+# Columns, of which a graph is still to be chosen
+
+
+def columns_of(names: Sequence[str], states: Sequence[Sequence[str]]) -> Network:
+    """Return the network without arrows over declared columns."""
+    return Network(tuple(names), tuple(map(tuple, states)), ((),) * len(names))
+
+
+def columns_content(columns: Network) -> list[dict[str, object]]:
+    """Return columns as JSON has them."""
+    return [{"name": name, "states": list(states)} for name, states in zip(columns.names, columns.states, strict=True)]
+
+
+def columns_from(content: Sequence[Mapping[str, Any]]) -> Network:
+    """Return the columns of JSON. Errors: InputError."""
+    require_few(content)  # before anything is computed from them
+    return columns_of([column["name"] for column in content], [column["states"] for column in content])
+
+
+COLUMNS_SHAPE: Mapping[str, Any] = {
+    "dataset": str,
+    "columns": [{"name": str, "states": [str]}],
+    "n": int,
+    "domains": str,
+}
+"""The types of the fields that every request over columns has."""
+
+
+def require_columns(dataset: str, columns: Network, n: int) -> None:
+    """Refuse what no request over columns may have. Errors: InputError."""
+    checked_id(dataset)
+    whole_number("The number of records", n, low=1, high=MOST_RECORDS)
+    require_few(columns.names)
+    require_writable(columns)
+
+
 # Checks
 
 
