@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.loss.law import Bracket, Losses
+from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
+from dpbayes.audit.loss.normal import BetweenLosses
 from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, replacement
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
@@ -37,8 +38,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     overlap, certain = network.closure.odd_overlap, _certain(noise, network)
     how = "up to" if overlap.exact else "at most"
     worst = WorstCase(
-        f"{n:,} records, where replacing one record changes {certain.moved:,} coefficients",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"replacing one record changes {certain.moved:,} coefficients"),
         "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
@@ -77,7 +77,7 @@ def _losses(mechanism: LaplaceFourier, *, n: int, releases: int) -> Losses:
     if not pairs or network.closure.odd_overlap.exact:
         return Losses.of(pairs)
     least = _certain(noise, network).for_fewer_moved_values(1, releases=releases)
-    return Losses(Bracket(least[0], pairs[0]))
+    return Losses(BetweenLosses(least[0], pairs[0]))
 
 
 def _log_ratios(

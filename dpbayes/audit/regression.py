@@ -10,9 +10,8 @@ from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibratio
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.types import AuditReport, DeltaCurve, Promise, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import PROVED_FOR_ALL
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
@@ -43,7 +42,7 @@ def audit_regression(
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
-    promise = _ClaimedAndCertified(mechanism.claimed(n, features=d), mechanism.certified)
+    promise = Promise(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
     deltas = range_curve(grid, width=most, most=most)
@@ -167,12 +166,6 @@ def regression_ratios(
     log_ratio = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
     masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
     return (log_ratio - (masses[0] - masses[1])).sum(axis=-1)
-
-
-@dataclass(frozen=True)
-class _ClaimedAndCertified:
-    claimed: Guarantee
-    certified: Guarantee
 
 
 def _sizes(n: int, features: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
 from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
@@ -32,8 +32,7 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
         return nothing_to_lose(mechanism, grid)
     differs = nodes_text(network, charge.differs)
     worst = WorstCase(
-        f"{n:,} records, where the replacement of one record differs in {differs}",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"the replacement of one record differs in {differs}"),
         "noisy residuals far beyond those of the first table, along the line between the two tables",
     )
     how = "up to" if charge.exact else "at most"

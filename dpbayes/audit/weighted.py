@@ -8,7 +8,7 @@ from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.unequal import UnequalLoss
 from dpbayes.audit.report.pictures import TwoLaws, noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.exact_class import require_exact_class
@@ -32,8 +32,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     charges = Charges.of_coefficients(network.residuals)
     differs = nodes_text(network, charges.worst(inverse(mechanism.scales)).differs)
     worst = WorstCase(
-        f"{n:,} records, where the replacement of one record differs in {differs}",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"the replacement of one record differs in {differs}"),
         "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(

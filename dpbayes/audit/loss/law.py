@@ -62,18 +62,6 @@ class Losses:
         return cls(laws[0] if laws else PromisedLoss(0.0), laws)
 
 
-@dataclass(frozen=True)
-class Bracket:
-    """A curve that is known to lie between those of two other laws."""
-
-    least: LossLaw
-    most: LossLaw
-
-    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the lower value of the one, and the upper value of the other."""
-        return self.least.deltas(epsilons)[0], self.most.deltas(epsilons)[1]
-
-
 def chance_above(law: LossLaw, loss: float) -> tuple[float, float]:
     """Return a lower and an upper value of P[L > `loss`], L being the loss of one pair under its first table.
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.audit.loss.normal import Loss
 from dpbayes.base.display import html_table, titled_lines
-from dpbayes.base.privacy import Guarantee
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
@@ -143,6 +143,14 @@ class Promising(Protocol):
 
     @property
     def certified(self) -> Guarantee: ...
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A claim with its proof, which by default is none."""
+
+    claimed: Guarantee
+    certified: Guarantee = NON_PRIVATE
 
 
 def pure_report(

@@ -53,6 +53,11 @@ def opposites(network: Network, n: int) -> tuple[str, str]:
     return f"{n - 1:,} × ({common}) and 1 × ({odd})", f"{n:,} × ({common})"
 
 
+def replacement(n: int, differs: str) -> tuple[str, str]:
+    """Return two tables before and after the replacement of one record, of which only the difference is described."""
+    return f"{n:,} records, where {differs}", f"the same {n:,} records after the replacement"
+
+
 def _record_text(network: Network, place: int) -> str:
     pairs = [f"{name}={states[place]}" for name, states in zip(network.names, network.states, strict=True)]
     return ", ".join(pairs[:MOST_NAMED]) + dots(len(pairs))
