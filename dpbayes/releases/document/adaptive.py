@@ -1,7 +1,7 @@
-"""An adaptive release of a dataset: its request, and its document, written and read.
+"""The request for an adaptive release, and its document, written and read.
 
-The document has every choice and every measurement in their order, as whole numbers and fractions. The graph, the
-tables and their noise follow from them, and are computed again by whoever reads the document.
+The document contains all choices and measurements in their order, as integers and fractions. The graph, the tables and
+their noise follow from them, and each reader computes them again.
 """
 
 from collections.abc import Mapping
@@ -113,13 +113,13 @@ class AdaptiveRequest:
 
     @property
     def question(self) -> bytes:
-        """The request in its one form: the same bytes ask for the same release."""
+        """The request in canonical form: equal bytes request the same release."""
         return canonical({"format": FORMAT, "request": self.content})
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveDocument:
-    """An adaptive release as read: the request, its course, and what was composed before."""
+    """An adaptive release as read: the request, its steps, and the earlier releases."""
 
     request: AdaptiveRequest
     process: Process
@@ -165,7 +165,7 @@ def _written(event: Event) -> dict[str, object]:
 
 
 def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
-    """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
+    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
     choices = [event for event in process.events if isinstance(event, PairChoice)]
     network = process.measured.network
@@ -202,14 +202,14 @@ def _guarantee_text(plan: AdaptivePlan) -> str:
 
 
 def is_adaptive(data: bytes) -> bool:
-    """Return whether bytes state that they are an adaptive release; `read_adaptive` finds out whether they are one."""
+    """Return whether bytes state that they are an adaptive release; `read_adaptive` checks whether they are one."""
     return _MARK in data
 
 
 def read_adaptive(data: bytes) -> AdaptiveDocument:
     """Return a document from its bytes; `verify` checks its content.
 
-    Errors: InputError for what is no adaptive release, is one of another version, or was written in any other form.
+    Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
     content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
     request = adaptive_request_from(content["request"])
@@ -264,7 +264,7 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
 
 
 def course_error(document: AdaptiveDocument) -> str:
-    """Return how the steps differ from a course that the plan allows, as a sentence; "" if they are one."""
+    """Return how the steps differ from those that the plan allows, as a sentence; "" if they are allowed."""
     request = document.request
     try:
         require_course(request.plan, Process.start(request.plan, request.columns, request.n), document.process.events)
@@ -274,7 +274,7 @@ def course_error(document: AdaptiveDocument) -> str:
 
 
 def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset[Amount]]:
-    """Return the different costs of a number's move by one in all measurements, and those of the choices."""
+    """Return the distinct costs of a change by one in all measurements, and those of the choices."""
     process = Process.start(document.request.plan, document.request.columns, document.request.n)
     noise: set[Amount] = set()
     for event in document.process.events:

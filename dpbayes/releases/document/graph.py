@@ -1,7 +1,7 @@
-"""A graph that is learnt from a dataset as a release of its own: its request, and its document, written and read.
+"""The request for a learnt graph, which is a release with its own cost, and its document, written and read.
 
-The document holds the graph, the order in which its nodes were joined, and what the choice was among; all else in it
-follows from these and the request, and is worked out again when it is checked.
+The document contains the graph, the order in which its nodes were added, and the numbers of candidates. All other
+fields follow from these and the request; `verify` computes them again.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ _MARK = b'"format":' + canonical(FORMAT)
 
 @dataclass(frozen=True, kw_only=True)
 class StructureRequest:
-    """A graph as it is asked for; two with the same `question` are the same.
+    """A request for a graph; two requests with the same `question` are the same.
 
     `columns` is the network without arrows over the declared columns. Errors: InputError.
     """
@@ -75,23 +75,23 @@ class StructureRequest:
 
     @classmethod
     def of(cls, dataset: str, data: Dataset, choice: StructureChoice, domains: DomainChoice) -> "StructureRequest":
-        """Return the request for a graph over all columns of a table; no record is looked at."""
+        """Return the request for a graph over all columns of a table. It uses no record."""
         columns = columns_of(data.names, data.states)
         return cls(dataset=dataset, columns=columns, choice=choice, n=data.n, domains=domains)
 
     @property
     def epsilon(self) -> Fraction:
-        """What it costs: the epsilons of all rounds together."""
+        """The cost: the sum of the epsilons of all rounds."""
         return self.choice.epsilon
 
     @property
     def cost(self) -> Amount:
-        """The same."""
+        """The cost as an amount."""
         return self.epsilon
 
     @property
     def first(self) -> str:
-        """The node to begin with."""
+        """The first node."""
         return self.columns.names[0] if self.choice.first is None else self.choice.first
 
     @cached_property
@@ -110,16 +110,16 @@ class StructureRequest:
 
     @property
     def question(self) -> bytes:
-        """The request in its one form: the same bytes ask for the same graph, and for no release of counts."""
+        """The request in canonical form: equal bytes request the same graph, and never a release of counts."""
         return canonical({"format": FORMAT, "request": self.content})
 
     def rounds_of(self, joined: tuple[str, ...]) -> tuple[Round, ...]:
-        """Return the rounds in which nodes were joined in this order."""
+        """Return the rounds that add the nodes in this order."""
         order = self._places(joined)
         return tuple(round_after(self.choice, self._cards, self.n, order[:k]) for k in range(1, len(order)))
 
     def is_possible(self, network: Network, joined: tuple[str, ...]) -> bool:
-        """Return whether every node, when it was joined, could be chosen with the parents that it has."""
+        """Return whether every node was a candidate with its parents when it was added."""
         order = self._places(joined)
         families = [
             CandidateFamily(child, tuple(sorted(self._places(network.parents[network.position[name]]))))
@@ -139,7 +139,7 @@ class StructureRequest:
 
 @dataclass(frozen=True)
 class StructureDocument:
-    """A learnt graph as read: what was asked, the graph, the order of its nodes, and what was composed before."""
+    """A learnt graph as read: the request, the graph, the order of its nodes, and the earlier releases."""
 
     request: StructureRequest
     network: Network
@@ -150,12 +150,12 @@ class StructureDocument:
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """Among how many pairs of a node and its parents each round chose: public."""
+        """The number of candidate pairs of a node and its parents in each round, which is public."""
         return tuple(step["candidates"] for step in self.content["rounds"])
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What a release of this graph's tables states of its choice: arguments of `ReleaseRequest`."""
+        """What a release of this graph's tables states about its choice, as arguments of `ReleaseRequest`."""
         return {
             "graph": GraphChoice.PRIVATELY,
             "graph_epsilon": self.request.epsilon,
@@ -180,7 +180,7 @@ def written_structure(
 
 
 def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return what a document says of the rounds; all of it follows from what is public and the order of the nodes."""
+    """Return the rounds as JSON has them; they follow from public values and the order of the nodes."""
     return [
         {
             "candidates": step.candidates,
@@ -194,7 +194,7 @@ def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[d
 def structure_sentences(
     request: StructureRequest, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> list[str]:
-    """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
+    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
     candidates = tuple(step.candidates for step in request.rounds_of(joined))
     share = request.epsilon / len(candidates)
@@ -219,17 +219,17 @@ def structure_sentences(
 
 
 def is_structure(data: bytes) -> bool:
-    """Return whether bytes say that they are a learnt graph; whether they are one, `read_structure` says.
+    """Return whether bytes state that they are a learnt graph; `read_structure` checks whether they are one.
 
-    In the one form nothing else reads so: a quote inside of a text has a backslash before it.
+    In canonical form, no other content contains the mark, because a quote within a text has a backslash before it.
     """
     return _MARK in data
 
 
 def read_structure(data: bytes) -> StructureDocument:
-    """Return a document from its bytes; whether it is true is asked by `verify`.
+    """Return a document from its bytes; `verify` checks its content.
 
-    Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
+    Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
     content = read_content(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
     request, joined = structure_request_from(content["request"]), tuple(content["joined"])
