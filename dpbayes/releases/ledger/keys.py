@@ -11,7 +11,7 @@ from dpbayes.releases.ledger.store import add, content_of, reading, written
 
 @dataclass(frozen=True)
 class NamedKey:
-    """A signing key as the ledger names it: its event, what it says of the signer, and the row of its successor."""
+    """A signing key in the ledger: its event, its signer as bytes, and the row of the key that replaced it."""
 
     event: Event
     content: bytes
