@@ -1,4 +1,4 @@
-"""The audit of draws of regression weights: what is proved for every table, and tables that come close to it."""
+"""The audit of sampled regression weights: the proved bound for all tables, and tables with a loss close to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ from dpbayes.model.regression import Moments
 Record = tuple[tuple[float, ...], float]
 
 _TURNS = 721
-"""Directions that are compared, of two weights."""
+"""The number of compared directions of two weights."""
 
 _POINTS = 401
 _NAMED = 4
-"""Most features whose values are told."""
+"""The largest number of features whose values are shown."""
 
 
 def audit_regression(
@@ -73,9 +73,9 @@ def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) ->
 
 @dataclass(frozen=True, eq=False)
 class BadTables:
-    """Two neighbouring tables that one draw tells well apart: their moments, in words, and its exact `loss`.
+    """Two neighbouring tables with a large loss of one sample: their moments, descriptions, and the exact `loss`.
 
-    `spare` features more are zero in every record of both.
+    `spare` further features are zero in all records of both tables.
     """
 
     first: Moments
@@ -86,7 +86,7 @@ class BadTables:
 
 
 def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTables:
-    """Return the pair that loses most among a few, in both orders.
+    """Return the pair with the largest loss of a few pairs, in both orders.
 
     All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
     features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
@@ -114,7 +114,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
 
 
 def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) -> tuple[FloatArray, FloatArray]:
-    """Return places in [-B, B] on the diameter through the weights that tell most: (points,), and ln p: (2, points).
+    """Return places (points,) in [-B, B] on the diameter through the weights of the largest loss, and ln p (2, points).
 
     Both tables' densities of one draw have the same factor left out, which depends on b, B and the features alone.
     """
@@ -155,9 +155,9 @@ def widened(table: Moments, spare: int) -> Moments:
 def regression_ratios(
     mechanism: RegressionSampler, pair: BadTables, rng: np.random.Generator, size: tuple[int, int]
 ) -> FloatArray:
-    """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
+    """Simulate (repeats, releases) releases of weights for the first of two tables, and return their log ratios.
 
-    Errors: InputError for what is not exactly a `RegressionSampler`.
+    Errors: InputError unless the mechanism is exactly a `RegressionSampler`.
     """
     require_exact_class(mechanism, RegressionSampler)
     released = mechanism.release(widened(pair.first, pair.spare), rng, size)
@@ -209,7 +209,7 @@ def _text(record: Record, d: int) -> str:
 
 
 def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, features: int) -> TwoLaws:
-    """Both tables' densities of one draw along the diameter of the ball through the weights that tell most."""
+    """Return both tables' densities of one sample along the diameter through the weights with the largest loss."""
     pair = bad_tables(mechanism, n=n, features=features)
     places, logs = densities_along(mechanism, pair, _POINTS)
     first, second = np.exp(logs - logs.max())

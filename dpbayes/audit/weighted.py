@@ -1,4 +1,4 @@
-"""The audit of Laplace noise on Walsh coefficients of unequal scales: the worst record is sought anew, from these."""
+"""The audit of Laplace noise on Walsh coefficients with unequal scales, which searches the worst record from these."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,9 @@ from dpbayes.model.fourier import coefficients
 
 
 def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of unequal Laplace noise on coefficients: its pure epsilon is exact, its curve between two.
+    """Return the audit of unequal Laplace noise on coefficients: exact pure epsilon, and a curve between two bounds.
 
-    The tables handed over hold all noisy coefficients: rebuilding is one to one.
+    The released tables determine all noisy coefficients.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     if not checked_records(n):
@@ -46,7 +46,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
 
 
 def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
-    """Return what the coefficients lose that one record moves, of one and more records."""
+    """Return the loss of the coefficients that one record changes, for tables with at least one record."""
     require_exact_class(mechanism, WeightedFourier)
     charges = Charges.of_coefficients(mechanism.prior.network.residuals)
     prices = inverse(mechanism.scales)

@@ -1,4 +1,4 @@
-"""`release`, `learn`, `adaptive`: what looks at a table and is paid for from a dataset's budget; and `plan`."""
+"""`release`, `learn` and `adaptive`, which are charged to a dataset's budget; and `plan`."""
 
 import argparse
 import sys
@@ -43,13 +43,13 @@ from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges
 
 LONGEST_VALUE = 64
-"""Bytes that one cell takes in a document at most: its integer, its prior, and its share of the labels' text."""
+"""The largest number of bytes of a cell in a document: its integer, its prior, and its share of the labels."""
 
 # release
 
 
 def add_release(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `release`."""
+    """Add the arguments of `release`."""
     _add_charged(parser)
     tables.add_data_or_source(parser)
     _add_request(parser, required=False)
@@ -67,7 +67,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the words of a request, which `release` and `plan` share."""
+    """Add the arguments of a request, which `release` and `plan` share."""
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
     parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
@@ -89,7 +89,7 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
-    """Add the words that `release` and `learn` share."""
+    """Add the arguments that `release`, `learn` and `adaptive` share."""
     add_ledger(parser)
     _add_declared(parser, required=False)
     parser.add_argument(
@@ -164,7 +164,7 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
+    """Return the typed epsilon, rho, or epsilon and delta. Errors: InputError for other combinations."""
     if (args.epsilon is None) == (args.rho is None) or (args.epsilon is None and args.delta is not None):
         raise InputError(
             "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for "
@@ -176,7 +176,7 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
-    """Return the prices that suit the weights of the tables, none where all count alike. Errors: InputError."""
+    """Return the best prices for the weights of the tables, none if all weights are equal. Errors: InputError."""
     if not args.matters:
         return ()
     priced = releasable(args.mechanism).priced
@@ -191,7 +191,7 @@ def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
 
 
 def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
-    """Return what a release states of a learnt graph. Errors: InputError where the ledger has no such graph."""
+    """Return the statement of a release about a learnt graph. Errors: InputError if the ledger has no such graph."""
     learnt = learnt_as(path, dataset, drawn)
     if learnt is None:
         raise InputError(
@@ -227,7 +227,7 @@ def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, 
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `plan`."""
+    """Add the arguments of `plan`."""
     _add_declared(parser, required=True)
     parser.add_argument("--records", required=True, help="the number of records of the table, which is public")
     _add_request(parser, required=True)
@@ -307,7 +307,7 @@ def _who_shares() -> str:
 
 
 def add_learn(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `learn`."""
+    """Add the arguments of `learn`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
@@ -347,7 +347,7 @@ def _structure(args: argparse.Namespace, data: Dataset) -> StructureRequest:
 
 
 def add_adaptive(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `adaptive`."""
+    """Add the arguments of `adaptive`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
@@ -389,7 +389,7 @@ def _of_records(
 
 
 def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], *, again: bool) -> Published:
-    """Show the release of this request at no cost; without one, or `again`, make one after the last."""
+    """Return the release of this request at no cost; if there is none, or with `again`, make a new one."""
     before = shown_again(path, request)
     if before is not None and not again:
         print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
