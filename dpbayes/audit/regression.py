@@ -10,7 +10,7 @@ from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibratio
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, Promise, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.types import AuditReport, ClaimAndProof, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import PROVED_FOR_ALL
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -42,7 +42,7 @@ def audit_regression(
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
-    promise = Promise(mechanism.claimed(n, features=d), mechanism.certified)
+    promise = ClaimAndProof(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
     deltas = range_curve(grid, width=most, most=most)

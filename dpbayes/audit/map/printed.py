@@ -8,8 +8,8 @@ from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, columns_of, laws_alt
 from dpbayes.audit.report.types import (
     AuditReport,
+    ClaimAndProof,
     DeltaCurve,
-    Promise,
     WorstCase,
     checked_grid,
     pure_report,
@@ -42,7 +42,7 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
     deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
     return pure_report(
-        Promise(mechanism.claimed),
+        ClaimAndProof(mechanism.claimed),
         exact=loss.epsilon,
         at_least=loss.epsilon,
         curve=DeltaCurve(grid, deltas, deltas),

@@ -146,7 +146,7 @@ class Promising(Protocol):
 
 
 @dataclass(frozen=True)
-class Promise:
+class ClaimAndProof:
     """A claim with its proof, which by default is none."""
 
     claimed: Guarantee

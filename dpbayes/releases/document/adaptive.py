@@ -43,10 +43,10 @@ from dpbayes.releases.document.request import (
     COLUMNS_SHAPE,
     DomainChoice,
     choice_called,
+    columns_as_network,
     columns_content,
     columns_from,
-    columns_of,
-    require_columns,
+    require_valid_columns,
 )
 
 FORMAT = "dpbayes adaptive release"
@@ -71,7 +71,7 @@ class AdaptiveRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        require_columns(self.dataset, self.columns, self.n)
+        require_valid_columns(self.dataset, self.columns, self.n)
         checked_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
@@ -82,7 +82,7 @@ class AdaptiveRequest:
     @classmethod
     def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
         """Return the request for a release of all columns of a table. It uses no record."""
-        columns = columns_of(data.names, data.states)
+        columns = columns_as_network(data.names, data.states)
         return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
 
     @property

@@ -38,10 +38,10 @@ from dpbayes.releases.document.request import (
     DomainChoice,
     GraphChoice,
     choice_called,
+    columns_as_network,
     columns_content,
     columns_from,
-    columns_of,
-    require_columns,
+    require_valid_columns,
 )
 
 FORMAT = "dpbayes graph"
@@ -63,7 +63,7 @@ class StructureRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        require_columns(self.dataset, self.columns, self.n)
+        require_valid_columns(self.dataset, self.columns, self.n)
         checked_epsilon(exact("epsilon", self.choice.epsilon))
         if len(self.columns.names) < 2 or self.columns.edges:
             raise InputError("Learning a graph needs at least two columns and starts without arrows.")
@@ -76,7 +76,7 @@ class StructureRequest:
     @classmethod
     def of(cls, dataset: str, data: Dataset, choice: StructureChoice, domains: DomainChoice) -> "StructureRequest":
         """Return the request for a graph over all columns of a table. It uses no record."""
-        columns = columns_of(data.names, data.states)
+        columns = columns_as_network(data.names, data.states)
         return cls(dataset=dataset, columns=columns, choice=choice, n=data.n, domains=domains)
 
     @property

@@ -209,7 +209,7 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
 # Columns, of which a graph is still to be chosen
 
 
-def columns_of(names: Sequence[str], states: Sequence[Sequence[str]]) -> Network:
+def columns_as_network(names: Sequence[str], states: Sequence[Sequence[str]]) -> Network:
     """Return the network without arrows over declared columns."""
     return Network(tuple(names), tuple(map(tuple, states)), ((),) * len(names))
 
@@ -222,7 +222,7 @@ def columns_content(columns: Network) -> list[dict[str, object]]:
 def columns_from(content: Sequence[Mapping[str, Any]]) -> Network:
     """Return the columns of JSON. Errors: InputError."""
     require_few(content)  # before anything is computed from them
-    return columns_of([column["name"] for column in content], [column["states"] for column in content])
+    return columns_as_network([column["name"] for column in content], [column["states"] for column in content])
 
 
 COLUMNS_SHAPE: Mapping[str, Any] = {
@@ -234,7 +234,7 @@ COLUMNS_SHAPE: Mapping[str, Any] = {
 """The types of the fields that every request over columns has."""
 
 
-def require_columns(dataset: str, columns: Network, n: int) -> None:
+def require_valid_columns(dataset: str, columns: Network, n: int) -> None:
     """Refuse what no request over columns may have. Errors: InputError."""
     checked_id(dataset)
     whole_number("The number of records", n, low=1, high=MOST_RECORDS)
