@@ -17,11 +17,6 @@ class NamedKey:
     content: bytes
     replaced_in: int | None = None
 
-    @property
-    def is_in_use(self) -> bool:
-        """Whether new releases are signed with it."""
-        return self.replaced_in is None
-
 
 def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = None) -> Event:
     """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
