@@ -13,6 +13,7 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
+from dpbayes.releases import verify as verification
 from dpbayes.releases.document.adaptive import AdaptiveRequest, is_adaptive, read_adaptive, written_adaptive
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.request import DomainChoice
@@ -58,11 +59,10 @@ def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
 
 
 def test_a_document_is_verified(document: bytes) -> None:
-    verification = verify(document)
-    assert verification.holds, verification
-    names = [check.name for check in verification.checks]
-    assert names == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
-    assert verification.left_out == (NOT_SIGNED,)
+    checked = verify(document)
+    assert checked.holds, checked
+    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
+    assert checked.left_out == (NOT_SIGNED,)
 
 
 def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:
@@ -89,9 +89,9 @@ def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
     assert read.request == PURE_REQUEST
     assert read.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
     assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
-    verification = verify(pure)
-    assert verification.holds, verification
-    assert [check.name for check in verification.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
+    checked = verify(pure)
+    assert checked.holds, checked
+    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
     content = json.loads(pure)
     assert content["version"] == 1
     assert "rho" not in pure.decode()
@@ -227,23 +227,49 @@ def test_a_step_without_a_field_is_refused(document: bytes, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("stage", "field", "value", "sentence"),
     [
-        ("prices", [0, -1, 5, 5, 5]),
-        ("prices", [1, 5, 5, 5, 5]),
-        ("prices", [0, 0, 5, 5, 5]),
-        ("prices", [0, 5]),
-        ("prices", [0, 2**61, 2**61, 5, 5]),
-        ("integers", [1]),
-        ("parents", [[1], [0], [], []]),
-        ("parents", [[7], [], [], []]),
-        ("parents", [[]]),
+        ("columns", "prices", [0, -1, 5, 5, 5], "integers from 0 on"),
+        ("columns", "prices", [], "integers from 0 on"),
+        ("columns", "prices", [1, 5, 5, 5, 5], "price of the empty set must be 0"),
+        ("columns", "prices", [0, 0, 5, 5, 5], "has 5 integers; its prices need 4"),
+        ("columns", "prices", [0, 5], "needs 5 prices"),
+        ("columns", "prices", [0, 2**61, 2**61, 5, 5], "integers from 0 on"),
+        ("columns", "prices", [0, 10**19 - 1, 5, 5, 5], "integers from 0 on"),
+        ("columns", "integers", [1], "has 1 integers"),
+        ("columns", "parents", [[1], [0], [], []], "close a cycle"),
+        ("columns", "parents", [[7], [], [], []], "parents of every column by their places"),
+        ("columns", "parents", [[]], "parents of every column by their places"),
+        ("forest", "pair", [0, 4], "two columns by their places, or none"),
+        ("forest", "pair", [-1, 0], "two columns by their places, or none"),
+        ("forest", "pair", [0], "two columns by their places, or none"),
+        ("forest", "pair", [0, 1, 2], "two columns by their places, or none"),
     ],
 )
-def test_a_measurement_that_does_not_fit_is_refused(document: bytes, field: str, value: list) -> None:
+def test_a_step_that_does_not_fit_is_refused(
+    document: bytes, stage: str, field: str, value: list, sentence: str
+) -> None:
     content = json.loads(document)
-    content["steps"][0][field] = value
+    of_stage(content, stage)[field] = value
+    with pytest.raises(InputError, match=sentence):
+        read_adaptive(hashed(content))
     assert failed(hashed(content)) == {"form"}
+
+
+@pytest.mark.parametrize(("kind", "change"), [("document", {"rho": "1/2"}), ("pure", {"delta": "0/1"})])
+def test_a_request_that_is_not_canonical_is_refused(request: pytest.FixtureRequest, kind: str, change: dict) -> None:
+    content = json.loads(request.getfixturevalue(kind))
+    with pytest.raises(InputError, match="not in canonical form"):
+        read_adaptive(hashed(content | {"request": content["request"] | change}))
+
+
+@pytest.mark.parametrize("step", ["confirmed_noise", "confirmed_choice"])
+def test_a_step_that_opendp_does_not_confirm_is_caught(document: bytes, monkeypatch, step: str) -> None:
+    def refused(*_: object) -> None:
+        raise InputError("OpenDP does not confirm it.")
+
+    monkeypatch.setattr(verification, step, refused)
+    assert failed(document) == {"OpenDP"}
 
 
 def test_a_request_that_cannot_be_carried_out_is_refused() -> None:

@@ -1,6 +1,7 @@
 """A learnt graph: paid before it is drawn, counted once, checked from its bytes, and asked for by a release of it."""
 
 import copy
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,12 +16,12 @@ from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
 from dpbayes.releases.document.release import document_bytes, read_document
-from dpbayes.releases.document.request import DomainChoice
+from dpbayes.releases.document.request import DomainChoice, columns_as_network, columns_from
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.verify import verify
 from tests.releases.asking import failed, hashed
 from tests.releases.made import opened, opened_in_rho, request_with
-from tests.releases.made_adaptive import DATA, table
+from tests.releases.made_adaptive import DATA, REQUEST, table
 
 STATES = dict(zip(DATA.names, DATA.states, strict=True))
 COST = Fraction(1, 4)
@@ -148,6 +149,28 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
 def test_an_impossible_graph_request_is_refused(data, choice, why):
     with pytest.raises(InputError, match=why):
         StructureRequest.of("garden", data, StructureChoice(**({"epsilon": COST} | choice)), DomainChoice.CURATOR)
+
+
+@pytest.mark.parametrize("usual", [request(), REQUEST], ids=["graph", "adaptive release"])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"dataset": " garden"}, "single line"),
+        ({"n": 0}, "number of records"),
+        ({"columns": columns_as_network([f"{k}" for k in range(2001)], [("x", "y")] * 2001)}, "2,001 nodes"),
+        ({"columns": columns_as_network("ab", [("x", "y" * 201), ("x", "y")])}, "more than 200 letters"),
+        ({"columns": columns_as_network("ab", [("x", "\ud800"), ("x", "y")])}, "unpaired surrogate"),
+    ],
+)
+def test_columns_that_no_request_may_have_are_refused(usual, change, why):
+    with pytest.raises(InputError, match=why):
+        replace(usual, **change)
+
+
+def test_columns_are_numbered_before_a_network_is_made_of_them(monkeypatch):
+    monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
+    with pytest.raises(InputError, match="2,001 nodes"):
+        columns_from([{"name": f"{k}", "states": ["x", "y"]} for k in range(2001)])
 
 
 def test_the_first_column_by_default_and_by_name_is_one_question():
@@ -286,6 +309,14 @@ def test_new_hashes_hide_nothing_that_can_be_worked_out(learnt):
     assert failed(hashed(cheaper)) == {"epsilon", "sentences"}
     composed = hashed(content | {"composed": {"releases": 1, "epsilon": "1/2"}})
     assert failed(composed) == {"sentences"}
+
+
+def test_a_round_that_opendp_does_not_confirm_is_caught(path, learnt, monkeypatch):
+    def refused(*_: object) -> None:
+        raise InputError("OpenDP does not confirm it.")
+
+    monkeypatch.setattr("dpbayes.releases.verify.confirmed_chooser", refused)
+    assert failed(ledger.outcome(path, learnt.row)) == {"OpenDP"}
 
 
 def test_what_is_no_learnt_graph_is_one_sentence(learnt):
