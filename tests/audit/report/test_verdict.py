@@ -50,3 +50,9 @@ def test_a_promise_is_broken_from_its_epsilon_on_where_delta_is_above_its_delta(
     lower = deltas if promise.delta else np.zeros(4)
     report = reported(at_least, curve=DeltaCurve(epsilons, deltas, lower))
     assert report.broken_at(promise).tolist() == broken
+
+
+def test_a_loss_that_exceeds_a_pure_promise_by_rounding_alone_breaks_it_nowhere():
+    curve = DeltaCurve(np.array([0.5, 1.0, 1.4]), np.full(3, 1e-16), np.full(3, 1e-16))
+    assert not reported(1 + 0.9 * SLACK, curve=curve).broken_at(Guarantee(1.0)).any()
+    assert reported(1 + 1.1 * SLACK, curve=curve).broken_at(Guarantee(1.0)).tolist() == [False, True, True]
