@@ -1,4 +1,4 @@
-"""The audit of Laplace noise on counts that are fitted afterwards: that of the noisy counts, which are handed over."""
+"""The audit of Laplace noise on counts that are fitted afterwards: the noisy counts are released too."""
 
 from dpbayes.audit.laplace import audit_of_counts
 from dpbayes.base.types import FloatArray

@@ -1,7 +1,7 @@
-"""All that is known of the mechanisms of one class, as one value: how they are audited, recalibrated, drawn, attacked.
+"""The description of one class of mechanisms for audits: report, recalibration, picture and simulated attack.
 
-Every function here is asked of exactly that class, with the sizes of the tables as keywords: `n`, and `features` where
-records have some. `registry` lists the entries.
+The functions are called for exactly this class, with the sizes of the tables as keywords: `n`, and `features` if
+records have features. `registry` lists the entries.
 """
 
 from collections.abc import Callable, Generator, Hashable, Mapping
@@ -22,17 +22,17 @@ Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""
 
 Slack = Callable[[Any], float]
-"""How far a mechanism at some setting of its knob is from the target: not negative where it loses no more.
+"""The distance of a mechanism at some setting from the target: not negative if its loss is at most the target.
 
-Its values may be infinite; a search is faster where they change smoothly with the setting.
+The values may be infinite; a search is faster if they change smoothly with the setting.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """The statistics of two neighbouring tables, a description of them, and what an attacker of the first asks.
+    """The statistics of two neighbouring tables, their description, and the question of an attacker of the first table.
 
-    `key` tells pairs of one mechanism apart; a `private` one comes from true records.
+    `key` distinguishes the pairs of one mechanism; a `private` pair comes from true records.
     """
 
     first: Any
@@ -45,7 +45,7 @@ class TablePair:
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """What a recalibration turns: its symbol, the setting that it is, how it is read off a mechanism and turned.
+    """The parameter that a recalibration changes: its symbol, its name, and how it is read and changed.
 
     `turned` takes the mechanism and an epsilon.
     """
@@ -65,11 +65,12 @@ class NoiseLoss(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Recalibration:
-    """How the knob is found at which a mechanism loses no more than a target.
+    """The search for the parameter at which the loss of a mechanism is at most a target.
 
-    `needed` (mechanism, n, delta) returns an epsilon that suffices at delta. `slack` is for mechanisms of which a
-    `Slack` is cheaper than `needed`: it prepares one in steps, yields the shares done and returns it. `start` returns
-    what is recalibrated in place of a mechanism. `is_quick` says whether the page recalibrates without a button.
+    `needed` (mechanism, n, delta) returns an epsilon that suffices at delta. `slack` is for mechanisms with a `Slack`
+    that is cheaper than `needed`: it prepares the slack in steps, yields the completed shares and returns it. `start`
+    returns the mechanism from which the search starts. `is_quick` returns whether the page recalibrates without a
+    button.
     """
 
     needed: Callable[..., float]
@@ -91,7 +92,7 @@ class Recalibration:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepwise:
-    """An audit that may take longer than a moment: when it does, its steps, and what to say meanwhile.
+    """A slow audit: whether it is slow for a mechanism, its steps, and the message during the computation.
 
     `steps` takes the mechanism and `epsilons`, a function of the exact loss; it yields shares and returns the report.
     """
@@ -103,13 +104,13 @@ class Stepwise:
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothetical:
-    """Tables that belong to no network: made up by a few numbers, such as throws of a die.
+    """Hypothetical tables without a network, which a few numbers describe, such as throws of a die.
 
-    `title` stands in the list of what may be audited and `parameters` are the numbers that a person sets, of which
-    `mechanism_at` makes the mechanism and `where` the words for its tables. `attacked` returns the pair that is
-    attacked, from the audit's worst case and the numbers `chosen` for it; `attack` (mechanism, pair, generator,
-    size) weighs simulated releases of the first, where no `log_ratios` do. `drawn` is the pair whose releases are
-    counted where no number is exact.
+    `title` is the name in the list of audits, and `parameters` are the numbers that a person sets. From these numbers,
+    `mechanism_at` returns the mechanism, and `where` describes its tables. `attacked` returns the attacked pair from
+    the audit's worst case and the `chosen` numbers. `attack` (mechanism, pair, generator, size) returns the log
+    ratios of simulated releases of the first table, if there are no `log_ratios`. `drawn` is the pair for the lower
+    bound from simulated releases.
     """
 
     title: str
@@ -125,19 +126,19 @@ class Hypothetical:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audit:
-    """What is known of the mechanisms of exactly one class; all but `kind` and `report` may be left out.
+    """The audit of exactly one class of mechanisms; all fields except `kind` and `report` are optional.
 
     report(mechanism, n, epsilons) -> AuditReport, its curve at `epsilons` (E,). log_ratios(mechanism, released, first,
     second) -> ln p(released | first) - ln p(released | second) of each release, from two tables' counts. picture(
-    mechanism, worst, n) -> how the worst pair is drawn, or None where its outputs are too many. numbers(mechanism, n)
-    -> how many numbers a release hands over; effort(mechanism, numbers) -> how many could be drawn in the time it
-    takes. not_attacked(mechanism) -> why no attack is simulated, "" where one is.
+    mechanism, worst, n) -> the picture of the worst pair, or None if it has too many outputs. numbers(mechanism, n)
+    -> the number of released numbers; effort(mechanism, numbers) -> the cost of a release in units of sampled numbers.
+    not_attacked(mechanism) -> the reason if no attack is simulated, otherwise "".
 
-    losses(mechanism, n, releases) -> what so many releases from one table lose together; left out, the curve of one
-    release is known, and the promise of several.
+    losses(mechanism, n, releases) -> the privacy losses of several releases from one table; without it, the curve of
+    one release and the guarantee of several are used.
 
-    `tables` says how tables are described, `doubts` are assumptions that do not hold, `not_recalibrated` says why there
-    is no recalibration, and `cases` are settings at which something is refuted, by title.
+    `tables` states how tables are described, `doubts` are assumptions that do not hold, `not_recalibrated` is the
+    reason if there is no recalibration, and `cases` are settings at which a claim is refuted, by title.
     """
 
     kind: type[Any]
@@ -155,6 +156,6 @@ class Audit:
     doubts: tuple[str, ...] = ()
     steps: Stepwise | None = None
     farthest: float = np.inf
-    """A claim so many times what is proved is left out of the curve's picture."""
+    """A claim that exceeds the proved epsilon by more than this factor is not shown in the picture of the curve."""
     hypothetical: Hypothetical | None = None
     cases: Mapping[str, Mapping[str, object]] = field(default_factory=lambda: MappingProxyType({}))

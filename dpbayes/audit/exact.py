@@ -1,4 +1,4 @@
-"""The audit of handing over the exact posterior."""
+"""The audit of the release of the exact posterior."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of handing over the exact posterior: any two tables with different counts are told apart."""
+    """Return the audit of the exact posterior: it distinguishes all tables with different counts."""
     require_exact_class(mechanism, Exact)
     grid = checked_grid(epsilons)
     if checked_records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:

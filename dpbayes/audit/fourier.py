@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.loss.law import Bracket, Losses
+from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
+from dpbayes.audit.loss.normal import BetweenLosses
 from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, replacement
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
@@ -21,14 +22,14 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 
 WIDE, TRANSFORMED = 10_000, 4
-"""Cells of a network from which on a release takes so many times as long for each number: its transforms no longer fit
-into the processor's cache."""
+"""The number of cells above which a release takes this many times as long for each number, because its transforms no
+longer fit into the processor's cache."""
 
 
 def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of [Zhang16] Algorithm 2: exact where O is, otherwise between two values.
+    """Return the audit of [Zhang16] Algorithm 2: exact if O is exact, otherwise between two values.
 
-    O coefficients move by two. The tables handed over hold all of them: rebuilding is one to one.
+    O coefficients change by two. The released tables determine all coefficients.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     noise = fourier_noise(mechanism, n=n)
@@ -37,8 +38,7 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
     overlap, certain = network.closure.odd_overlap, _certain(noise, network)
     how = "up to" if overlap.exact else "at most"
     worst = WorstCase(
-        f"{n:,} records, where replacing one record changes {certain.moved:,} coefficients",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"replacing one record changes {certain.moved:,} coefficients"),
         "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
@@ -52,14 +52,14 @@ def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> 
 
 
 def _certain(noise: LaplaceNoise, network: Network) -> LaplaceNoise:
-    """How many coefficients some record flips for certain: at least half of those of one family."""
+    """Return a number of coefficients that some record certainly changes: at least half of those of one family."""
     if network.closure.odd_overlap.exact:
         return noise
     return replace(noise, moved=min(2 ** (max(map(len, network.families)) - 1), noise.moved))
 
 
 def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
-    """Return how many integer coefficients one record moves at most, and how far: none when n = 0."""
+    """Return the largest number of integer coefficients that one record changes, with their noise; none if n = 0."""
     require_exact_class(mechanism, LaplaceFourier)
     moved = walsh_sensitivity(mechanism.prior.network) // 2 if checked_records(n) else 0
     if moved > MOST_MOVED:
@@ -71,13 +71,13 @@ def fourier_noise(mechanism: LaplaceFourier, *, n: int) -> LaplaceNoise:
 
 
 def _losses(mechanism: LaplaceFourier, *, n: int, releases: int) -> Losses:
-    # How many coefficients two records can flip is not listed: any number up to the largest is taken for possible.
+    # The possible numbers of changed coefficients are not listed: any number up to the largest is assumed possible.
     noise, network = fourier_noise(mechanism, n=n), mechanism.prior.network
     pairs = noise.for_fewer_moved_values(1, releases=releases)
     if not pairs or network.closure.odd_overlap.exact:
         return Losses.of(pairs)
     least = _certain(noise, network).for_fewer_moved_values(1, releases=releases)
-    return Losses(Bracket(least[0], pairs[0]))
+    return Losses(BetweenLosses(least[0], pairs[0]))
 
 
 def _log_ratios(

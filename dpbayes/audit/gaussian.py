@@ -21,8 +21,8 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of Gaussian noise on all counts: exact, as nothing is clipped.
 
-    All of 2 |I| counts move by one when the odd records differ in every column; fewer lose less, for real noise by its
-    formula, and for whole noise as the loss of some of the numbers is that of all after post-processing.
+    If the two records differ in every column, 2 |I| counts change by one. Fewer changed counts lose less: for real
+    noise by its formula, and for integer noise because a part of the numbers is post-processing of all.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     loss = gaussian_loss(mechanism, n=n)
@@ -37,7 +37,7 @@ def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -
 
 
 def gaussian_loss(mechanism: GaussianUpdates, *, n: int) -> GaussianLoss | WholeGaussianLoss:
-    """Return what all counts together lose: nothing when n = 0."""
+    """Return the loss of all counts together: none if n = 0."""
     require_exact_class(mechanism, GaussianUpdates)
     moved = squared_count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     if mechanism.noise is Noise.WHOLE:
@@ -46,9 +46,9 @@ def gaussian_loss(mechanism: GaussianUpdates, *, n: int) -> GaussianLoss | Whole
 
 
 def _losses(mechanism: GaussianUpdates, *, n: int, releases: int) -> Losses:
-    """What several releases lose: independent noise on one count is noise on as many counts that move alike.
+    """Return the losses of several releases: independent noise on one count is noise on several equal changes.
 
-    A shorter move of real noise passes every level more rarely; of whole noise each move is looked at.
+    For real noise, a smaller change exceeds every level more rarely; for integer noise, each change is listed.
     """
     one = gaussian_loss(mechanism, n=n)
     if isinstance(one, WholeGaussianLoss):

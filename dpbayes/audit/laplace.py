@@ -23,9 +23,9 @@ LaplaceCounts = LaplaceUpdates | ConsistentLaplace
 def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of Laplace noise on all counts: exact, clipping included.
 
-    All of 2 |I| counts move by one when the odd records differ in every column. Both counts lie in [0, n], and beyond
-    either end the ratio of densities is constant: what clipping hides does not help to tell the tables apart, so the
-    pure epsilon and the whole curve stay as they are without it. So it is for the probabilities of whole numbers.
+    If the two records differ in every column, 2 |I| counts change by one. Both counts lie in [0, n], and beyond either
+    end the ratio of densities is constant. So the values that clipping hides do not distinguish the tables, and the
+    pure epsilon and the whole curve are those without clipping. The same holds for the probabilities of integers.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     noise = noise_of_moved_counts(mechanism, n=n)
@@ -46,7 +46,7 @@ def audit_laplace(mechanism: LaplaceCounts, *, n: int, epsilons: ArrayLike) -> A
 
 
 def noise_of_moved_counts(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
-    """Return how many counts one record moves, and how far: none when n = 0."""
+    """Return the number of counts that one record changes, with their noise; none if n = 0."""
     require_exact_class(mechanism, LaplaceUpdates, ConsistentLaplace)
     moved = count_sensitivity(mechanism.prior.network) if checked_records(n) else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
@@ -54,19 +54,19 @@ def noise_of_moved_counts(mechanism: LaplaceCounts, *, n: int) -> LaplaceNoise:
 
 
 def _losses(mechanism: LaplaceCounts, *, n: int, releases: int) -> Losses:
-    # Every node of which the records lie in different cells moves two counts.
+    # Every node for which the records are in different cells changes two counts.
     return Losses.of(noise_of_moved_counts(mechanism, n=n).for_fewer_moved_values(2, releases=releases))
 
 
 def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior], FloatArray]) -> Audit:
-    """Return the audit of a mechanism that hands over counts with Laplace noise: `seen` takes them from a release."""
+    """Return the audit of a mechanism that releases counts with Laplace noise; `seen` takes them from a release."""
 
     def log_ratios(
         mechanism: LaplaceCounts, released: ReleasedPosterior, *, first: IntArray, second: IntArray
     ) -> FloatArray:
         counts = seen(released)
         difference = (np.abs(counts - second) - np.abs(counts - first)).sum(axis=-1)
-        # Without noise there is one table, all columns being constant, and nothing to tell.
+        # Without noise, all columns are constant, and there is only one table.
         return difference / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(difference)
 
     return Audit(
@@ -79,6 +79,7 @@ def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior
     )
 
 
-# Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so that it is that of the atoms of
-# the clipped law too: clipping tells the attacker no less. Probabilities of whole numbers have the same ratio.
+# Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so it is also the ratio of the
+# atoms of the clipped distribution: clipping hides nothing from the attacker. Probabilities of integers have the same
+# ratio.
 AUDIT = audit_of_counts(LaplaceUpdates, lambda released: released.updates)

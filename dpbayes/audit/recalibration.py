@@ -1,4 +1,4 @@
-"""The internal epsilon at which a mechanism loses no more than a target, as its audit allows."""
+"""The internal epsilon at which the audited loss of a mechanism is at most a target."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from dpbayes.mechanisms.exact_class import described
 
 _LEAST, _MOST = 1e-3, 1e3
 _CLOSE = 1e-5
-"""Relative width at which the search stops."""
+"""The relative width at which the search stops."""
 
 _FIRST_STEP = 0.025
 """Half of the first step up, relative to the setting that meets the target; each step is twice the one before."""
 
 _TRIES = 12
-"""About how many settings are tried."""
+"""The approximate number of tried settings."""
 
 MechanismT = TypeVar("MechanismT")
 
@@ -26,7 +26,7 @@ MechanismT = TypeVar("MechanismT")
 def needed_epsilon(mechanism: Any, *, n: int, delta: float) -> float:
     """Return the smallest epsilon that suffices at `delta` for tables of n records: exact, or an upper value of it.
 
-    Errors: InputError where there is no audit for such a mechanism, and for bad numbers.
+    Errors: InputError if there is no audit for such a mechanism, and for invalid numbers.
     """
     return _recalibration(mechanism).needed(mechanism, n=n, delta=delta)
 
@@ -66,7 +66,7 @@ def recalibrated(mechanism: MechanismT, *, n: int, target: float, delta: float =
 
 
 def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: float = 0.0) -> Work[MechanismT]:
-    """Do `recalibrated` in steps: yield roughly what share is done, return the mechanism."""
+    """Do `recalibrated` in steps: yield the approximate completed share, return the mechanism."""
     wanted = finite_number("The target epsilon", target, low=1e-6, high=1e6)
     delta = finite_number("delta", delta, low=0, high=1)
     how = _recalibration(mechanism)
@@ -90,7 +90,7 @@ def recalibration_steps(mechanism: MechanismT, *, n: int, target: float, delta: 
 class _KnobSearch:
     """Two settings: a smaller one that meets the target, and a larger one that does not; their slacks.
 
-    An end without a slack (NaN) was not tried. `end_moved` says which end moved last: 1 for `low`, -1 for `high`.
+    An end without a slack (NaN) was not tried. `end_moved` is the end that moved last: 1 for `low`, -1 for `high`.
     """
 
     low: float
@@ -125,7 +125,7 @@ class _KnobSearch:
         return min(max(setting, self.low + beyond), self.high - beyond)
 
     def with_slack(self, setting: float, slack: float) -> "_KnobSearch":
-        """Return the search with one more slack. Errors: InputError where no setting in range meets the target."""
+        """Return the search with one more slack. Errors: InputError if no setting in range meets the target."""
         tried = self.tried + 1
         if slack >= 0:
             return replace(self, low=setting, slack_of_low=slack, tried=tried, end_moved=1)

@@ -1,4 +1,4 @@
-"""The audits that there are, and one function that asks them; the tuple AUDITS is the only registry."""
+"""The registry of audits, AUDITS, and the function `audit`."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ AUDITS: tuple[Audit, ...] = (
 
 
 def audit_of(mechanism: Any) -> Audit:
-    """Return what is known of exactly this mechanism; UNKNOWN for a subclass, or one with a replaced part."""
+    """Return the entry for exactly this mechanism; UNKNOWN for a subclass, or with a replaced part."""
     kind = type(mechanism)
     return next((entry for entry in AUDITS if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
 
@@ -42,7 +42,7 @@ def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
 
 
 UNKNOWN = Audit(kind=object, report=_refused)
-"""What is known of a mechanism without an audit: nothing, but that releases of it can be counted."""
+"""The entry of a mechanism without an audit, for which only simulated releases can be counted."""
 
 
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:

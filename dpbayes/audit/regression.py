@@ -1,4 +1,4 @@
-"""The audit of draws of regression weights: what is proved for every table, and tables that come close to it."""
+"""The audit of sampled regression weights: the proved bound for all tables, and tables with a loss close to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +10,8 @@ from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibratio
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report.types import AuditReport, ClaimAndProof, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import PROVED_FOR_ALL
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
@@ -23,11 +22,11 @@ from dpbayes.model.regression import Moments
 Record = tuple[tuple[float, ...], float]
 
 _TURNS = 721
-"""Directions that are compared, of two weights."""
+"""The number of compared directions of two weights."""
 
 _POINTS = 401
 _NAMED = 4
-"""Most features whose values are told."""
+"""The largest number of features whose values are shown."""
 
 
 def audit_regression(
@@ -43,7 +42,7 @@ def audit_regression(
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
-    promise = _ClaimedAndCertified(mechanism.claimed(n, features=d), mechanism.certified)
+    promise = ClaimAndProof(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
     deltas = range_curve(grid, width=most, most=most)
@@ -74,9 +73,9 @@ def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) ->
 
 @dataclass(frozen=True, eq=False)
 class BadTables:
-    """Two neighbouring tables that one draw tells well apart: their moments, in words, and its exact `loss`.
+    """Two neighbouring tables with a large loss of one sample: their moments, descriptions, and the exact `loss`.
 
-    `spare` features more are zero in every record of both.
+    `spare` further features are zero in all records of both tables.
     """
 
     first: Moments
@@ -87,7 +86,7 @@ class BadTables:
 
 
 def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTables:
-    """Return the pair that loses most among a few, in both orders.
+    """Return the pair with the largest loss of a few pairs, in both orders.
 
     All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
     features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
@@ -115,7 +114,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
 
 
 def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) -> tuple[FloatArray, FloatArray]:
-    """Return places in [-B, B] on the diameter through the weights that tell most: (points,), and ln p: (2, points).
+    """Return places (points,) in [-B, B] on the diameter through the weights of the largest loss, and ln p (2, points).
 
     Both tables' densities of one draw have the same factor left out, which depends on b, B and the features alone.
     """
@@ -156,9 +155,9 @@ def widened(table: Moments, spare: int) -> Moments:
 def regression_ratios(
     mechanism: RegressionSampler, pair: BadTables, rng: np.random.Generator, size: tuple[int, int]
 ) -> FloatArray:
-    """Release weights (repeats, releases) times from the first of two tables, weighed against the second.
+    """Simulate (repeats, releases) releases of weights for the first of two tables, and return their log ratios.
 
-    Errors: InputError for what is not exactly a `RegressionSampler`.
+    Errors: InputError unless the mechanism is exactly a `RegressionSampler`.
     """
     require_exact_class(mechanism, RegressionSampler)
     released = mechanism.release(widened(pair.first, pair.spare), rng, size)
@@ -167,12 +166,6 @@ def regression_ratios(
     log_ratio = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
     masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
     return (log_ratio - (masses[0] - masses[1])).sum(axis=-1)
-
-
-@dataclass(frozen=True)
-class _ClaimedAndCertified:
-    claimed: Guarantee
-    certified: Guarantee
 
 
 def _sizes(n: int, features: int) -> tuple[int, int]:
@@ -216,7 +209,7 @@ def _text(record: Record, d: int) -> str:
 
 
 def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, features: int) -> TwoLaws:
-    """Both tables' densities of one draw along the diameter of the ball through the weights that tell most."""
+    """Return both tables' densities of one sample along the diameter through the weights with the largest loss."""
     pair = bad_tables(mechanism, n=n, features=features)
     places, logs = densities_along(mechanism, pair, _POINTS)
     first, second = np.exp(logs - logs.max())

@@ -1,4 +1,4 @@
-"""The audit of Gaussian noise on residuals: the worst record is sought anew, from the variances alone."""
+"""The audit of Gaussian noise on residuals, which searches the worst record from the variances alone."""
 
 import math
 
@@ -10,7 +10,7 @@ from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
 from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
@@ -21,9 +21,9 @@ from dpbayes.model.charges import Charges, WorstCharge
 
 
 def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of Gaussian residuals: exact for real noise where the worst record is found exactly.
+    """Return the audit of Gaussian residuals: exact for real noise if the worst record is found exactly.
 
-    The tables handed over hold all noisy residuals: rebuilding is one to one. Of whole noise rho gives an upper value.
+    The released tables determine all noisy residuals. For integer noise, rho gives an upper bound.
     """
     require_exact_class(mechanism, GaussianResiduals)
     grid, network = checked_grid(epsilons), mechanism.prior.network
@@ -32,8 +32,7 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
         return nothing_to_lose(mechanism, grid)
     differs = nodes_text(network, charge.differs)
     worst = WorstCase(
-        f"{n:,} records, where the replacement of one record differs in {differs}",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"the replacement of one record differs in {differs}"),
         "noisy residuals far beyond those of the first table, along the line between the two tables",
     )
     how = "up to" if charge.exact else "at most"
@@ -43,12 +42,12 @@ def audit_residual(mechanism: GaussianResiduals, *, n: int, epsilons: ArrayLike)
 
 
 def residual_charge(mechanism: GaussianResiduals) -> WorstCharge:
-    """Return how far one record moves all residuals together, in squared standard deviations, at most."""
+    """Return the largest change of all residuals by one record, in squared standard deviations."""
     return Charges.squared(mechanism.prior.network.residuals).worst(inverse(mechanism.variances))
 
 
 def residual_loss(mechanism: GaussianResiduals, *, n: int, releases: int = 1) -> Loss:
-    """Return what all residuals of so many releases together lose: nothing when n = 0."""
+    """Return the loss of all residuals of several releases together: none if n = 0."""
     require_exact_class(mechanism, GaussianResiduals)
     if not checked_records(n):
         return GaussianLoss(0.0)
@@ -60,7 +59,7 @@ def residual_loss(mechanism: GaussianResiduals, *, n: int, releases: int = 1) ->
 
 
 def _losses(mechanism: GaussianResiduals, *, n: int, releases: int) -> Losses:
-    """What several releases lose; a shorter move of real noise passes every level more rarely than the longest."""
+    """Return the losses of several releases; for real noise, a smaller change exceeds every level more rarely."""
     together = residual_loss(mechanism, n=n, releases=releases)
     return Losses(together, () if isinstance(together, ConcentratedLoss) else (together,))
 

@@ -1,14 +1,14 @@
-"""What a promise means to one person, in probabilities: how well their record is guessed, and how far a belief rises.
+"""The meaning of a guarantee for one person: the success of guessing their record, and the limit of a belief.
 
-Whoever guesses knows all other records and holds two values of the remaining one for possible, with some odds. Several
-releases are drawn from the same table, each on its own. The same holds of records that are independent of this one; if
-j records are linked, j times epsilon is at stake.
+The attacker knows all other records, and has prior odds of two values of the remaining one. Several releases of the
+same table have independent noise. The results also hold for records that are independent of this one; if j records are
+linked, the loss is j times epsilon.
 
-- What so many releases may make of a belief at most is a matter of their promise alone: `ceiling`.
+- The limit of a belief after several releases follows from their guarantee alone: `ceiling`.
 - A guess is right with probability 1 - q + q delta(ln((1 - q)/q)), q being the smaller of the two prior probabilities:
-  at even odds (1 + TV)/2, with TV = delta(0) the total variation. `best_guess` has it from the audit's curve of the
-  mechanism, composed exactly where its losses are known, and `promised_guess` from the promise.
-- A belief p passes a level when the loss is above the difference of their log-odds: `chance_of_passing`.
+  at even odds (1 + TV)/2, with TV = delta(0) the total variation. `best_guess` computes it from the audit's curve of
+  the mechanism, composed exactly if its losses are known, and `promised_guess` from the guarantee.
+- A belief p exceeds a level if the loss is above the difference of their log-odds: `chance_of_passing`.
 """
 
 import math
@@ -37,19 +37,19 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
 MOST_RELEASES = 1000
-"""Most releases from one table."""
+"""The largest number of releases of one table."""
 
 SUSPICION = 0.1
-"""What is believed of one person before anything is released, unless somebody says otherwise."""
+"""The default prior belief about one person."""
 
 RARE = 0.01
-"""How rarely a belief passes what is drawn as usual."""
+"""The probability with which a belief exceeds the usual limit in pictures."""
 
 LINKED = (
     "These limits hold for an attacker who knows all other records, and for a record that is independent of the "
     "others. If k records are linked, such as the records of one household, the privacy loss is up to k times ε."
 )
-"""Of whom the sentences hold."""
+"""The conditions of the sentences."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,12 @@ class Between:
 
 @dataclass(frozen=True)
 class Risk:
-    """What so many releases of one mechanism may do to one person.
+    """The risk of one person from several releases of one mechanism.
 
-    `guess` is the success of the best guesser at even odds, `promised` the largest that the promise allows. `ceiling`
-    is what the belief `suspicion` can rise to, certain where `delta` is 0; with a delta `beyond` is how often it rises
-    above that. `passing` is how often it passes `level`, and `rare` a loss that is passed in RARE of cases at most.
+    `guess` is the success of the best guesser at even odds, `promised` the largest success that the guarantee allows.
+    `ceiling` is the limit of the belief `suspicion`, which is certain if delta is 0; with a delta, `beyond` is the
+    probability that the belief exceeds it. `passing` is the probability that the belief exceeds `level`, and `rare` a
+    loss that is exceeded with probability at most RARE.
     """
 
     guarantee: Guarantee
@@ -81,19 +82,19 @@ class Risk:
     rare: float = math.inf
 
     def raised(self, beliefs: ArrayLike) -> FloatArray:
-        """Return what beliefs (...) can rise to by epsilon alone: (...)."""
+        """Return the limits of beliefs (...) by epsilon alone: (...)."""
         return _raised(beliefs, self.releases * self.guarantee.epsilon)
 
     def usual(self, beliefs: ArrayLike) -> FloatArray:
-        """Return what beliefs (...) that are right rise above in RARE of cases at most: (...)."""
+        """Return levels that true beliefs (...) exceed with probability at most RARE: (...)."""
         return _raised(beliefs, self.rare)
 
 
 def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION, level: float = 0.2) -> Risk:
-    """Return what so many releases from one table of n records may do to one person.
+    """Return the risk of one person from several releases of one table of n records.
 
-    Errors: InputError for a mechanism without a promise or an audit, probabilities out of (0, 1), a level that is not
-    above the suspicion, and more than MOST_RELEASES releases.
+    Errors: InputError for a mechanism without a guarantee or an audit, for probabilities outside of (0, 1), for a level
+    that is not above the suspicion, and for more than MOST_RELEASES releases.
     """
     promise: Guarantee = mechanism.certified
     losses = losses_of(mechanism, n=n, releases=releases)
@@ -118,7 +119,7 @@ def _rare(losses: Losses, most: float, delta: float) -> float:
 
 
 def level_above(suspicion: float) -> float:
-    """Return a level that is worth asking about: twice a small belief, halfway to certainty from a larger one."""
+    """Return a suitable level for a belief: twice a small belief, or halfway to certainty for a larger one."""
     return min(2 * suspicion, (1 + suspicion) / 2)
 
 
@@ -130,16 +131,16 @@ def _raised(beliefs: ArrayLike, loss: float) -> FloatArray:
 
 
 def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float:
-    """Return p e^(k epsilon) / (1 - p + p e^(k epsilon)): what k releases can raise the belief p to.
+    """Return p e^(k epsilon) / (1 - p + p e^(k epsilon)): the limit of the belief p after k releases.
 
-    With delta = 0 nothing that is released does more. Errors: InputError for a belief out of (0, 1).
+    With delta = 0, no release exceeds the limit. Errors: InputError for a belief out of (0, 1).
     """
     times = _checked_releases(releases)
     return float(probability_ceiling(promise.epsilon, releases=times, prior=suspicion)[1][-1])
 
 
 def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5) -> float:
-    """Return the largest chance of a right guess between two values that k releases with this promise allow.
+    """Return the largest success of guessing between two values that k releases with this guarantee allow.
 
     One release: 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) at even odds. [Kairouz15] Theorem 3.3
     """
@@ -151,9 +152,9 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
 
 
 def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
-    """Return what so many releases from one table of n records lose, over all neighbours.
+    """Return the privacy losses of several releases of one table of n records, over all neighbours.
 
-    Errors: InputError for a mechanism without a promise or an audit, and more than MOST_RELEASES releases.
+    Errors: InputError for a mechanism without a guarantee or an audit, and for more than MOST_RELEASES releases.
     """
     times, entry, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
     if not promise.is_private:
@@ -165,14 +166,14 @@ def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
 
 @dataclass(frozen=True, eq=False)
 class _LossesOfCurve:
-    """What is known of releases of a mechanism by its audit's curve and its promise; several lose no less than one."""
+    """The loss of releases by the audit's curve and the guarantee; several releases lose no less than one."""
 
     mechanism: Any
     n: int
     releases: int
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return delta of one release, and the least of what is known of them all."""
+        """Return the lower bound of one release, and the smallest known upper bound of all."""
         levels = np.asarray(epsilons, dtype=np.float64)
         curve = audit(self.mechanism, n=self.n, epsilons=levels.ravel()).curve
         promise = self.mechanism.certified
@@ -182,7 +183,7 @@ class _LossesOfCurve:
 
 
 def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
-    """Return the largest chance of a right guess between two values, one with this belief, by the law of what is lost.
+    """Return the largest success of guessing between two values, one with this belief, by the distribution of the loss.
 
     Errors: InputError for a belief out of (0, 1).
     """
@@ -192,10 +193,10 @@ def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
 
 
 def chance_of_passing(losses: Losses, *, suspicion: float, level: float) -> Between:
-    """Return how often a belief passes a level when it is right, for those neighbours with whom it does most often.
+    """Return the probability that a true belief exceeds a level, for the worst neighbours.
 
-    When it is wrong it passes more rarely. Of the law of the worst neighbours the lower value is reached; the upper one
-    holds for all. Errors: InputError for a belief out of (0, 1) and a level that is not above it.
+    A false belief exceeds it more rarely. The worst neighbours reach the lower value; the upper value holds for all.
+    Errors: InputError for a belief outside of (0, 1), and for a level that is not above it.
     """
     before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
     if not after > before:
@@ -204,7 +205,7 @@ def chance_of_passing(losses: Losses, *, suspicion: float, level: float) -> Betw
 
 
 def _chance(losses: Losses, loss: float) -> Between:
-    # Any pair's curve lies below the mechanism's, which bounds its tail too, though more loosely than its own curve.
+    # The mechanism's curve bounds the tail of every pair, but less tightly than the pair's own curve.
     bound = chance_above_at_most(losses.curve, loss)
     if not losses.pairs:
         return Between(float(losses.curve.deltas(loss)[0]), bound)
@@ -227,7 +228,7 @@ def _log_odds(name: str, probability: float) -> float:
 
 
 def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, releases: int = 1) -> str:
-    """Return how far so many releases with a promise let a suspicion rise, as one sentence; the number rounds up.
+    """Return the limit of a suspicion after several releases with a guarantee, as one sentence; the number rounds up.
 
     Errors: those of `ceiling`.
     """
@@ -243,7 +244,7 @@ def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, release
 
 
 def sentences(risks: Sequence[Risk]) -> str:
-    """Return what these risks of one mechanism and one suspicion mean, fewest releases first; "at most" rounds up."""
+    """Return the meaning of risks of one mechanism and one suspicion, fewest releases first; "at most" rounds up."""
     first, *more = risks
     text = (
         "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
@@ -262,7 +263,7 @@ def _them(risk: Risk) -> str:
 
 
 def _belief(risk: Risk) -> str:
-    """The ceiling, unless a delta or rounding leaves none, and how often the belief passes a level."""
+    """Return the ceiling, unless a delta or rounding leaves none, and how often the belief exceeds a level."""
     belief, most = f"The attacker’s {percent(risk.suspicion)} belief", in_hundred(risk.ceiling)
     passing = f"{_share(risk.passing.high, percent(risk.level))}, even if it is true"
     if most == "100":
@@ -274,7 +275,7 @@ def _belief(risk: Risk) -> str:
 
 
 def _share(probability: float, level: str) -> str:
-    """How often a level is passed, rounded up to one or two digits."""
+    """Return how often a level is exceeded, rounded up to one or two digits."""
     if not probability:
         return f"never rises above {level}"
     if probability < 1e-12:

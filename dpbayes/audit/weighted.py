@@ -1,4 +1,4 @@
-"""The audit of Laplace noise on Walsh coefficients of unequal scales: the worst record is sought anew, from these."""
+"""The audit of Laplace noise on Walsh coefficients with unequal scales, which searches the worst record from these."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,7 @@ from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.unequal import UnequalLoss
 from dpbayes.audit.report.pictures import TwoLaws, noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose
+from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.exact_class import require_exact_class
@@ -19,9 +19,9 @@ from dpbayes.model.fourier import coefficients
 
 
 def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of unequal Laplace noise on coefficients: its pure epsilon is exact, its curve between two.
+    """Return the audit of unequal Laplace noise on coefficients: exact pure epsilon, and a curve between two bounds.
 
-    The tables handed over hold all noisy coefficients: rebuilding is one to one.
+    The released tables determine all noisy coefficients.
     """
     grid, network = checked_grid(epsilons), mechanism.prior.network
     if not checked_records(n):
@@ -32,8 +32,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
     charges = Charges.of_coefficients(network.residuals)
     differs = nodes_text(network, charges.worst(inverse(mechanism.scales)).differs)
     worst = WorstCase(
-        f"{n:,} records, where the replacement of one record differs in {differs}",
-        f"the same {n:,} records after the replacement",
+        *replacement(n, f"the replacement of one record differs in {differs}"),
         "noisy coefficients at or beyond those of the first table, where the two tables differ",
     )
     return pure_report(
@@ -47,7 +46,7 @@ def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -
 
 
 def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
-    """Return what the coefficients lose that one record moves, of one and more records."""
+    """Return the loss of the coefficients that one record changes, for tables with at least one record."""
     require_exact_class(mechanism, WeightedFourier)
     charges = Charges.of_coefficients(mechanism.prior.network.residuals)
     prices = inverse(mechanism.scales)

@@ -1,1 +1,1 @@
-"""What everything speaks: numbers that are checked, parameters, promises, papers, randomness, array types."""
+"""The basis of all packages: checked numbers, parameters, guarantees, papers, randomness, array types."""

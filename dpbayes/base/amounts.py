@@ -1,8 +1,8 @@
-"""What a release costs and what a budget is, exactly: a pure epsilon, or a rho of zero-concentrated privacy.
+"""The exact cost of a release and the exact budget: a pure epsilon, or a rho of zero-concentrated privacy.
 
-Of a budget in rho, what is pure is paid too: epsilon-privacy implies rho = epsilon tanh(epsilon/2)
-(`dpbayes/base/zcdp.py`), rounded up. The other way round there is nothing to convert: no rho implies a pure epsilon.
-OpenDP's cast from one to the other takes the larger epsilon^2/2 of [Bun16] Proposition 1.4.
+A budget in rho also pays for pure releases: epsilon-privacy implies rho = epsilon tanh(epsilon/2)
+(`dpbayes/base/zcdp.py`), rounded up. There is no conversion in the other direction, because no rho implies a pure
+epsilon. OpenDP's cast uses the larger epsilon^2/2 of [Bun16] Proposition 1.4.
 """
 
 import enum
@@ -22,7 +22,7 @@ _DEPTH = 20
 
 
 class PrivacyMeasure(enum.Enum):
-    """In what a budget is kept: its name, and its letter as `symbol`."""
+    """The measure of a budget: its name, and its letter as `symbol`."""
 
     EPSILON = "epsilon"
     RHO = "rho"
@@ -47,16 +47,16 @@ class Rho:
 
 @dataclass(frozen=True)
 class EpsilonDelta:
-    """An epsilon at a delta above 0, as typed: what a rho gives, and how somebody may ask for one."""
+    """An epsilon at a delta above 0, as typed, which a rho implies."""
 
     epsilon: Fraction
     delta: Fraction
 
     @property
     def rho(self) -> Fraction:
-        """A rho that gives it, all but the largest known: rounded down to six digits, so that it is short.
+        """A rho that implies it: the largest known one, rounded down to six digits, so that it is short.
 
-        Errors: InputError where none is known.
+        Errors: InputError if none is known.
         """
         largest = Decimal(zcdp_rho(float(self.epsilon), delta=float(self.delta)) * (1 - 1e-9))
         if not largest:
@@ -64,7 +64,7 @@ class EpsilonDelta:
         return Fraction(largest.quantize(Decimal(1).scaleb(largest.adjusted() - 5), ROUND_DOWN))
 
     def follows_from(self, rho: Fraction) -> bool:
-        """Return whether a rho gives it, by the conversion of `zcdp_epsilon`."""
+        """Return whether a rho implies it, by the conversion of `zcdp_epsilon`."""
         return zcdp_epsilon(float(rho), delta=float(self.delta)) <= self.epsilon
 
 
@@ -72,12 +72,12 @@ Amount = Fraction | Rho
 
 
 def measure_of(amount: Amount) -> PrivacyMeasure:
-    """Return in what an amount is stated."""
+    """Return the measure of an amount."""
     return PrivacyMeasure.RHO if isinstance(amount, Rho) else PrivacyMeasure.EPSILON
 
 
 def number_of(amount: Amount) -> Fraction:
-    """Return the number alone."""
+    """Return the number of an amount without its measure."""
     return amount.value if isinstance(amount, Rho) else amount
 
 
@@ -87,7 +87,7 @@ def amount_in(measure: PrivacyMeasure, number: Fraction) -> Amount:
 
 
 def cost_in(measure: PrivacyMeasure, amount: Amount) -> Fraction | None:
-    """Return what an amount takes of a budget in some measure; None where such a budget cannot pay it."""
+    """Return the cost of an amount in the measure of a budget; None if such a budget cannot pay it."""
     if measure is measure_of(amount):
         return number_of(amount)
     return None if isinstance(amount, Rho) else rho_of(amount)
@@ -122,5 +122,5 @@ def amount_text(value: Fraction) -> str:
 
 
 def amount_with_symbol(amount: Amount) -> str:
-    """Return an amount with the letter of what it is in: "ε = 0.1", "ρ = 0.02"."""
+    """Return an amount with the letter of its measure: "ε = 0.1", "ρ = 0.02"."""
     return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"

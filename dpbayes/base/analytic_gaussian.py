@@ -1,4 +1,4 @@
-"""The privacy of Gaussian noise, exactly: the curve of N(0, 1) against N(mu, 1), and what mu a promise allows.
+"""The exact privacy of Gaussian noise: the curve of N(0, 1) against N(mu, 1), and the mu that a guarantee allows.
 
 Noise N(0, s^2) on numbers that move by a vector of length D loses as much as noise N(0, 1) on one number that moves by
 mu = D/s: the density ratio depends on the projection onto that vector alone. [Balle18] Theorem 8:
@@ -16,10 +16,11 @@ from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import FloatArray
 
 _LEAST, _MOST = 1e-14, 1e6
-"""The shifts between which those are found that a promise allows."""
+"""The range of the search for the shift that a guarantee allows."""
 
 _PARTS, _DIVISIONS = 64, 11
-"""So many parts of what is left, asked about together, and how often: until two shifts are next to each other."""
+"""The number of parts of the remaining range that are evaluated together, and the number of such steps, after which the
+ends are neighbouring doubles."""
 
 
 def gaussian_delta(shifts: ArrayLike, epsilons: ArrayLike) -> FloatArray:

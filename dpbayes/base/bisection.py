@@ -1,7 +1,7 @@
 """Where a condition stops holding, and where levels are reached, for whole arrays at once.
 
-Halving keeps both ends, so a caller can take the one on the safe side: a certified number needs that, and a root
-finder's best guess does not give it. On small arrays it is also ten times as fast as a general one.
+Halving returns both ends, so a caller can take the end on the safe side, as certified numbers require. A root finder
+returns only an estimate. On small arrays it is also ten times as fast as a general one.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def turning_point(
     """Return the last place known to hold and the first known not to, elementwise from `start` to `end`: (...) each.
 
     `holds` maps places (...) to truths (...), true from `start` up to one place and false beyond; `end` may lie below
-    `start`. `start` itself, and `end` where all holds, are taken on trust.
+    `start`. The condition is not checked at `start`, nor at `end` if it holds everywhere else.
     """
     inside, outside = np.broadcast_arrays(np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64))
     for _ in range(halvings):
@@ -32,7 +32,7 @@ def last_reached(starts: FloatArray, levels: FloatArray, rows: IntArray) -> IntA
     """Return the last place in `starts` (R, W) that each level reaches, in its own row: of the shape of `levels`.
 
     Starts rise along a row, and the first is taken as reached; `rows` are those of the levels, of a shape that
-    broadcasts to theirs. Every level takes the same steps, whatever it is.
+    broadcasts to theirs. Every level takes the same steps.
     """
     places = starts.shape[-1]
     width = 1 << (places - 1).bit_length()

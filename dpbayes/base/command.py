@@ -1,4 +1,4 @@
-"""A command of a shell: the words it takes, what it does with them, and its exit code."""
+"""A command of a shell: its arguments, its function, and its exit code."""
 
 import argparse
 import sys
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from dpbayes.base.validation import InputError
 
 HOLDS, FAILS, REFUSED = 0, 1, 2
-"""Exit codes: done, or all that was checked holds; a release is not what it says; a sentence on the error stream."""
+"""Exit codes: done, or all checks hold; a release fails a check; a refusal, with a sentence on the error stream."""
 
 
 class Command(NamedTuple):
-    """One command: what it is, the words it takes, and how it is run to its exit code."""
+    """One command: its description, what adds its arguments, and what runs it to its exit code."""
 
     about: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -22,7 +22,7 @@ class Command(NamedTuple):
 def run_command(
     commands: Mapping[str, Command], words: Sequence[str] | None, *, program: str, about: str, metavar: str = "command"
 ) -> int:
-    """Run the command that the first word names; what stands in its way is one sentence on the error stream.
+    """Run the command that the first word names; a refusal is one sentence on the error stream.
 
     Without `words`, those of the process. Returns the exit code.
     """

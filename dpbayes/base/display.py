@@ -1,4 +1,4 @@
-"""What values show of themselves: at most ten lines in a console, a small table in a notebook."""
+"""The display of values: at most ten lines in a console, a small table in a notebook."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -37,7 +37,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]],
 
 
 class Svg(str):
-    """A drawing that a table shows as it is."""
+    """A drawing that a table shows without escaping."""
 
     __slots__ = ()
 

@@ -12,7 +12,7 @@ from dpbayes.base.types import FloatArray
 
 @dataclass(frozen=True)
 class Estimate:
-    """A simulated mean and its standard error, as text "32.4 ± 0.8"; NaN where one draw does not tell it."""
+    """A simulated mean and its standard error, as text "32.4 ± 0.8"; the error of a single sample is NaN."""
 
     value: float
     error: float
@@ -40,6 +40,6 @@ class Estimate:
 
 
 def standard_error(values: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over the first axis: (n, ...) to (...), NaN where n is 1."""
+    """Return the standard error of the mean over the first axis: (n, ...) to (...), NaN if n is 1."""
     n = len(values)
     return values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1:], np.nan)

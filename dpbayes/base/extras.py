@@ -1,4 +1,4 @@
-"""Packages that an installation may lack: which extra of dpbayes installs one is said where it is imported."""
+"""Optional packages: an import of a missing one states the extra of dpbayes that installs it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,11 @@ from dpbayes.base.validation import InputError
 
 @contextmanager
 def extra(name: str, feature: str) -> Iterator[None]:
-    """Import within the block what an extra installs.
+    """Import packages of an extra within the block.
 
     Args:
         name: The extra, as pyproject.toml names it.
-        feature: What needs the packages, as the beginning of a sentence.
+        feature: The feature that needs the packages, as the beginning of a sentence.
 
     Raises:
         InputError: A package is not installed; the sentence names it and the command that installs it.
@@ -21,7 +21,7 @@ def extra(name: str, feature: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package == "dpbayes":  # a fault of this program, which installing would not mend
+        if package == "dpbayes":  # an error of this program, which no installation would correct
             raise
         raise InputError(
             f'{feature} needs {package}, which is not installed here: pip install "dpbayes[{name}]".'

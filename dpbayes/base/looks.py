@@ -1,4 +1,4 @@
-"""How things look in every picture: one palette, told apart by colour-blind readers on light and on dark."""
+"""The appearance of all pictures: one palette, which colour-blind readers can distinguish on light and on dark."""
 
 from dataclasses import dataclass, replace
 
@@ -21,12 +21,12 @@ LEAF = "#4E9A2E"
 RUST = "#C2622E"
 
 FREE = ("#8E3B46", "#3F5B9A", "#B8860B")
-"""Colours that nothing has yet: a new mechanism takes one, which gets a name above."""
+"""Unused colours: a new mechanism takes one of them, which then gets a name above."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The name, colour, dash, symbol and width of a curve; a hollow symbol stands for a promise that is not kept."""
+    """The name, colour, dash, symbol and width of a curve; a hollow symbol marks a claim that does not hold."""
 
     name: str
     colour: str
@@ -45,7 +45,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A curve `y` (P,) over `x` (P,), and its standard error on either side (P,): NaN where nobody knows it."""
+    """A curve `y` (P,) over `x` (P,), and its standard error on either side (P,): NaN if it is unknown."""
 
     look: Look
     x: FloatArray

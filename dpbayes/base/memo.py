@@ -1,4 +1,4 @@
-"""What has been computed, kept by whoever asks for it: a value that is passed in, never a cache of the core's own."""
+"""A memo of computed results, which the caller owns and passes; the core has no cache of its own."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -11,14 +11,14 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 MOST = 128
-"""Results that are kept."""
+"""The number of stored results."""
 
 _UNKNOWN = object()
 
 
 @dataclass(eq=False)
 class _Kept:
-    """One result, or the work on it: its `steps`, and what the `last` of them brought."""
+    """One result, or the work on it: its `steps`, and the value of the `last` step."""
 
     result: object = _UNKNOWN
     steps: Work[Any] | None = None
@@ -30,7 +30,7 @@ class _Kept:
 class Memo:
     """Results by their function and key; the one used longest ago is forgotten first.
 
-    Threads may share it: where several need the same result, one computes it and the others wait. A computation must
+    Threads may share it: if several need the same result, one computes it and the others wait. A computation must
     not wait for another thread that waits for its result.
     """
 
@@ -39,7 +39,7 @@ class Memo:
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __reduce__(self) -> tuple[type["Memo"], tuple[int]]:
-        """Have a copy, or a pickle of whoever holds it, begin with nothing kept."""
+        """Let a copy, or a pickle of an object that contains it, begin empty."""
         return Memo, (self.most,)
 
     def once(
@@ -61,7 +61,7 @@ class Memo:
         return cast("Result", entry.result)
 
     def kept(self, key: Hashable, function: Callable[..., object]) -> Any | None:
-        """Return what `once` or `once_in_steps` has kept of this function with this key; None while there is none."""
+        """Return the result that `once` or `once_in_steps` stored for this function and key, or None."""
         with self.lock:
             entry = self.results.get((function, key))
         return None if entry is None or entry.result is _UNKNOWN else entry.result
@@ -73,10 +73,10 @@ class Memo:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Work[Result]:
-        """Do `once` with work in steps: no step where its result is kept.
+        """Do `once` with work in steps: without a step if its result is stored.
 
-        Threads that need the same result take turns with the steps of one work. Who comes later begins with what the
-        last step brought; what one of them leaves before its end, the next continues.
+        Threads that need the same result take turns with the steps of one work. A later thread begins with the value
+        of the last step, and continues work that another thread left unfinished.
         """
         entry = self._entry((work, key))
         if entry.result is _UNKNOWN and entry.last is not None:
@@ -98,7 +98,7 @@ class Memo:
         return cast("Result", entry.result)
 
     def _entry(self, place: Hashable) -> _Kept:
-        """Return what is kept in this place, which is now the one used last."""
+        """Return the entry of this place, which becomes the most recently used one."""
         with self.lock:
             entry = self.results[place] = self.results.pop(place) if place in self.results else _Kept()
             while len(self.results) > self.most:

@@ -1,4 +1,4 @@
-"""A file that a command writes: known to be writable and no input before work begins, and replaced as a whole."""
+"""The output file of a command: checked before the work begins, and replaced as a whole."""
 
 import os
 import stat
@@ -9,13 +9,13 @@ from pathlib import Path
 from dpbayes.base.validation import InputError
 
 ROOM = 1 << 16
-"""Bytes that must fit beside an output before work begins, unless more are asked for."""
+"""The default number of bytes that must be free on the disk of an output before the work begins."""
 
 _DATABASE = b"SQLite format 3\0"
-"""How every SQLite file begins: a ledger is one, and no output of a command is."""
+"""The beginning of every SQLite file, such as a ledger; no output of a command is one."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a file, under its name with this ending."""
+"""The endings of further files that SQLite keeps for a database."""
 
 
 def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> None:
@@ -51,13 +51,13 @@ def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> No
 
 
 def write_output(out: Path, data: bytes) -> None:
-    """Write a file beside the output and rename it, so that nobody ever sees half of it.
+    """Write a file in the folder of the output and rename it, so that the output is never incomplete.
 
     A link stays a link, and the file it names is replaced; a device or a pipe is written to. A file that is replaced
     keeps its permissions.
 
     Raises:
-        OSError: Where it cannot be written; the former file is then as it was.
+        OSError: It cannot be written; the former file is then unchanged.
     """
     if _is_stream(out):
         out.write_bytes(data)
@@ -77,7 +77,7 @@ def write_output(out: Path, data: bytes) -> None:
 
 
 def _is_same(out: Path, other: Path) -> bool:
-    """Whether two paths name one file, by links of either kind, or would once both are there."""
+    """Whether two paths name one file, by links of either kind, or would do so if both existed."""
     try:
         return out.samefile(other)
     except OSError:
@@ -85,7 +85,7 @@ def _is_same(out: Path, other: Path) -> bool:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path names a device, a pipe or a socket, which nothing can be renamed onto."""
+    """Whether a path names a device, a pipe or a socket, which cannot be replaced by renaming."""
     try:
         kind = path.stat().st_mode
     except OSError:

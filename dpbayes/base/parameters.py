@@ -1,4 +1,4 @@
-"""Parameters that know their symbol and range, so that one function can build any mechanism's controls."""
+"""Descriptions of parameters with symbol and range, from which the controls of any mechanism are built."""
 
 import dataclasses
 import enum
@@ -13,9 +13,9 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a number means: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic.
+    """The description of a number: symbol (LaTeX), closed range, typical value, whether its scale is logarithmic.
 
-    `title` names it on a page where its own name is only a letter; `whole` numbers are integers.
+    `title` is its name on a page if its own name is only a letter; `whole` numbers are integers.
     """
 
     symbol: str
@@ -54,9 +54,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a choice among the members of an enum means.
+    """The description of a choice among the members of an enum.
 
-    `labels` name its options on a page, in their order, where links have another text for them.
+    `labels` are the names of its options on a page, in their order, if links have other texts for them.
     """
 
     options: type[enum.Enum]
@@ -65,7 +65,7 @@ class Choice:
     labels: tuple[str, ...] = ()
 
     def label(self, option: enum.Enum) -> str:
-        """Return what an option is called on a page."""
+        """Return the name of an option on a page."""
         return self.labels[list(self.options).index(option)] if self.labels else label_of(option)
 
     def checked(self, name: str, value: object) -> enum.Enum:
@@ -77,7 +77,7 @@ class Choice:
 
 
 def label_of(option: enum.Enum) -> str:
-    """Return what a page calls an option: its `label`, where links and files have another text for it."""
+    """Return the name of an option on a page: its `label`, if links and files have another text for it."""
     return str(getattr(option, "label", option.value))
 
 
@@ -102,7 +102,7 @@ def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
 
 @functools.lru_cache(maxsize=256)
 def _declared(cls: type[Any]) -> dict[str, Parameter | Choice]:
-    # Every run of a page asks this a hundred times, and reading the hints is most of the work.
+    # Every run of a page calls this a hundred times, and most of the time is for the type hints.
     hints = get_type_hints(cls, include_extras=True)
     parameters: dict[str, Parameter | Choice] = {}
     for field in dataclasses.fields(cls):

@@ -1,4 +1,4 @@
-"""Places at which functions are asked, to stand for integrals: across a function's one peak, or over a unit cube."""
+"""Quadrature: nodes across a function's one peak, and points over a unit cube."""
 
 import functools
 import math
@@ -10,7 +10,7 @@ from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import FloatArray, IntArray
 
 DEPTH = 40.0
-"""How far below its largest value a log density is followed: what is left out is below 1e-16 of the whole."""
+"""The depth below its maximum to which a log density is integrated; the omitted part is below 1e-16 of the whole."""
 
 
 @functools.cache
@@ -26,10 +26,10 @@ def panel_rule(*, nodes: int, panels: int = 1) -> tuple[FloatArray, FloatArray]:
 def reach(
     drop: Callable[[FloatArray], FloatArray], limit: FloatArray, *, depth: float = DEPTH, halvings: int = 50
 ) -> FloatArray:
-    """Return how far from its peak a function has not yet dropped by `depth`: signed distances (...), at most `limit`.
+    """Return the signed distance from its peak within which a function drops by at most `depth` (...), up to `limit`.
 
-    `drop` maps signed distances from the peak (...) to how far below its largest value the function is there. It is
-    never asked at `limit` itself, and as often whatever the values are: the work betrays nothing.
+    `drop` maps signed distances from the peak (...) to the difference from the maximum. It is never called at `limit`
+    itself, and the number of calls does not depend on the values.
     """
     return turning_point(lambda distance: drop(distance) <= depth, np.zeros_like(limit), limit, halvings=halvings)[1]
 
@@ -53,7 +53,7 @@ _SIDES = np.array([-1.0, 1.0])
 _SHARES, _WEIGHTS = panel_rule(nodes=16, panels=16)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = math.ceil(60 * math.log(2) / -math.log(_GOLDEN))
-"""As narrow as sixty halvings: every step leaves the golden ratio."""
+"""As narrow as sixty halvings, because each step keeps the golden ratio of the interval."""
 
 
 def _peak(log_f: Callable[[FloatArray], FloatArray], end: FloatArray) -> FloatArray:

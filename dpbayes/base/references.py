@@ -1,4 +1,4 @@
-"""The papers, and where in them a claim stands: the single source for what comes from where."""
+"""The papers and the places in them: the single source of all citations."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """What a sentence calls it."""
+        """The name in a sentence."""
         return self.called or self.venue
 
     @property
@@ -28,7 +28,7 @@ class Paper:
 
     @property
     def bibtex(self) -> str:
-        """The entry of a bibliography, in Unicode as BibLaTeX reads it; what the venue tells decides its kind."""
+        """The entry of a bibliography, in Unicode as BibLaTeX reads it; the venue determines its kind."""
         kind, where = self._kind()
         fields = {"author": self._author(), "title": f"{{{self.title}}}", **where} | self._address()
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
@@ -48,7 +48,7 @@ class Paper:
         return "unpublished", {"note": self.venue[0].upper() + self.venue[1:]}
 
     def _address(self) -> dict[str, str]:
-        """A number that others resolve, where the link has one."""
+        """An identifier, if the link has one."""
         if arxiv := re.fullmatch(r"https://arxiv\.org/abs/(.+)", self.link):
             return {"eprint": arxiv[1], "eprinttype": "arxiv", "url": self.link}
         if doi := re.fullmatch(r"https://doi\.org/(.+)", self.link):
@@ -180,10 +180,10 @@ THE_NOTES = (
     f"The Notes are an unpublished manuscript without named authors, *{PAPERS['Notes'].title}*, about exponential "
     "mechanisms that score posteriors by their Hellinger distance from the exact posterior."
 )
-"""What the pages call the Notes, for whoever has not read them."""
+"""The name of the Notes on the pages, for readers who do not know them."""
 
 USUAL = "Zhang16"
-"""The paper that a sentence means where it names none."""
+"""The paper of a sentence that names none."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tables that a person takes away, safe to open in a spreadsheet."""
+"""Downloaded tables, safe to open in a spreadsheet."""
 
 import pandas as pd
 

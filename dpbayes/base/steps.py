@@ -1,4 +1,4 @@
-"""Work in short steps, so that it can be watched, stopped and gone on with."""
+"""Work in short steps, so that it can be shown, stopped and continued."""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ Other = TypeVar("Other")
 
 @dataclass(frozen=True, eq=False)
 class Partial(Generic[Result]):
-    """What work has come to after a step: the share of it that is done, and its result so far."""
+    """The state of work after a step: the completed share, and the result so far."""
 
     share: float
     result: Result
 
 
 Work = Generator[float | Partial[Result], None, Result]
-"""Yields after a step the share of its work that is done, or with what there is to show by then; returns its result."""
+"""It yields the completed share after each step, perhaps with a partial result, and returns its result."""
 
 
 def finished(work: Work[Result], progress: Callable[[float], object] = lambda share: None) -> Result:
-    """Take all steps and return the result; `progress` is called with the share done after each."""
+    """Take all steps and return the result; `progress` is called with the completed share after each."""
     while True:
         try:
             step = next(work)
@@ -44,7 +44,7 @@ def part_of(work: Work[Result], start: float, end: float) -> Generator[float, No
 
 
 def in_parts(step: Callable[[int], Part], total: int) -> Work[tuple[Part, ...]]:
-    """Take `total` steps, at least one, of which number k makes the part k; the result are all parts."""
+    """Take `total` steps, at least one; step k makes part k, and the result is the tuple of all parts."""
     parts = [step(0)]
     for k in range(1, total):
         yield Partial(k / total, tuple(parts))
@@ -53,7 +53,7 @@ def in_parts(step: Callable[[int], Part], total: int) -> Work[tuple[Part, ...]]:
 
 
 def mapped(work: Work[Result], change: Callable[[Result], Other]) -> Work[Other]:
-    """Take steps of work whose result is changed, each time there is one."""
+    """Take steps of work, and change its results, partial ones too."""
     while True:
         try:
             step = next(work)

@@ -1,4 +1,4 @@
-"""What the field's terms mean: one line each, shown at the first use on a page and listed in docs/glossary.md."""
+"""The meanings of the field's terms: one line each, shown at the first use on a page and listed in docs/glossary.md."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ SEED = "The same seed repeats the same noise, so a simulated release protects no
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """A term, its meaning in one line, and what else it is called in a sentence."""
+    """A term, its meaning in one line, and its other forms in sentences."""
 
     name: str
     meaning: str
@@ -102,10 +102,10 @@ The terms of the dashboard, as its tooltips explain them (`dpbayes/base/terms.py
 | term | meaning |
 | --- | --- |
 """
-"""What `docs/glossary.md` begins with."""
+"""The beginning of `docs/glossary.md`."""
 
 MOST_EXPLAINED = 4
-"""Terms that one tooltip explains."""
+"""The largest number of terms that one tooltip explains."""
 
 _MEANINGS = {name: term for term in TERMS for name in (term.name, *term.others)}
 _NAMES = re.compile(
@@ -120,7 +120,7 @@ def glossary() -> str:
 
 
 def explained(text: str) -> str:
-    """Return a line for each of the first terms of a text, as Markdown; empty where it has none."""
+    """Return a line for each of the first terms of a text, as Markdown; empty if it has none."""
     terms = list(dict.fromkeys(_in(text)))[:MOST_EXPLAINED]
     return "\n\n".join(f"**{term.name}**: {term.meaning}" for term in terms)
 

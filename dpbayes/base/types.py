@@ -1,4 +1,4 @@
-"""The types of arrays that everything speaks, by what one number of them is."""
+"""The types of arrays, by the type of their elements."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One message format for bad input: what was given, and the rule a person can act on."""
+"""The error for invalid input, whose message states the given value and the rule."""
 
 import math
 from collections.abc import Iterable
@@ -20,13 +20,13 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    # Half a character, as JSON may hold it, cannot be sent to anybody: it is spelled out.
+    # An unpaired surrogate, which JSON may contain, cannot be encoded, so it is escaped.
     text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 
 def is_writable(text: str) -> bool:
-    """Return whether a text holds whole characters only; JSON may bring halves, which no page and no file can hold."""
+    """Return whether a text has no unpaired surrogate; JSON may contain one, but pages and files cannot."""
     return text == text.encode(errors="ignore").decode()
 
 

@@ -1,8 +1,8 @@
-"""Making a release: its epsilon is reserved, its noise is drawn, the ledger keeps it, and only then is it shown.
+"""A release: its epsilon is reserved, its noise is sampled, the ledger stores it, and then it is shown.
 
-If the ledger names a signing key, a release is signed before the ledger keeps it.
+If the ledger names a signing key, a release is signed before the ledger stores it.
 
-`drawing` is the only function here that sees a table's counts, and all that it hands on are integers.
+`drawing` is the only function here that reads a table's counts, and it returns only integers.
 """
 
 import platform
@@ -45,7 +45,7 @@ MOST_NAMED = 5
 
 
 class Chargeable(Protocol):
-    """What can be charged to a dataset: what is asked, in one form, and what it costs."""
+    """A request that can be charged to a dataset: its canonical form, and its cost."""
 
     @property
     def dataset(self) -> str: ...
@@ -64,9 +64,9 @@ class Published:
 
 
 def require_declared(columns: Iterable[DeclaredColumn]) -> None:
-    """Refuse domains that betray records: read off them, or such that the number of records depends on them.
+    """Refuse domains that reveal records: states read from them, or a number of records that depends on them.
 
-    Errors: InputError that names such columns in use, all that need the same remedy.
+    Errors: InputError that names the columns in use with the same remedy.
     """
     domains = {column.name: column.domain for column in columns if column.use}
     if undeclared := [name for name, domain in domains.items() if domain is None]:
@@ -90,7 +90,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def shown_again(path: Path, request: Chargeable) -> Published | None:
-    """Return the newest release of this very request, which costs nothing more; None if there is none."""
+    """Return the newest release of this request, which has no further cost; None if there is none."""
     spending = ledger.find(path, request.dataset, request.question)
     return None if spending is None else Published(spending.row, ledger.outcome(path, spending.row))
 
@@ -105,9 +105,9 @@ def publish(
 ) -> Published:
     """Make a release of a table's counts and charge it to its dataset in the ledger at `path`.
 
-    A request that was made before is refused, but as the next one `after` the row of the newest that the person has
-    seen. Errors: InputError before anything is spent, also for a graph that is said to be chosen privately and was not
-    released so; `ledger.EpsilonLostError` once it is and there is nothing to show.
+    A repeated request is refused unless `after` is the row of its newest release. Errors: InputError before anything
+    is spent, also if the request states a private choice of its graph that the ledger does not contain;
+    `ledger.EpsilonLostError` if epsilon was spent and there is no release.
     """
     _require_graph_paid(path, request)
     require_counts_of(request, counts)
@@ -115,12 +115,12 @@ def publish(
     def draw() -> bytes:
         return finished(drawing(request, counts, _composed_before(path, request), datetime.now(UTC)), progress)
 
-    _ = request.calibrated  # what cannot be drawn here costs nothing
+    _ = request.calibrated  # an error here costs nothing
     return _charged(path, request, draw, after=after)
 
 
 def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, after: int = 0) -> Published:
-    """Learn a graph from a table, as a release of its own that is charged before anything is drawn.
+    """Learn a graph from a table, as a release that is charged before anything is sampled.
 
     `after` and errors are those of `publish`.
     """
@@ -135,7 +135,7 @@ def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, a
 
 
 def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
-    """Make an adaptive release of a table, which is charged before anything is drawn.
+    """Make an adaptive release of a table, which is charged before anything is sampled.
 
     The dataset's budget must be in rho, unless the plan is pure. `after` and errors are those of `publish`.
     """
@@ -150,7 +150,7 @@ def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, aft
 
 @dataclass(frozen=True)
 class LearntGraph:
-    """A learnt graph that the ledger has: the row of its reservation, and its document."""
+    """A learnt graph in the ledger: the row of its reservation, and its document."""
 
     row: int
     document: StructureDocument
@@ -164,13 +164,13 @@ def learnt_graphs(path: Path, dataset: str) -> tuple[LearntGraph, ...]:
 
 
 def learnt_as(path: Path, dataset: str, network: Network) -> LearntGraph | None:
-    """Return the first graph learnt from a dataset that is this one, so that the answer stays; else None."""
+    """Return the first learnt graph of a dataset that equals this one, or None. Later graphs do not change it."""
     graphs = learnt_graphs(path, dataset)
     return next((graph for graph in graphs if same_graph(graph.document.network, network)), None)
 
 
 def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
-    """Refuse a graph said to be chosen privately unless the ledger has that very choice, which its row has paid."""
+    """Refuse a privately chosen graph unless the ledger contains this choice, with its cost."""
     if request.graph is not GraphChoice.PRIVATELY:
         return
     stated = {
@@ -187,7 +187,7 @@ def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
-    key = signing_key(path)  # what cannot be signed here costs nothing
+    key = signing_key(path)  # an error here costs nothing
 
     def drawn() -> bytes:
         return draw() if key is None else signed(draw(), key)
@@ -199,9 +199,9 @@ def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, afte
 
 
 def _composed_before(path: Path, request: Chargeable) -> Composed:
-    """What the ledger has of the dataset besides the reservation for this request, which is among its rows by now.
+    """Return the releases of the dataset in the ledger without the reservation for this request.
 
-    What others reserve at the same moment is counted too: too much rather than too little.
+    Reservations of others at the same time are counted too, so the sum may be too large but never too small.
     """
     account, spendings = ledger.account_of(path, request.dataset), ledger.spendings(path, request.dataset)
     before = sum(spending.cost for spending in spendings) - ledger.cost_of(account, request.cost)
@@ -212,11 +212,11 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
 
 
 def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> Work[bytes]:
-    """Draw a release in steps and return its document, the bytes of `release.json`. Each time it is one of its own.
+    """Sample a release in steps and return its document, the bytes of `release.json`. Each call samples new noise.
 
-    It yields the shares that are done, never a part of what was drawn.
-    Errors: InputError, which says nothing of the counts, where they are not those of the request, OpenDP is not
-    installed, or it does not confirm the calibration; then nothing was drawn.
+    It yields the completed shares, and never a part of the sample.
+    Errors: InputError, without information about the counts, if they do not match the request, if OpenDP is not
+    installed, or if it does not confirm the calibration; then nothing was sampled.
     """
     require_counts_of(request, counts)
     drawn = provenance_at(time)
@@ -226,7 +226,7 @@ def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, 
 
 
 def provenance_at(time: datetime) -> Provenance:
-    """Return when and with what is drawn. Errors: InputError for a time without a time zone."""
+    """Return the time of sampling and the versions. Errors: InputError for a time without a time zone."""
     return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
 
 
@@ -252,9 +252,9 @@ def _version(package: str) -> str:
 
 
 def require_drawable(request: StructureRequest | AdaptiveRequest, data: Dataset) -> None:
-    """Refuse, before anything is spent, a table that is not the request's, and a machine without OpenDP.
+    """Refuse, before anything is spent, a table that does not match the request, and a computer without OpenDP.
 
-    Errors: InputError, which says nothing of the records.
+    Errors: InputError, without information about the records.
     """
     if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
         raise InputError("The columns or the number of records differ from the request.")

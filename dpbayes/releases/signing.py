@@ -1,7 +1,7 @@
-"""Signing keys: made once, kept in a file beside the ledger, named in the ledger, and used for every release.
+"""Signing keys: stored in a file next to the ledger, named in the ledger, and used for every release.
 
-The private key never leaves its file. The ledger has the public key, so that it can be published, and so that a
-release can be compared with it after the key was replaced.
+The private key never leaves its file. The ledger contains the public key, so that it can be published, and so that
+releases can be compared with it after the key was replaced.
 """
 
 import os
@@ -18,19 +18,19 @@ from dpbayes.releases.document.release import hashes_of
 from dpbayes.releases.document.signature import PublicKey, Signer, signed_bytes, signer_from
 
 FOLDER = "DPBAYES_KEYS"
-"""The environment's name for the folder of the private keys."""
+"""The environment variable for the folder of the private keys."""
 
 MOST_BYTES = 10_000
 """Most bytes of a file with a private key."""
 
 
 _SIGNATURE = b',"signature":"'
-"""In the canonical form nothing but the field reads so: a quote inside of a text has a backslash before it."""
+"""In canonical form, only the field contains these bytes, because a quote within a text has a backslash before it."""
 
 
 @dataclass(frozen=True)
 class SigningKey:
-    """A signer with the means to sign."""
+    """A signer, and the function that signs."""
 
     signer: Signer
     sign: Callable[[bytes], bytes]
@@ -38,7 +38,7 @@ class SigningKey:
 
 @dataclass(frozen=True)
 class LedgerKey:
-    """A key that a ledger names: its row, who signs with it, why it was made, and the row of the key in its place."""
+    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
 
     row: int
     signer: Signer
@@ -56,9 +56,9 @@ def ledger_keys(path: Path) -> tuple[LedgerKey, ...]:
 
 
 def keys_folder(path: Path) -> Path:
-    """Return the folder of private keys: as DPBAYES_KEYS names it, else that of the ledger's file.
+    """Return the folder of private keys: the folder in DPBAYES_KEYS, or else that of the ledger's file.
 
-    Of a ledger in a database, it is the person's data folder.
+    For a ledger in a database, it is the person's data folder.
     """
     named = os.environ.get(FOLDER)
     if named:
@@ -74,10 +74,10 @@ def key_file(path: Path, key: PublicKey) -> Path:
 def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> LedgerKey:
     """Make a key, write it into a file that only its owner can read, and name it in the ledger.
 
-    Every key has a file of its own, so that no key is ever overwritten. With `replaces`, the key in that row is not
-    used for new releases any more; what it has signed stays signed.
+    Each key has its own file, so no key is ever overwritten. With `replaces`, the key in that row signs no new
+    releases; earlier signatures stay valid.
 
-    Errors: InputError where the file cannot be written or the ledger refuses; then no release is signed with the key.
+    Errors: InputError if the file cannot be written or the ledger refuses; then no release is signed with the key.
     """
     with extra("sign", "A signing key"):
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -101,11 +101,11 @@ def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None)
 
 
 def signing_key(path: Path) -> SigningKey | None:
-    """Return the key that signs a ledger's releases on this computer; None where the ledger names no key.
+    """Return the key that signs a ledger's releases on this computer; None if the ledger names no key.
 
-    If several keys are in use, it is the newest whose file is here.
+    If several keys are in use, it is the newest key with a file on this computer.
 
-    Errors: InputError, before anything is charged, where a key is in use and no file of one can be used.
+    Errors: InputError, before anything is charged, if keys are in use and no file of them can be used.
     """
     in_use = [key for key in ledger_keys(path) if key.replaced_in is None]
     if not in_use:
@@ -125,12 +125,13 @@ def signing_key(path: Path) -> SigningKey | None:
 def signed(document: bytes, key: SigningKey) -> bytes:
     """Return a document with its signer and signature; its hash then covers the signer."""
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
-    content["signer"] = key.signer.content
-    if "hashes" in content:
-        content["hashes"] = hashes_of(content)
-    else:
-        content["hash"] = hash_of(content)
+    content = _hashed(content | {"signer": key.signer.content})
     return canonical(content | {"signature": key.sign(signed_bytes(content)).hex()})
+
+
+def _hashed(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a document with hashes that match it; a release has several."""
+    return content | ({"hashes": hashes_of(content)} if "hashes" in content else {"hash": hash_of(content)})
 
 
 def is_signed(document: bytes) -> bool:
@@ -139,18 +140,15 @@ def is_signed(document: bytes) -> bool:
 
 
 def signer_of(document: bytes) -> Signer:
-    """Return the signer that a signed document names. Errors: InputError where it names none."""
+    """Return the signer that a signed document names. Errors: InputError if it names none."""
     content = read_canonical(document)
     return signer_from(content.get("signer") if isinstance(content, dict) else None)
 
 
 def unsigned(document: bytes) -> bytes:
-    """Return a document as it is without its signer and signature, with the hash that it then has."""
+    """Return a document without its signer and signature, with the hashes of the rest."""
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
-    rest = {name: value for name, value in content.items() if name not in ("signer", "signature")}
-    if "hashes" in rest:
-        return canonical(rest | {"hashes": hashes_of(rest)})
-    return canonical(rest | {"hash": hash_of(rest)})
+    return canonical(_hashed({name: content[name] for name in content if name not in ("signer", "signature")}))
 
 
 def _signer_of(key: ledger.NamedKey) -> Signer:
@@ -158,7 +156,7 @@ def _signer_of(key: ledger.NamedKey) -> Signer:
 
 
 def _write_private(file: Path, data: bytes) -> None:
-    """Write a new file for its owner alone. Errors: InputError where it cannot be written, or is there already."""
+    """Write a new file that only its owner can read. Errors: InputError if it cannot be written, or exists already."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -171,7 +169,7 @@ def _write_private(file: Path, data: bytes) -> None:
 
 
 def _loaded(file: Path, key: PublicKey) -> Callable[[bytes], bytes]:
-    """Return what signs with the private key in a file. Errors: InputError where it is not that of a public key."""
+    """Return the function that signs with the private key in a file. Errors: InputError if it is another key."""
     with extra("sign", "A signed release"):
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

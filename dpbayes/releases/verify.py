@@ -1,15 +1,15 @@
-"""Whether a release is what it says, from its bytes alone: no data, no ledger, nobody's word.
+"""The verification of a release from its bytes, without its data and without the ledger.
 
-What is checked is that the document agrees with itself and with the mathematics. That its integers are those that were
-drawn, its time and what was composed before, the curator's ledger alone can confirm: whoever may write a document can
-write other integers and their hashes.
+The checks compare the document with itself and with the mathematics. Only the curator's ledger can confirm the
+integers, the time and the earlier releases, because anyone can write a document with other integers and their hashes.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -48,19 +48,19 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 MOST_AUDITED = 20_000
-"""Cells of a network whose audit is waited for."""
+"""The largest number of cells of a network for which the audit is run."""
 
 NOT_INSTALLED = 'is not installed here: pip install "dpbayes[release]".'
 NO_OPENDP = f"The privacy map was not recomputed: OpenDP {NOT_INSTALLED}"
-"""What is said of a check that was left out."""
+"""The sentence about a check that was left out."""
 
 _LITTLE = Fraction(1, 2**40)
-"""How much more than it must a scale may be, relatively: it is rounded up to a double that OpenDP confirms."""
+"""The relative excess that a scale may have, because it is rounded up to a double that OpenDP confirms."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked: its name, whether it holds, and a sentence that says so."""
+    """One check: its name, whether it holds, and a sentence on its result."""
 
     name: str
     holds: bool
@@ -69,29 +69,29 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All that was checked of a release, and sentences on what could not be checked here."""
+    """The checks of a release, and sentences on the checks that were left out."""
 
     checks: tuple[Check, ...]
     left_out: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether all that was checked holds."""
+        """Whether all checks hold."""
         return all(check.holds for check in self.checks)
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a release, which comes with the program."""
+    """Return the JSON Schema of a release, which is part of the program."""
     text = files("dpbayes.releases").joinpath("release.schema.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
     return content
 
 
 def verify(data: bytes, key: PublicKey | None = None) -> Verification:
-    """Check the bytes of a release; a file that is none fails in its first check, which says why.
+    """Check the bytes of a release; another file fails the first check, which states the reason.
 
-    With a `key`, a release that this key did not sign fails. Without one, a signature is compared with the key that
-    the file names, and a release without a signature is said to have none.
+    With a `key`, a release that was not signed with this key fails. Without a key, a signature is compared with the
+    key that the file names, and a missing signature is reported.
     """
     document: StructureDocument | AdaptiveDocument | ReleaseDocument
     said_of: Iterator[Check | str]
@@ -118,7 +118,7 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
 
 
 def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str:
-    """Return whether a document is signed by its signer, and by a key that was given."""
+    """Return whether a document is signed by its signer, and with a given key."""
     if key is None and "signer" not in content and "signature" not in content:
         return NOT_SIGNED
     try:
@@ -138,7 +138,7 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
 
 
 def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
-    """Yield a check, or a sentence where one cannot be made here."""
+    """Yield each check, or a sentence if it cannot be made here."""
     yield _schema(document)
     yield _hashes(document)
     yield _sensitivity(document)
@@ -152,7 +152,7 @@ def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
 
 
 def _graph_counted(document: ReleaseDocument) -> Check:
-    """Check that what was composed before can hold the graph's choice: never counted would show here."""
+    """Check that the budget spent earlier is large enough to include the choice of the graph."""
     cost, before = document.request.graph_epsilon or Fraction(0), document.composed
     if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
         return _fails("graph", "The budget spent earlier is less than the cost of learning the graph.")
@@ -164,10 +164,7 @@ def _graph_counted(document: ReleaseDocument) -> Check:
 
 def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
     request, content = document.request, document.content
-    if content["hash"] == hash_of(content):
-        yield _holds("hash", "The hash matches the content.")
-    else:
-        yield _fails("hash", "The hash does not match the content.")
+    yield _hash(content)
     if request.is_possible(document.network, document.joined):
         yield _holds("graph", "The parents of each node were candidates in its round.")
     else:
@@ -177,25 +174,39 @@ def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
         yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
     else:
         yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
-    yield _confirmed(document)
-    if content["sentences"] == structure_sentences(request, document.joined, document.composed, document.drawn):
-        yield _holds("sentences", "The sentences match the numbers.")
-    else:
-        yield _fails("sentences", "The sentences do not match the numbers.")
+    rounds = {(int(step.sensitivity), step.epsilon) for step in request.rounds_of(document.joined)}
+    yield _confirmed(
+        [partial(confirmed_chooser, sensitivity, epsilon) for sensitivity, epsilon in rounds],
+        "OpenDP's privacy map, recomputed, confirms the epsilon of each round.",
+        "OpenDP's privacy map returns more than the stated epsilon.",
+    )
+    yield _sentences(content, structure_sentences(request, document.joined, document.composed, document.drawn))
 
 
-def _confirmed(document: StructureDocument) -> Check | str:
+def _hash(content: Mapping[str, Any]) -> Check:
+    if content["hash"] != hash_of(content):
+        return _fails("hash", "The hash does not match the content.")
+    return _holds("hash", "The hash matches the content.")
+
+
+def _sentences(content: Mapping[str, Any], recomputed: Sequence[str]) -> Check:
+    if content["sentences"] != recomputed:
+        return _fails("sentences", "The sentences do not match the numbers.")
+    return _holds("sentences", "The sentences match the numbers.")
+
+
+def _confirmed(confirmations: Iterable[Callable[[], object]], confirmed: str, refused: str) -> Check | str:
+    """Check that OpenDP confirms each of several steps."""
     try:
         opendp()
     except InputError:
         return NO_OPENDP
-    rounds = {(int(step.sensitivity), step.epsilon) for step in document.request.rounds_of(document.joined)}
     try:
-        for sensitivity, epsilon in rounds:
-            confirmed_chooser(sensitivity, epsilon)
+        for confirm in confirmations:
+            confirm()
     except InputError:
-        return _fails("OpenDP", "OpenDP's privacy map returns more than the stated epsilon.")
-    return _holds("OpenDP", "OpenDP's privacy map, recomputed, confirms the epsilon of each round.")
+        return _fails("OpenDP", refused)
+    return _holds("OpenDP", confirmed)
 
 
 # An adaptive release
@@ -203,10 +214,7 @@ def _confirmed(document: StructureDocument) -> Check | str:
 
 def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
     request, process, content = document.request, document.process, document.content
-    if content["hash"] == hash_of(content):
-        yield _holds("hash", "The hash matches the content.")
-    else:
-        yield _fails("hash", "The hash does not match the content.")
+    yield _hash(content)
     error = course_error(document)
     if error:
         yield _fails("steps", error)
@@ -222,29 +230,16 @@ def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
         yield _holds(measure, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
     else:
         yield _fails(measure, f"All prices and choices together cost more than the stated {measure}.")
-    yield _confirmed_adaptive(document)
-    sentences = adaptive_sentences(request, process, document.composed, document.drawn)
-    if content["sentences"] == sentences:
-        yield _holds("sentences", "The sentences match the numbers.")
-    else:
-        yield _fails("sentences", "The sentences do not match the numbers.")
-
-
-def _confirmed_adaptive(document: AdaptiveDocument) -> Check | str:
-    try:
-        opendp()
-    except InputError:
-        return NO_OPENDP
     noise, choices = step_costs(document)
-    measure = document.request.plan.measure.value
-    try:
-        for cost in noise:
-            confirmed_noise(cost)
-        for cost in choices:
-            confirmed_choice(SENSITIVITY, cost)
-    except InputError:
-        return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {measure} of a step.")
-    return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.")
+    yield _confirmed(
+        [
+            *(partial(confirmed_noise, cost) for cost in noise),
+            *(partial(confirmed_choice, SENSITIVITY, cost) for cost in choices),
+        ],
+        f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.",
+        f"OpenDP's privacy map returns more than the stated {measure} of a step.",
+    )
+    yield _sentences(content, adaptive_sentences(request, process, document.composed, document.drawn))
 
 
 # A release
@@ -270,10 +265,10 @@ def _schema(document: ReleaseDocument) -> Check | str:
 
 
 def schema_error(content: Mapping[str, Any]) -> "ValidationError | None":
-    """Return the first error that the schema has of a content, None without one.
+    """Return the first error of a content by the schema, or None.
 
-    jsonschema takes 20 us for each value: of the two arrays with a value for each cell, all values are looked at here,
-    and where each is as it must be, jsonschema walks the first alone.
+    jsonschema takes 20 us for each value. So the values of the two arrays with a value for each cell are checked here,
+    and if all of them are valid, jsonschema checks the first value only.
     """
     from jsonschema import Draft202012Validator
 
@@ -289,7 +284,7 @@ def schema_error(content: Mapping[str, Any]) -> "ValidationError | None":
 
 
 def _shortened(content: Mapping[str, Any], name: str, is_fit: Callable[[object], bool]) -> dict[str, Any]:
-    """Return a content with a list of its own cut to one value if all values are fit, and else as it is."""
+    """Return a content with one of its lists cut to the first value if all values are valid, else unchanged."""
     values = content.get(name)
     if not isinstance(values, list) or not all(map(is_fit, values)):
         return dict(content)
@@ -305,12 +300,11 @@ def _hashes(document: ReleaseDocument) -> Check:
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:
-    said = document.content["noise"]["sensitivity"]
-    proved = document.request.sensitivity
-    if said != proved.value:
-        return _fails("sensitivity", f"The stated sensitivity is {said:,}; that of the network is {proved.value:,}.")
+    stated, proved = document.content["noise"]["sensitivity"], document.request.sensitivity
+    if stated != proved.value:
+        return _fails("sensitivity", f"The stated sensitivity is {stated:,}; that of the network is {proved.value:,}.")
     where = "the network and the prices" if document.request.prices else "the network"
-    return _holds("sensitivity", f"The sensitivity of {proved.of} is {said:,}, recomputed from {where}.")
+    return _holds("sensitivity", f"The sensitivity of {proved.of} is {stated:,}, recomputed from {where}.")
 
 
 def _loss(document: ReleaseDocument) -> Check:
@@ -349,7 +343,7 @@ def _map(document: ReleaseDocument) -> Check | str:
         return NO_OPENDP
     if answer > allowed:
         return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {name}.")
-    if answer != said.answer:  # of whatever version: what nobody can confirm is no answer of OpenDP's
+    if answer != said.answer:  # for any version: a result that cannot be confirmed is not accepted
         versions = f"OpenDP {version('opendp')} gives, and the file names OpenDP {document.drawn.opendp}"
         return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is not the one that {versions}.")
     return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the stated {name}.")
@@ -374,7 +368,7 @@ def _audit(document: ReleaseDocument) -> Check | str:
 
 
 def _audited_at_delta(report: AuditReport) -> Check:
-    """Compare what a rho gives at a small delta with what the worst pair needs there."""
+    """Compare the epsilon of a rho at a small delta with the epsilon of the worst pair."""
     promised, needed = report.certified, numeral(report.needed, 6)
     at_delta = f"at delta {numeral(promised.delta)}"
     if report.needed > promised.epsilon * (1 + SLACK):

@@ -38,6 +38,11 @@ def coin(n: int, prior: float = 1.0) -> Die:
     return Die((prior, prior), n)
 
 
+def exponential(kind: type, die: Die, epsilon: float = 1.0, delta: float = 1e-5):
+    """Return an exponential mechanism for a die; only the smooth one has a delta."""
+    return kind(die=die, epsilon=epsilon, **({"delta": delta} if kind is HellingerSmooth else {}))
+
+
 def on(network: Network, kind: type, epsilon: float = 1.0, **options):
     return kind(prior=Dirichlets.symmetric(network), epsilon=epsilon, **options)
 
@@ -289,7 +294,7 @@ def test_cells_that_a_firm_prior_excludes_leave_the_map_audit_as_it_is(network):
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_an_audit_of_two_hundred_throws_goes_over_half_of_the_pairs_once(kind, monkeypatch):
     """A coin with equal priors has the same losses with its sides swapped."""
-    mechanism = kind(die=coin(200), epsilon=1.0, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
+    mechanism = exponential(kind, coin(200))
     gone_over = {name: [] for name in ("exact_pure_epsilon", "exact_curve", "exact_epsilon")}
 
     def counted(name, *arguments, pairs, **more):
@@ -349,7 +354,7 @@ LARGE_EPSILONS = [
 def test_tiny_deltas_have_their_digits(setting, kind):
     """Half of epsilon is what the worst output loses less the normalisers' logarithms, which may differ by 1e-168."""
     die, epsilon = setting
-    mechanism = kind(die=die, epsilon=epsilon, **({"delta": 1e-5} if kind is HellingerSmooth else {}))
+    mechanism = exponential(kind, die, epsilon)
     grid = [share * epsilon for share in (0.0, 0.25, 0.49, 0.5, 0.51, 0.55, 0.75)]
     report = audit(mechanism, n=die.n, epsilons=grid).curve.deltas
     with mpmath.workdps(400):
@@ -372,7 +377,7 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
     monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
     monkeypatch.setattr("dpbayes.audit.die.hellinger._ROWS", 8)
     monkeypatch.setattr("dpbayes.audit.die.hellinger._LOSSES", 2000)
-    mechanism = kind(die=Die(prior, 120), epsilon=1.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    mechanism = exponential(kind, Die(prior, 120), delta=1e-4)
     shares, weights = taken(law_steps(mechanism))
     table = special.log_softmax(weights, axis=1)
     assert table == pytest.approx(mechanism.log_pmf_table(), rel=1e-9)
@@ -393,7 +398,7 @@ def test_a_large_die_is_audited_in_steps_to_the_same_end(kind, prior, monkeypatc
 @pytest.mark.parametrize("prior", [(0.3, 0.3, 0.3), (0.3, 1.0, 0.3), (0.5, 1.0, 2.0), (1.0, 1.0)])
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, prior):
-    mechanism = kind(die=Die(prior, 7), epsilon=2.0, **({"delta": 1e-4} if kind is HellingerSmooth else {}))
+    mechanism = exponential(kind, Die(prior, 7), 2.0, delta=1e-4)
     few, every, table = (
         die_neighbours_up_to_symmetry(mechanism.die),
         die_neighbours(mechanism.die),
@@ -409,8 +414,7 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
 @pytest.mark.parametrize("epsilon", [1e-3, 0.7, 30.0])
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
 def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
-    options = {"delta": 1e-4} if kind is HellingerSmooth else {}
-    reference, other = (kind(die=Die((0.1, 0.1, 2.0), 9), epsilon=e, **options) for e in (1.0, epsilon))
+    reference, other = (exponential(kind, Die((0.1, 0.1, 2.0), 9), e, delta=1e-4) for e in (1.0, epsilon))
     for table in (reference.log_pmf_table(), reference.log_weights_table()):
         law = special.log_softmax(law_at(other, reference, table), axis=1)
         assert law == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)

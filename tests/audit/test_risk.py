@@ -191,6 +191,15 @@ def test_releases_with_gaussian_noise_are_one_that_moves_further(kind):
     assert one.rare == pytest.approx(shift**2 / 2 + 2.3263479 * shift, rel=0.02)
 
 
+def test_whole_gaussian_noise_is_judged_for_every_number_of_counts_that_a_record_may_move():
+    """Each node with records in different cells moves two counts."""
+    mechanism = GaussianUpdates(prior=V_STRUCTURE, epsilon=1.0, delta=1e-6, noise=Noise.WHOLE)
+    for releases in (1, 2):
+        losses = losses_of(mechanism, n=5, releases=releases)
+        assert [law.moved for law in losses.pairs] == [moved * releases for moved in (6, 4, 2)]
+        assert losses.curve is losses.pairs[0]
+
+
 def test_counts_that_are_fitted_tell_as_much_as_the_noisy_ones():
     fitted, counts = (kind(prior=ASIA, epsilon=1.0) for kind in (ConsistentLaplace, LaplaceUpdates))
     assert risk(fitted, n=50, releases=3) == risk(counts, n=50, releases=3)

@@ -12,7 +12,9 @@ from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit, audit_of
 from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditVerdict
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.audit.residual import residual_loss
+from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import coefficients
@@ -20,6 +22,22 @@ from dpbayes.model.network import Network
 from tests.strategies import ASIA, V_STRUCTURE, chain, empty, random_table
 
 GRID = np.linspace(0, 2.5, 26)
+
+
+def test_the_loss_of_whole_residuals_is_that_of_the_farthest_of_all_neighbouring_tables():
+    """Rho is half of the squared distance in standard deviations, here over all pairs of tables of two records."""
+    mechanism = GaussianResiduals(prior=V_STRUCTURE, epsilon=1.0, delta=1e-5, noise=Noise.WHOLE)
+    residuals, tables = V_STRUCTURE.residuals, all_tables(V_STRUCTURE, n=2)
+    numbers = residuals.of_tables(tables.counts.astype(float))
+    variances = mechanism.variances[residuals.set_of_number]
+    is_noisy = variances > 0  # the number of records has no noise
+    x, y = tables.pairs.T
+    squared = ((numbers[x] - numbers[y])[:, is_noisy] ** 2 / variances[is_noisy]).sum(axis=-1)
+    for releases in (1, 3):
+        loss = residual_loss(mechanism, n=2, releases=releases)
+        expected = zcdp_epsilon(releases * squared.max() / 2, delta=1e-5)
+        assert loss.epsilon(1e-5)[1] == pytest.approx(expected, rel=1e-9)
+
 
 TINY = {
     "one node": (empty(1), 3),

@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -79,14 +81,7 @@ def test_one_thing_and_many_and_a_share() -> None:
     assert (percent(0.25), percent(0.123456)) == ("25%", "12.35%")
     assert (plural("1", "record"), plural("0.5", "record")) == ("1 record", "0.5 records")
     assert (power_of_ten(-6), power_of_ten(12)) == ("10⁻⁶", "10¹²")
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [(0, "0%"), (1, "100%"), (0.9534, "95%"), (0.996, "more than 99%"), (0.002, "less than 1%")],
-)
-def test_a_whole_percent_that_is_not_all_or_nothing_does_not_read_so(share: float, said: str) -> None:
-    assert whole_percent(share) == said
+    assert times(1.524, 3) == "1.52 times"
 
 
 @given(st.floats(0, 1))
@@ -120,9 +115,8 @@ def test_a_probability_is_never_rounded_to_one(probability: float, most: int) ->
     assert percent(probability, most) != "100%"
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
+WRITTEN = {
+    numeral: [
         (0.000015, "0.000015"),
         (0.1, "0.1"),
         (1000, "1,000"),
@@ -139,9 +133,81 @@ def test_a_probability_is_never_rounded_to_one(probability: float, most: int) ->
         (-math.inf, "-∞"),
         (math.nan, "unknown"),
     ],
+    # Two digits, or a whole number.
+    rough: [(1.26, "1.3"), (9.99, "10"), (99.6, "100"), (1264, "1,300"), (3e13, "3 × 10¹³"), (0.00126, "0.0013")],
+    times: [(1.52, "1.5 times"), (99.9, "100 times"), (123.4, "123 times")],
+    # What is not quite all or nothing does not read so.
+    whole_percent: [(0, "0%"), (1, "100%"), (0.9534, "95%"), (0.996, "more than 99%"), (0.002, "less than 1%")],
+    share_text: [
+        (0, "0%"),
+        (1, "100%"),
+        (0.9, "90%"),
+        (0.99999, "more than 99.9%"),
+        (1e-9, "less than 0.1%"),
+        (0.1234, "12.3%"),
+    ],
+    # Rounded up.
+    in_hundred: [
+        (0.5, "50.0"),
+        (0.23102, "23.2"),
+        (0.99911, "99.92"),
+        (0.99999, "99.999"),
+        (1 - 1e-12, "100"),
+        (0.0, "0.0"),
+    ],
+    # Rounded up, in the largest unit of which there are two.
+    duration: [
+        (0.3, "1 second"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (5400, "90 minutes"),
+        (7201, "3 hours"),
+        (1e9, "32 years"),
+    ],
+    memory: [
+        (1, "1 kB"),
+        (999_000, "999 kB"),
+        (1e6, "1 MB"),
+        (1.26e6, "1.3 MB"),
+        (2.9e8, "290 MB"),
+        (9.99e8, "999 MB"),
+        (1.2e10, "12 GB"),
+        (3e15, "3,000 TB"),
+    ],
+    # Letters for a symbol where no formula can stand.
+    letters: [
+        (r"\epsilon", "ε"),
+        (r"\epsilon_1", "ε₁"),
+        (r"\sigma^2", "σ²"),
+        (r"L \rho", "L ρ"),
+        (r"|\mathcal I|", "|I|"),
+        ("n_1/n", "n₁/n"),
+        ("2t", "2t"),
+        ("", ""),
+    ],
+    # Odds beyond the smallest float keep their power of ten. By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589,
+    # and 10^0.411 = 2.58 of 10^-869 rounds to 3.
+    probability_text: [
+        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
+        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
+        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
+        (1e6, "1 − 3·10⁻⁴³⁴²⁹⁵"),
+        (740.0, "1 − 4·10⁻³²²"),
+        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
+        # What is nearly certain is stated by what is missing.
+        (math.log(1e6), "1 − 10⁻⁶"),
+        (-math.log(1e6), "10⁻⁶"),
+        (-math.log(3e17), "3·10⁻¹⁸"),
+    ],
+}
+"""Values and their texts, by the function that writes them."""
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"), [(write, *pair) for write, pairs in WRITTEN.items() for pair in pairs]
 )
-def test_a_number_is_written_as_a_person_writes_it(number: float, text: str) -> None:
-    assert numeral(number) == text
+def test_a_value_is_written_as_a_person_writes_it(write: Callable[[Any], str], value: Any, text: str) -> None:
+    assert write(value) == text
 
 
 @given(NUMBERS, st.integers(1, 12))
@@ -207,119 +273,11 @@ def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("symbol", "shown"),
-    [
-        (r"\epsilon", "ε"),
-        (r"\epsilon_1", "ε₁"),
-        (r"\sigma^2", "σ²"),
-        (r"L \rho", "L ρ"),
-        (r"|\mathcal I|", "|I|"),
-        ("n_1/n", "n₁/n"),
-        ("2t", "2t"),
-        ("", ""),
-    ],
-)
-def test_a_symbol_is_letters_where_no_formula_can_stand(symbol: str, shown: str) -> None:
-    assert letters(symbol) == shown
-
-
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (1, "1 kB"),
-        (999_000, "999 kB"),
-        (1e6, "1 MB"),
-        (1.26e6, "1.3 MB"),
-        (2.9e8, "290 MB"),
-        (9.99e8, "999 MB"),
-        (1.2e10, "12 GB"),
-        (3e15, "3,000 TB"),
-    ],
-)
-def test_memory_is_said_in_plain_numbers(size: float, said: str) -> None:
-    assert memory(size) == said
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0.3, "1 second"),
-        (119, "119 seconds"),
-        (120, "2 minutes"),
-        (5400, "90 minutes"),
-        (7201, "3 hours"),
-        (1e9, "32 years"),
-    ],
-)
-def test_a_time_is_rounded_up_in_the_largest_unit_that_there_are_two_of(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(1.26, "1.3"), (9.99, "10"), (99.6, "100"), (1264, "1,300"), (3e13, "3 × 10¹³"), (0.00126, "0.0013")],
-)
-def test_a_rough_number_has_two_digits(number: float, said: str) -> None:
-    assert rough(number) == said
-
-
-@pytest.mark.parametrize(("factor", "said"), [(1.52, "1.5 times"), (99.9, "100 times"), (123.4, "123 times")])
-def test_a_factor_has_two_digits_or_is_whole(factor: float, said: str) -> None:
-    assert times(factor) == said
-    assert times(1.524, 3) == "1.52 times"
-
-
-@pytest.mark.parametrize(
     ("probability", "text"),
     [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
 )
 def test_probabilities_are_stated_in_per_cent(probability: float, text: str) -> None:
     assert probability_text(math.log(probability) - math.log1p(-probability)) == text
-
-
-def test_the_nearly_certain_is_stated_by_what_is_missing() -> None:
-    assert probability_text(math.log(1e6)) == "1 − 10⁻⁶"
-    assert probability_text(-math.log(1e6)) == "10⁻⁶"
-    assert probability_text(-math.log(3e17)) == "3·10⁻¹⁸"
-    assert probability_text(1e6).startswith("1 − ")
-
-
-@pytest.mark.parametrize(
-    ("odds", "text"),
-    [
-        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
-        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
-        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
-        (740.0, "1 − 4·10⁻³²²"),
-        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
-    ],
-)
-def test_odds_beyond_the_smallest_float_keep_their_power_of_ten(odds: float, text: str) -> None:
-    """By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589, and 10^0.411 = 2.58 of 10^-869 rounds to 3."""
-    assert probability_text(odds) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0, "0%"),
-        (1, "100%"),
-        (0.9, "90%"),
-        (0.99999, "more than 99.9%"),
-        (1e-9, "less than 0.1%"),
-        (0.1234, "12.3%"),
-    ],
-)
-def test_what_is_not_quite_all_or_none_does_not_look_so(share: float, text: str) -> None:
-    assert share_text(share) == text
-
-
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [(0.5, "50.0"), (0.23102, "23.2"), (0.99911, "99.92"), (0.99999, "99.999"), (1 - 1e-12, "100"), (0.0, "0.0")],
-)
-def test_what_is_at_most_so_much_in_a_hundred_is_rounded_up(probability: float, text: str) -> None:
-    assert in_hundred(probability) == text
 
 
 @given(st.floats(-1e300, 1e300))

@@ -148,7 +148,7 @@ def worst_loss(mechanism: Any) -> Loss:
     if not laws:  # nothing random: any two outcomes that differ give a table away
         differ = np.any(release(before, np.empty((len(before), 0))) != release(after, np.empty((len(after), 0))))
         return Loss(epsilon=np.inf if differ else 0.0)
-    raise AssertionError(f"Say in tests/contract/judge.py how a release of several laws is judged: {laws}.")
+    raise AssertionError(f"Add to tests/contract/judge.py how a release of several laws is judged: {laws}.")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Requests and documents that tests start from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -14,9 +14,11 @@ from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import RELEASABLE, exact_form
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawing
+from dpbayes.releases.verify import verify
 from dpbayes.sources.synthetic import sample_dataset
 from tests.strategies import ASIA
 
@@ -57,6 +59,16 @@ def counted(network: Network = ASIA, *, n: int = N) -> Counts:
     cpts = np.asarray(rng.random(network.cell_count))
     cpts /= network.over_cells(network.row_sums(cpts))
     return count(network, sample_dataset(network, cpts, n, rng))
+
+
+def failed(data: bytes) -> set[str]:
+    """Return the names of the checks that a document fails."""
+    return {check.name for check in verify(data).checks if not check.holds}
+
+
+def hashed(content: Mapping[str, Any]) -> bytes:
+    """Return the document of a content, with a hash that matches it."""
+    return canonical({**content, "hash": hash_of(content)})
 
 
 def before(request: ReleaseRequest) -> Composed:

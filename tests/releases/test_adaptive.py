@@ -13,12 +13,14 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
+from dpbayes.releases import verify as verification
 from dpbayes.releases.document.adaptive import AdaptiveRequest, is_adaptive, read_adaptive, written_adaptive
-from dpbayes.releases.document.canonical import canonical, digest
+from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import learnt_graphs, publish_adaptive, shown_again
 from dpbayes.releases.verify import verify
+from tests.releases.asking import failed, hashed
 from tests.releases.made import opened, opened_in_rho
 from tests.releases.made_adaptive import (
     DATA,
@@ -42,15 +44,6 @@ def pure() -> bytes:
     return drawn_under_pure_privacy()
 
 
-def failed(data: bytes) -> set[str]:
-    return {check.name for check in verify(data).checks if not check.holds}
-
-
-def hashed(content: dict) -> bytes:
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    return canonical(rest | {"hash": digest(rest)})
-
-
 def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
     assert is_adaptive(document)
     read = read_adaptive(document)
@@ -66,11 +59,10 @@ def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
 
 
 def test_a_document_is_verified(document: bytes) -> None:
-    verification = verify(document)
-    assert verification.holds, verification
-    names = [check.name for check in verification.checks]
-    assert names == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
-    assert verification.left_out == (NOT_SIGNED,)
+    checked = verify(document)
+    assert checked.holds, checked
+    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
+    assert checked.left_out == (NOT_SIGNED,)
 
 
 def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:
@@ -97,9 +89,9 @@ def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
     assert read.request == PURE_REQUEST
     assert read.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
     assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
-    verification = verify(pure)
-    assert verification.holds, verification
-    assert [check.name for check in verification.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
+    checked = verify(pure)
+    assert checked.holds, checked
+    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
     content = json.loads(pure)
     assert content["version"] == 1
     assert "rho" not in pure.decode()
@@ -194,47 +186,36 @@ def with_another_sentence(content: dict) -> None:
     content["sentences"][0] += " It is exact."
 
 
+CHANGES = [
+    (with_larger_prices, {"measure", "steps"}),
+    (with_share_of_a_later_stage, {"steps"}),
+    (with_other_candidates, {"steps"}),
+    (with_pair_not_taken, {"steps"}),
+    (with_closed_cycle, {"steps"}),
+    (with_shorter_forest, {"steps"}),
+    (with_cheaper_choice, {"steps"}),
+    (with_another_pair, {"steps"}),
+    (without_last_step, {"steps"}),
+    (with_forest_twice, {"steps", "measure"}),
+    (with_another_sentence, {"sentences"}),
+]
+"""What a change makes fail; "measure" stands for the check of rho or epsilon."""
+
+
 @pytest.mark.parametrize(
-    ("change", "fails"),
-    [
-        (with_larger_prices, {"rho", "steps"}),
-        (with_share_of_a_later_stage, {"steps"}),
-        (with_other_candidates, {"steps"}),
-        (with_pair_not_taken, {"steps"}),
-        (with_closed_cycle, {"steps"}),
-        (with_shorter_forest, {"steps"}),
-        (with_cheaper_choice, {"steps"}),
-        (with_another_pair, {"steps"}),
-        (without_last_step, {"steps"}),
-        (with_forest_twice, {"steps", "rho"}),
-        (with_another_sentence, {"sentences"}),
-    ],
+    ("kind", "measure", "change", "fails"),
+    [("document", "rho", *change) for change in CHANGES]
+    # The pure document chooses no parents.
+    + [("pure", "epsilon", *change) for change in CHANGES if change[0] is not with_closed_cycle],
 )
-def test_a_changed_document_fails_where_it_was_changed(document: bytes, change, fails: set[str]) -> None:
-    content = json.loads(document)
+def test_a_changed_document_fails_where_it_was_changed(
+    request: pytest.FixtureRequest, kind: str, measure: str, change, fails: set[str]
+) -> None:
+    content = json.loads(request.getfixturevalue(kind))
     change(content)
-    assert fails <= failed(hashed(content)) <= fails | {"sentences"}
+    expected = {measure if name == "measure" else name for name in fails}
+    assert expected <= failed(hashed(content)) <= expected | {"sentences"}
     assert "hash" in failed(canonical(content))
-
-
-@pytest.mark.parametrize(
-    ("change", "fails"),
-    [
-        (with_larger_prices, {"epsilon", "steps"}),
-        (with_share_of_a_later_stage, {"steps"}),
-        (with_other_candidates, {"steps"}),
-        (with_pair_not_taken, {"steps"}),
-        (with_cheaper_choice, {"steps"}),
-        (with_another_pair, {"steps"}),
-        (without_last_step, {"steps"}),
-        (with_forest_twice, {"steps", "epsilon"}),
-        (with_another_sentence, {"sentences"}),
-    ],
-)
-def test_a_changed_pure_document_fails_where_it_was_changed(pure: bytes, change, fails: set[str]) -> None:
-    content = json.loads(pure)
-    change(content)
-    assert fails <= failed(hashed(content)) <= fails | {"sentences"}
 
 
 @pytest.mark.parametrize("field", ["prices", "integers", "parents", "pair", "rho", "stage"])
@@ -246,23 +227,49 @@ def test_a_step_without_a_field_is_refused(document: bytes, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("stage", "field", "value", "sentence"),
     [
-        ("prices", [0, -1, 5, 5, 5]),
-        ("prices", [1, 5, 5, 5, 5]),
-        ("prices", [0, 0, 5, 5, 5]),
-        ("prices", [0, 5]),
-        ("prices", [0, 2**61, 2**61, 5, 5]),
-        ("integers", [1]),
-        ("parents", [[1], [0], [], []]),
-        ("parents", [[7], [], [], []]),
-        ("parents", [[]]),
+        ("columns", "prices", [0, -1, 5, 5, 5], "integers from 0 on"),
+        ("columns", "prices", [], "integers from 0 on"),
+        ("columns", "prices", [1, 5, 5, 5, 5], "price of the empty set must be 0"),
+        ("columns", "prices", [0, 0, 5, 5, 5], "has 5 integers; its prices need 4"),
+        ("columns", "prices", [0, 5], "needs 5 prices"),
+        ("columns", "prices", [0, 2**61, 2**61, 5, 5], "integers from 0 on"),
+        ("columns", "prices", [0, 10**19 - 1, 5, 5, 5], "integers from 0 on"),
+        ("columns", "integers", [1], "has 1 integers"),
+        ("columns", "parents", [[1], [0], [], []], "close a cycle"),
+        ("columns", "parents", [[7], [], [], []], "parents of every column by their places"),
+        ("columns", "parents", [[]], "parents of every column by their places"),
+        ("forest", "pair", [0, 4], "two columns by their places, or none"),
+        ("forest", "pair", [-1, 0], "two columns by their places, or none"),
+        ("forest", "pair", [0], "two columns by their places, or none"),
+        ("forest", "pair", [0, 1, 2], "two columns by their places, or none"),
     ],
 )
-def test_a_measurement_that_does_not_fit_is_refused(document: bytes, field: str, value: list) -> None:
+def test_a_step_that_does_not_fit_is_refused(
+    document: bytes, stage: str, field: str, value: list, sentence: str
+) -> None:
     content = json.loads(document)
-    content["steps"][0][field] = value
+    of_stage(content, stage)[field] = value
+    with pytest.raises(InputError, match=sentence):
+        read_adaptive(hashed(content))
     assert failed(hashed(content)) == {"form"}
+
+
+@pytest.mark.parametrize(("kind", "change"), [("document", {"rho": "1/2"}), ("pure", {"delta": "0/1"})])
+def test_a_request_that_is_not_canonical_is_refused(request: pytest.FixtureRequest, kind: str, change: dict) -> None:
+    content = json.loads(request.getfixturevalue(kind))
+    with pytest.raises(InputError, match="not in canonical form"):
+        read_adaptive(hashed(content | {"request": content["request"] | change}))
+
+
+@pytest.mark.parametrize("step", ["confirmed_noise", "confirmed_choice"])
+def test_a_step_that_opendp_does_not_confirm_is_caught(document: bytes, monkeypatch, step: str) -> None:
+    def refused(*_: object) -> None:
+        raise InputError("OpenDP does not confirm it.")
+
+    monkeypatch.setattr(verification, step, refused)
+    assert failed(document) == {"OpenDP"}
 
 
 def test_a_request_that_cannot_be_carried_out_is_refused() -> None:

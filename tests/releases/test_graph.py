@@ -1,39 +1,30 @@
 """A learnt graph: paid before it is drawn, counted once, checked from its bytes, and asked for by a release of it."""
 
 import copy
+from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from dpbayes.base.amounts import Rho, amount_text, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import StructureChoice, round_after
 from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.document.canonical import canonical, digest
+from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.graph import StructureRequest, is_structure, read_structure
 from dpbayes.releases.document.release import document_bytes, read_document
-from dpbayes.releases.document.request import DomainChoice
+from dpbayes.releases.document.request import DomainChoice, columns_as_network, columns_from
 from dpbayes.releases.publishing import learnt_as, learnt_graphs, publish, publish_structure, shown_again
 from dpbayes.releases.verify import verify
+from tests.releases.asking import failed, hashed
 from tests.releases.made import opened, opened_in_rho, request_with
+from tests.releases.made_adaptive import DATA, REQUEST, table
 
-STATES = {"a": ("no", "yes"), "b": ("no", "yes"), "c": ("low", "mid", "high"), "d": ("no", "yes")}
+STATES = dict(zip(DATA.names, DATA.states, strict=True))
 COST = Fraction(1, 4)
-
-
-def table(n: int = 300) -> Dataset:
-    """Records in which b and c follow from a, and d from nothing."""
-    rng = np.random.default_rng(3)
-    a, d = rng.integers(0, 2, n), rng.integers(0, 2, n)
-    return Dataset(tuple(STATES), tuple(STATES.values()), np.column_stack([a, a, 2 * a, d]))
-
-
-DATA = table()
 
 
 def request(**other: object) -> StructureRequest:
@@ -54,15 +45,6 @@ def path(tmp_path):
 def learnt(path):
     publish_structure(path, request(), DATA)
     return learnt_graphs(path, "garden")[0]
-
-
-def failed(data: bytes) -> set[str]:
-    return {check.name for check in verify(data).checks if not check.holds}
-
-
-def hashed(document: dict) -> bytes:
-    content = {name: value for name, value in document.items() if name != "hash"}
-    return canonical(content | {"hash": digest(content)})
 
 
 # The event
@@ -167,6 +149,28 @@ def test_another_table_is_refused_before_anything_is_spent(path, other):
 def test_an_impossible_graph_request_is_refused(data, choice, why):
     with pytest.raises(InputError, match=why):
         StructureRequest.of("garden", data, StructureChoice(**({"epsilon": COST} | choice)), DomainChoice.CURATOR)
+
+
+@pytest.mark.parametrize("usual", [request(), REQUEST], ids=["graph", "adaptive release"])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"dataset": " garden"}, "single line"),
+        ({"n": 0}, "number of records"),
+        ({"columns": columns_as_network([f"{k}" for k in range(2001)], [("x", "y")] * 2001)}, "2,001 nodes"),
+        ({"columns": columns_as_network("ab", [("x", "y" * 201), ("x", "y")])}, "more than 200 letters"),
+        ({"columns": columns_as_network("ab", [("x", "\ud800"), ("x", "y")])}, "unpaired surrogate"),
+    ],
+)
+def test_columns_that_no_request_may_have_are_refused(usual, change, why):
+    with pytest.raises(InputError, match=why):
+        replace(usual, **change)
+
+
+def test_columns_are_numbered_before_a_network_is_made_of_them(monkeypatch):
+    monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
+    with pytest.raises(InputError, match="2,001 nodes"):
+        columns_from([{"name": f"{k}", "states": ["x", "y"]} for k in range(2001)])
 
 
 def test_the_first_column_by_default_and_by_name_is_one_question():
@@ -307,6 +311,14 @@ def test_new_hashes_hide_nothing_that_can_be_worked_out(learnt):
     assert failed(composed) == {"sentences"}
 
 
+def test_a_round_that_opendp_does_not_confirm_is_caught(path, learnt, monkeypatch):
+    def refused(*_: object) -> None:
+        raise InputError("OpenDP does not confirm it.")
+
+    monkeypatch.setattr("dpbayes.releases.verify.confirmed_chooser", refused)
+    assert failed(ledger.outcome(path, learnt.row)) == {"OpenDP"}
+
+
 def test_what_is_no_learnt_graph_is_one_sentence(learnt):
     content = content_of(learnt)
     request_content = content["request"]
@@ -357,4 +369,4 @@ def test_a_graph_is_learnt_and_released_from_a_budget_in_rho(tmp_path):
     cheap = document_bytes(
         gaussian, document.calibration, document.integers, Composed(1, Rho(rho_of(COST) / 2)), document.drawn
     )
-    assert [check.name for check in verify(cheap).checks if not check.holds] == ["graph"]
+    assert failed(cheap) == {"graph"}

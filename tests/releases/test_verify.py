@@ -23,7 +23,7 @@ from dpbayes.releases.document.request import DomainChoice, GraphChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
-from tests.releases.asking import drawn, request_of, usual_loss
+from tests.releases.asking import drawn, failed, request_of, usual_loss
 from tests.strategies import V_STRUCTURE, networks
 
 NAMES = ("form", "schema", "hashes", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
@@ -39,10 +39,6 @@ LEDGER_ALONE = (
 )
 """What may be written otherwise, with hashes that agree: the words of the states, the prior, what a lot brought, and a
 price that the worst record does not pay."""
-
-
-def failed(data: bytes) -> set[str]:
-    return {check.name for check in verify(data).checks if not check.holds}
 
 
 def content_of(mechanism: str = "laplace") -> dict:

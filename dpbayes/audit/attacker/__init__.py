@@ -1,1 +1,1 @@
-"""What somebody who sees releases can tell by them, of a table or of the mechanism."""
+"""Simulated attackers, who infer a table or the loss of a mechanism from releases."""

@@ -1,6 +1,6 @@
-"""What samples alone prove about a mechanism: a lower bound on its epsilon that is seldom too high.
+"""A lower confidence bound on the epsilon of a mechanism, from simulated releases alone.
 
-It asks nothing of the mechanism but releases, so that it is there for those whose law nobody has written down.
+It needs only releases, so it also applies to mechanisms whose output distribution is not known.
 """
 
 import math
@@ -16,15 +16,15 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
 DOUBT = 1e-6
-"""How improbable it is by default that a bound is too high."""
+"""The default probability with which a bound may be too high."""
 
 MOST_NUMBERS = 40_000_000
-"""Most numbers released for one bound."""
+"""The largest number of released numbers for one bound."""
 
 _LEAST_DRAWS = 8
 _BINS = 64
 _CLEAR = 2.0
-"""A bin speaks for one of the tables where the counts differ by so many standard deviations."""
+"""A bin has a weight if the counts of the two tables differ by more than this number of standard deviations."""
 
 
 def epsilon_lower_bound(hits: ArrayLike, *, opposite: ArrayLike, doubt: float, delta: float = 0.0) -> float:
@@ -54,10 +54,10 @@ def _checked(sample: ArrayLike) -> BoolArray:
 
 @dataclass(frozen=True)
 class SampledLoss:
-    """What releases of two neighbours prove: at `delta` the mechanism loses at least `epsilon`.
+    """A lower bound from releases of two neighbours: at `delta`, the mechanism loses at least `epsilon`.
 
-    It is wrong with probability `doubt` at most. The event was fixed on as many other releases; in `counted` releases
-    of each table it came `hits` times: under the table that it speaks for, and under the other one.
+    It is wrong with probability at most `doubt`. The event was chosen on other releases; in `counted` releases of each
+    table it occurred `hits` times, for the more likely table and for the other one.
     """
 
     epsilon: float
@@ -67,7 +67,7 @@ class SampledLoss:
     hits: tuple[int, int]
 
     def refutes(self, promise: Guarantee) -> bool:
-        """Return whether a promise, of no larger delta than this one's, is broken."""
+        """Return whether the bound refutes a guarantee whose delta is at most that of the bound."""
         return promise.is_private and promise.delta <= self.delta and self.epsilon > promise.epsilon
 
 
@@ -125,10 +125,10 @@ def audit_by_draws(
 
 
 def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta: float = 0.0) -> SampledLoss:
-    """Return what independent draws (N, k) of k numbers under two neighbours prove, in either order.
+    """Return the lower bound from independent samples (N, k) of k numbers under two neighbours, in either order.
 
-    On a first half an event is fixed that is probable under one of them and not under the other; on the second half it
-    is counted, and bounded by `epsilon_lower_bound`. Errors: InputError for shapes that differ, fewer than eight draws,
+    On the first half, an event is chosen that is more probable under one of them; on the second half, the event is
+    counted, and `epsilon_lower_bound` is applied. Errors: InputError for shapes that differ, fewer than eight draws,
     and numbers that are not finite.
     """
     doubt = finite_number("doubt", doubt, low=1e-300, high=0.5)
@@ -151,7 +151,7 @@ def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta:
 
 
 def released_numbers(released: Any) -> FloatArray:
-    """Return all numbers that a release hands over, its batch axes first. Errors: InputError where there are none."""
+    """Return all numbers of a release, with its batch axes first. Errors: InputError if there are none."""
     try:
         return np.asarray(getattr(released, "numbers", released), dtype=np.float64)
     except (TypeError, ValueError):
@@ -163,14 +163,14 @@ def released_numbers(released: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Score:
-    """How much a draw speaks for the first table: a sum over its numbers, each by the bin that it falls into."""
+    """A score in favour of the first table: a sum over the numbers of a sample, by the bin of each number."""
 
     edges: tuple[FloatArray, ...]
     weights: tuple[FloatArray, ...]
 
     @classmethod
     def fitted(cls, first: FloatArray, second: FloatArray) -> "_Score":
-        """Bins of even share, atoms in bins of their own, weighed by the logarithm of how often the tables hit them."""
+        """Return bins of equal shares, with own bins for atoms, weighted by the log ratio of the tables' counts."""
         edges, weights = [], []
         for one, other in zip(first.T, second.T, strict=True):
             marks = np.quantile(np.concatenate([one, other]), np.arange(1, _BINS) / _BINS, method="lower")
@@ -192,7 +192,7 @@ class _Score:
 
 
 def _best(likely: FloatArray, unlikely: FloatArray, *, sign: float, doubt: float, delta: float) -> tuple[float, float]:
-    """The largest bound that a threshold of sign times the score would give here, and that threshold."""
+    """Return the largest bound for a threshold of sign times the score, and this threshold."""
     likely, unlikely = np.sort(sign * likely), np.sort(sign * unlikely)
     limits = np.unique(np.quantile(likely, np.linspace(0, 1, 4 * _BINS), method="lower"))
     count = len(likely)

@@ -1,6 +1,6 @@
-"""The attacker's seat: which of two neighbouring tables is it, given what has been released?
+"""The simulated attacker, who infers from releases which of two neighbouring tables is the true one.
 
-The attacker knows all records but one and holds prior odds that the record in question is x rather than y. Independent
+The attacker knows all records but one and has prior odds that this record is x rather than y. Independent
 releases from the same table add their log-likelihood ratios to the log odds; if each is epsilon-private, j of them move
 the odds by a factor of e^(j epsilon) at most.
 """
@@ -24,7 +24,7 @@ from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
 MOST_SIMULATED = 20_000_000
-"""Most numbers that one simulated attack may draw."""
+"""The largest number of sampled numbers of one simulated attack."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +87,10 @@ def attack_network(
     rng: np.random.Generator,
     size: tuple[int, int],
 ) -> Attack:
-    """Release (repeats, releases) times from the counts of the true table and weigh them against another table's.
+    """Simulate (repeats, releases) releases of the true table, with their log ratios to another table.
 
-    Errors: InputError for tables of different size or network, too many draws, and mechanisms whose law is not known.
+    Errors: InputError for tables of different size or network, for too many releases, and for a mechanism whose output
+    distribution is not known.
     """
     if truth.network != other.network or truth.n != other.n:
         raise InputError("An attack compares two tables of the same network and the same number of records.")
@@ -107,7 +108,7 @@ def attack_die(
     rng: np.random.Generator,
     size: tuple[int, int],
 ) -> Attack:
-    """Release (repeats, releases) times the posterior of a die from counts (m,), weighed against other counts.
+    """Simulate (repeats, releases) releases for a die from counts (m,), with their log ratios to other counts.
 
     Errors: those of `attack_network`.
     """
@@ -117,7 +118,7 @@ def attack_die(
 
 
 def ratios_of_pair(mechanism: Any, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
-    """Return what simulated releases (repeats, releases) of the first of two tables tell of it against the second.
+    """Return the log ratios of simulated releases (repeats, releases) of the first of two tables.
 
     Errors: those of `attack_network`.
     """
@@ -142,8 +143,8 @@ def _require_moderate(size: tuple[int, int], numbers_per_release: int) -> None:
 def log_ratios(mechanism: Any, released: Any, *, first: IntArray, second: IntArray) -> FloatArray:
     """Return ln p(released | first) - ln p(released | second) of every release: the outcomes' batch shape (...).
 
-    `first` and `second` are the counts of two tables of equal size. Errors: InputError for mechanisms whose law is not
-    known.
+    `first` and `second` are the counts of two tables of equal size. Errors: InputError for a mechanism whose output
+    distribution is not known.
     """
     entry = audit_of(mechanism)
     if entry.log_ratios is None:

@@ -1,4 +1,4 @@
-"""What the audits of the mechanisms for one die share: throws that a person makes up, and two of them as neighbours."""
+"""The hypothetical throws of the audits for one die, and pairs of neighbours among them."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.posteriors.hellinger import Die
 
 TABLES = "Each table is shown by the number of throws on each side."
-"""How tables are described."""
+"""The description of the tables."""
 
 
 def die_of(numbers: Numbers) -> Die:
@@ -21,7 +21,7 @@ def die_of(numbers: Numbers) -> Die:
 
 
 def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: str) -> Hypothetical:
-    """Return the tables of a mechanism for a die, of which a person may set `more` numbers than of every one."""
+    """Return the hypothetical tables of a mechanism for a die; `more` are further parameters of the mechanism."""
     return Hypothetical(
         title=f"{label} (one die)",
         parameters=("epsilon", "n", "sides", "prior", *more),
@@ -35,12 +35,12 @@ def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: s
 
 
 def sides(mechanism: DieMechanism, *, n: int) -> int:
-    """Return how many numbers a release hands over."""
+    """Return the number of released numbers."""
     return mechanism.die.sides
 
 
 def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first: int) -> TablePair:
-    """The other throws as even as they can be, and one of them to side 1 where that has none."""
+    """Return the true throws, the others spread evenly, and a neighbour with one throw moved to or from side 1."""
     die = mechanism.die
     rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
     rest[: (die.n - first) % (die.sides - 1)] += 1

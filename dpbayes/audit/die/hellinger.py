@@ -36,7 +36,7 @@ from dpbayes.model.compositions import composition_indices
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 
 AT_ONCE = 512
-"""Dice with no more candidates have their laws computed at once."""
+"""The largest number of candidates of a die whose distributions are computed in one step."""
 
 _ROWS = 32
 _LOSSES = 1 << 18
@@ -59,7 +59,7 @@ def blocks_of_pairs(pairs: IntArray, outputs: int) -> list[slice]:
 
 
 def is_large(die: Die) -> bool:
-    """Return whether a die's laws and pairs are too many for a moment."""
+    """Return whether a die has so many candidates that its audit is slow."""
     return die.size > AT_ONCE
 
 
@@ -103,10 +103,10 @@ def _rates(mechanism: Hellinger) -> FloatArray:
 
 
 QUICK_DIE = 300
-"""Up to so many candidates a die is recalibrated at once, else when asked."""
+"""The largest number of candidates of a die that the page recalibrates without a button."""
 
 _LAW_SHARE = 0.5
-"""Share of an audit's time that goes into the laws."""
+"""The share of an audit's time for the distributions."""
 
 
 def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:

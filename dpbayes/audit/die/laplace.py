@@ -61,10 +61,6 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
     )
     least, first, share = rescaled_loss(n=die.n, scale=b)
     output = f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}"
-    # From (n, 0, ..) and (n - 1, 1, ..), all counts but the first one clipped to zero: an atom of the rescaled law too.
-    atom = 1 / b + math.log1p(-math.exp(-die.n / b) / 2) - math.log1p(-math.exp(-(die.n - 1) / b) / 2)
-    if atom > least:
-        least, first, output = atom, die.n, "all throws on the first side"
     rest = (0,) * (die.sides - 2)
     worst = WorstCase(
         counts_text((first, die.n - first, *rest)), counts_text((first - 1, die.n - first + 1, *rest)), output

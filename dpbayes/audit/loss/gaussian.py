@@ -100,7 +100,7 @@ def largest_in_ball(curvature: ArrayLike, slope: ArrayLike, radius: ArrayLike) -
     g = np.einsum("...ji,...j->...i", axes, np.asarray(slope, dtype=np.float64))
     bound = np.asarray(radius, dtype=np.float64)
     low = np.maximum(bent[..., -1], 0.0)
-    # A hair above low, lest a slope that rounding left on the steepest axis be divided by nothing.
+    # Slightly above low, so that a rounding error of the slope on the steepest axis is not divided by zero.
     high = low * (1 + 1e-15) + np.abs(g).sum(axis=-1) / bound
 
     def outside(nu: FloatArray) -> BoolArray:

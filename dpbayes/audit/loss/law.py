@@ -1,4 +1,4 @@
-"""The law of a loss, known by its privacy curve: how often it passes a level, and the worst law that a promise allows.
+"""The distribution of a loss from its privacy curve: its tails, and the worst distribution for a guarantee.
 
 For one pair of neighbours with loss L = ln P/Q, drawn under P, delta(l) = E[(1 - e^(l - L))_+]. As a function h of
 y = e^l it is convex, and its slope from the right is -E[e^-L; L > l]. Hence P[L > l] = h(y) - y h'(y), and with s > 0
@@ -23,33 +23,33 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
 MOST_REPEATS = 10_000
-"""Most releases of which the worst law is summed."""
+"""The largest number of releases whose worst distribution is summed."""
 
 MOST_LOSS = 1e6
-"""Largest level that a loss is asked to be above."""
+"""The largest level of a tail probability."""
 
 _BESIDE = 10.0 ** np.arange(-6, 0)
-"""How far beside a level slopes are taken: near is sharp where the curve is, far where it is rounded."""
+"""Distances from a level at which slopes are taken; small ones are sharp if the curve has no rounding errors."""
 
 _PARTS = np.linspace(0, 1, 257)[1:]
 
 _REFINEMENTS = 2
 
 MOST_PAIRS = 64
-"""Most kinds of neighbours of which each is looked at; where there are more, the worst curve bounds them all."""
+"""The largest number of kinds of neighbours that are evaluated one by one; for more, the worst curve bounds all."""
 
 
 class LossLaw(Protocol):
-    """What a pair of neighbours loses: a lower and an upper value of delta at every epsilon >= 0, two arrays (...)."""
+    """The loss of a pair of neighbours: a lower and an upper bound on delta at every epsilon >= 0, two arrays (...)."""
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What a mechanism loses: its `curve`, the largest of all pairs, and the laws of its `pairs`, where they are known.
+    """The loss of a mechanism: its `curve`, the largest of all pairs, and the losses of its `pairs`, if they are known.
 
-    The first pair is one that there is, and its curve is the mechanism's; every other pair loses as one of `pairs`.
+    The first pair exists, and its curve is that of the mechanism; every other pair has the loss of one of `pairs`.
     """
 
     curve: LossLaw
@@ -57,21 +57,9 @@ class Losses:
 
     @classmethod
     def of(cls, pairs: Iterable[LossLaw]) -> "Losses":
-        """Return what is lost where every pair is known, the worst first; nothing where there is none."""
+        """Return the losses if every pair is known, the worst first; no loss if there is none."""
         laws = tuple(pairs)
         return cls(laws[0] if laws else PromisedLoss(0.0), laws)
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """A curve that is known to lie between those of two other laws."""
-
-    least: LossLaw
-    most: LossLaw
-
-    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the lower value of the one, and the upper value of the other."""
-        return self.least.deltas(epsilons)[0], self.most.deltas(epsilons)[1]
 
 
 def chance_above(law: LossLaw, loss: float) -> tuple[float, float]:
@@ -141,9 +129,10 @@ def _checked(loss: float) -> float:
 class PromisedLoss:
     """The worst that k releases may lose, each (epsilon, delta)-private: k randomised responses, summed exactly.
 
-    Each tells the table with probability delta, and else the truth with odds e^epsilon: the loss is (k - 2i) epsilon
-    with the binomial chance of i lies. [Kairouz15] Theorem 3.3: no adaptive releases with this promise lose more.
-    Errors: InputError for a promise that is none, and a number of releases out of [1, MOST_REPEATS].
+    Each reveals the table with probability delta, and otherwise answers truthfully with odds e^epsilon: the loss is
+    (k - 2i) epsilon with the binomial probability of i false answers. [Kairouz15] Theorem 3.3: no adaptive releases
+    with this guarantee lose more. Errors: InputError for an invalid guarantee, and for a number of releases outside of
+    [1, MOST_REPEATS].
     """
 
     epsilon: float

@@ -1,16 +1,21 @@
 """The audit of [Zhang16] Algorithm 3 to the letter, for one binary node: it does not keep its promise."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, columns_of, laws_alt
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
+from dpbayes.audit.report.types import (
+    AuditReport,
+    ClaimAndProof,
+    DeltaCurve,
+    WorstCase,
+    checked_grid,
+    pure_report,
+    worst_case,
+)
 from dpbayes.audit.report.words import counts_text, require_size
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
@@ -37,21 +42,13 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
     deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
     return pure_report(
-        _Printed(mechanism.claimed),
+        ClaimAndProof(mechanism.claimed),
         exact=loss.epsilon,
         at_least=loss.epsilon,
         curve=DeltaCurve(grid, deltas, deltas),
         worst=worst_case(table, loss, inputs, outputs),
         scope=scope,
     )
-
-
-@dataclass(frozen=True)
-class _Printed:
-    """A claim that nothing is proved of."""
-
-    claimed: Guarantee
-    certified: Guarantee = NON_PRIVATE
 
 
 def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | None:

@@ -1,1 +1,1 @@
-"""What an audit finds: in numbers, in words, and as a picture."""
+"""The results of audits: as numbers, as texts, and as pictures."""

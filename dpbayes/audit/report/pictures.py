@@ -1,4 +1,4 @@
-"""The worst pair of neighbours as data to be drawn: two laws over the same places, or what every row adds."""
+"""The data for pictures of the worst pair of neighbours: two distributions, or the loss of each row."""
 
 import math
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _POINTS = 401
 class TwoLaws:
     """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
 
-    `alt` is the picture in words and `caption` what else is to be said; `columns` are the numbers to take away.
+    `alt` is the text alternative, `caption` has further sentences, and `columns` are the numbers for the CSV file.
     """
 
     places: FloatArray | list[str]
@@ -42,7 +42,7 @@ class TwoLaws:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shares:
-    """What every row of the CPTs adds to the loss of the worst pair: `rows`, and `losses` (rows,).
+    """The loss that each row of the CPTs adds for the worst pair: `rows`, and `losses` (rows,).
 
     The `most` largest are drawn.
     """
@@ -58,7 +58,7 @@ Picture = TwoLaws | Shares
 
 
 def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | None:
-    """Return the worst pair's probabilities of its outputs, of many only the likely ones; None where they are unknown.
+    """Return the probabilities of the outputs for the worst pair, of many only the likely ones; None if unknown.
 
     `ordered` outputs are a range around the mass.
     """
@@ -80,7 +80,7 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
 
 
 def laws_alt(what: str, worst: WorstCase) -> str:
-    """Return the picture of two laws over outputs in words."""
+    """Return the text alternative of two distributions over outputs."""
     return (
         f"The {what} of every output under both tables, and the privacy loss, the logarithm of their ratio. "
         f"The loss is largest at {worst.output}."
@@ -144,7 +144,7 @@ def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
 
 
 def gaussian_numbers(shift: float) -> TwoLaws:
-    """Return the laws of all noisy numbers along the way that the tables are apart, in standard deviations of that."""
+    """Return the distributions of all noisy numbers along the line between the tables, in standard deviations."""
     value = np.linspace(-5, 5 + shift, _POINTS)
     first, second = (np.exp(-((value - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
     return TwoLaws(

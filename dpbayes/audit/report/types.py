@@ -1,7 +1,7 @@
-"""What an audit finds: the promise as printed, as proved, and what the worst neighbours really lose."""
+"""The result of an audit: the guarantee as stated and as proved, and the privacy loss of the worst neighbours."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -10,27 +10,27 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.audit.loss.normal import Loss
 from dpbayes.base.display import html_table, titled_lines
-from dpbayes.base.privacy import Guarantee
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 
 SLACK = 1e-9
-"""Relative rounding forgiven when two epsilons are compared."""
+"""The relative rounding error that is allowed when two epsilons are compared."""
 
 TIGHT = 1e-6
-"""How close to the claim, relatively, a loss counts as reaching it."""
+"""The relative distance from the claim within which a loss counts as equal to it."""
 
 
 class Exactness(enum.Enum):
-    """What a reported number is."""
+    """The kind of a reported number."""
 
     EXACT = "exact"
     UPPER = "upper bound"
 
 
 class AuditVerdict(enum.Enum):
-    """What the audit says of the claim."""
+    """The verdict on the claim."""
 
     PROVED_AND_TIGHT = "holds and is tight"
     HOLDS = "holds with room to spare"
@@ -41,7 +41,7 @@ class AuditVerdict(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Laws:
-    """The laws of two neighbours over finitely many outputs: labels, and probabilities (R,) of each."""
+    """The distributions of two neighbours over finitely many outputs: their labels, and their probabilities (R,)."""
 
     outputs: tuple[str, ...]
     first: FloatArray
@@ -50,7 +50,7 @@ class Laws:
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """Two neighbours and the output whose odds they change most, as text; their laws where outputs are finite."""
+    """Two neighbours and the output with the largest loss, as text; their distributions if outputs are finite."""
 
     first: str
     second: str
@@ -60,7 +60,7 @@ class WorstCase:
 
 @dataclass(frozen=True, eq=False)
 class DeltaCurve:
-    """delta at `epsilons` (E,), or an upper value, and a lower value of it: the same where exact, 0 where unknown."""
+    """An upper and a lower bound on delta at `epsilons` (E,): equal if exact; `lower` is 0 if it is unknown."""
 
     epsilons: FloatArray
     deltas: FloatArray
@@ -69,11 +69,11 @@ class DeltaCurve:
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:
-    """Everything an audit found about one mechanism at one setting; it depends on public things only.
+    """The result of an audit of one mechanism at one setting; it depends on public values only.
 
-    `exact` is the pure epsilon of the worst case (infinity where an output betrays a table), or an upper value of it:
-    see `exactness`. `at_least` is a loss that some pair of neighbours really suffers. `needed` and `needed_at_least`
-    are the same at the claim's delta. `scope` says over what the maximum was taken.
+    `exact` is the pure epsilon of the worst case (infinity if an output reveals a table), or an upper bound on it, see
+    `exactness`. `at_least` is the loss of some pair of neighbours. `needed` and `needed_at_least` are the same at the
+    claim's delta. `scope` states over which tables the maximum was taken.
     """
 
     claimed: Guarantee
@@ -95,7 +95,7 @@ class AuditReport:
         return html_table("Audit", ("", ""), self._findings(), len(self._findings()))
 
     def _findings(self) -> list[tuple[str, str]]:
-        """Return what was found, by name."""
+        """Return the results by name."""
         upper = "at most " if self.exactness is Exactness.UPPER else ""
         pair = [("worst pair of tables", f"{self.worst.first} and {self.worst.second}")] if self.worst else []
         return [
@@ -110,7 +110,7 @@ class AuditReport:
 
     @property
     def verdict(self) -> AuditVerdict:
-        """The claim against what was found."""
+        """The verdict on the claim, from the computed loss."""
         claim = self.claimed
         if not claim.is_private:
             return AuditVerdict.NO_PROMISE
@@ -122,9 +122,9 @@ class AuditReport:
         return AuditVerdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else AuditVerdict.UNDECIDED
 
     def broken_at(self, promise: Guarantee) -> BoolArray:
-        """Return where on the curve the promise certainly fails: (E,), beyond its epsilon with delta above its delta.
+        """Return where the curve refutes a guarantee: (E,), from its epsilon on with delta above its delta.
 
-        Where only an upper value of delta is known, delta is above zero up to the loss that some pair suffers.
+        If only an upper bound on delta is known, delta is above zero up to the loss of some pair.
         """
         curve = self.curve
         beyond = curve.epsilons >= promise.epsilon * (1 - 1e-12)
@@ -143,6 +143,14 @@ class Promising(Protocol):
 
     @property
     def certified(self) -> Guarantee: ...
+
+
+@dataclass(frozen=True)
+class ClaimAndProof:
+    """A claim with its proof, which by default is none."""
+
+    claimed: Guarantee
+    certified: Guarantee = NON_PRIVATE
 
 
 def pure_report(
@@ -167,25 +175,16 @@ def pure_report(
 def concentrated_report(
     mechanism: Promising, loss: Loss, *, epsilons: FloatArray, worst: WorstCase | None, scope: str
 ) -> AuditReport:
-    """Return the report on noise whose loss no pure epsilon bounds, and whose claim has a delta."""
+    """Return the report on noise whose loss is unbounded, and whose claim has a delta."""
     low, high = loss.deltas(epsilons)
     needed_at_least, needed = loss.epsilon(mechanism.claimed.delta)
-    return AuditReport(
-        claimed=mechanism.claimed,
-        certified=mechanism.certified,
-        exact=np.inf,
-        at_least=np.inf,
-        exactness=Exactness.EXACT,
-        needed=needed,
-        needed_at_least=needed_at_least,
-        curve=DeltaCurve(epsilons, high, low),
-        worst=worst,
-        scope=scope,
-    )
+    curve = DeltaCurve(epsilons, high, low)
+    report = pure_report(mechanism, exact=np.inf, at_least=np.inf, curve=curve, worst=worst, scope=scope)
+    return replace(report, needed=needed, needed_at_least=needed_at_least)
 
 
 def checked_grid(epsilons: ArrayLike) -> FloatArray:
-    """Return the epsilons of a curve (E,). Errors: InputError unless they are a list of numbers, none negative."""
+    """Return the epsilons of a curve (E,). Errors: InputError unless they are a list of non-negative numbers."""
     grid = np.asarray(epsilons, dtype=np.float64)
     if grid.ndim != 1 or not np.all(grid >= 0):
         raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
@@ -195,7 +194,7 @@ def checked_grid(epsilons: ArrayLike) -> FloatArray:
 def worst_case(
     table: FloatArray, loss: WorstLoss, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> WorstCase | None:
-    """Return the worst case of finitely many tables and outputs, from their laws and their names."""
+    """Return the worst case of finitely many tables and outputs, from their distributions and their names."""
     if loss.x < 0:
         return None
     laws = Laws(outputs, np.exp(table[loss.x]), np.exp(table[loss.y]))

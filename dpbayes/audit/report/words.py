@@ -1,4 +1,4 @@
-"""What audits say of tables, in words, and the checks that they share."""
+"""The texts of audits about tables, and the checks that audits share."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ MOST_RECORDS = 2**53
 PROVED_FOR_ALL = "The value is the bound that is proved for every n."
 
 MOST_NAMED = 6
-"""Most nodes or rows that a label names."""
+"""The largest number of nodes or rows that a label names."""
 
 
 def checked_records(n: int) -> int:
@@ -25,7 +25,7 @@ def checked_records(n: int) -> int:
 
 
 def require_size(own: int, n: int) -> None:
-    """Refuse to audit what was made for tables of its `own` size for another one. Errors: InputError."""
+    """Check the number of records of a mechanism for tables of one size. Errors: InputError for another size."""
     if own != n:
         raise InputError(f"This mechanism is for tables of {own:,} records, not of {n:,}; audit it for {own:,}.")
 
@@ -38,12 +38,12 @@ def nothing_to_lose(mechanism: Promising, grid: FloatArray) -> AuditReport:
 
 
 def all_tables_text(n: int) -> str:
-    """Return over which tables of a network the maximum was taken."""
+    """Return a sentence on the tables over which the maximum was taken."""
     return f"The maximum is over all tables of {many(n, 'record')} and all their neighbours."
 
 
 def dots(length: int) -> str:
-    """Return what follows a list that names only the first of so many."""
+    """Return the end of a list that names only the first of so many."""
     return ", …" if length > MOST_NAMED else ""
 
 
@@ -51,6 +51,11 @@ def opposites(network: Network, n: int) -> tuple[str, str]:
     """Return two tables whose odd records differ in every column."""
     odd, common = (_record_text(network, place) for place in (0, -1))
     return f"{n - 1:,} × ({common}) and 1 × ({odd})", f"{n:,} × ({common})"
+
+
+def replacement(n: int, differs: str) -> tuple[str, str]:
+    """Return two tables before and after the replacement of one record, of which only the difference is described."""
+    return f"{n:,} records, where {differs}", f"the same {n:,} records after the replacement"
 
 
 def _record_text(network: Network, place: int) -> str:

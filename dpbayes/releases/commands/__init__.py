@@ -1,1 +1,1 @@
-"""Real releases without a browser: `python -m dpbayes release --help`, and so its other commands."""
+"""The commands of real releases, such as `python -m dpbayes release`."""

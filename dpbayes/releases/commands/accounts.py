@@ -1,4 +1,4 @@
-"""`ledger`: budgets, what was spent of them, and every release; and what other commands say of a budget."""
+"""`ledger`: budgets, their use, and all releases; and the sentences of other commands about a budget."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ from dpbayes.releases.ledger import Account, Spending
 from dpbayes.releases.signing import key_file, keys_folder, ledger_keys, make_key
 
 MOST_READ = 2**53
-"""The largest number that is read; what is too large for a choice, the choice says itself."""
+"""The largest number that is read; each use has its own limit."""
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """Add the word that names the ledger."""
+    """Add the argument that names the ledger."""
     parser.add_argument(
         "--ledger",
         type=Path,
@@ -31,18 +31,18 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 
 
 def left_of(path: Path, dataset: str) -> str:
-    """Say what is left of a dataset's budget. Errors: InputError."""
+    """Return a sentence on the remaining budget of a dataset. Errors: InputError."""
     account = ledger.account_of(path, dataset)
     return f"The remaining budget is {amount_text(account.left)} of {amount_text(account.budget)}{kept_in(account)}."
 
 
 def kept_in(account: Account) -> str:
-    """Say that a budget is kept in rho; nothing of one in epsilon, as most are."""
+    """Return ", in rho" for a budget in rho, and "" for a budget in epsilon."""
     return ", in rho" if account.measure is PrivacyMeasure.RHO else ""
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `ledger` and of its actions."""
+    """Add the arguments of `ledger` and of its actions."""
     add_ledger(parser)
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     actions.add_parser("list", help="list datasets with their budgets, and all releases")
@@ -90,7 +90,7 @@ def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 
 def keep_accounts(args: argparse.Namespace) -> int:
-    """Do one action. Errors: InputError."""
+    """Run one action. Errors: InputError."""
     path = ledger.ledger_path(args.ledger)
     print("\n".join(_ACTIONS[args.action](path, args)))
     return HOLDS
@@ -116,7 +116,7 @@ def _cost(spending: Spending) -> str:
 
 
 def _budget(args: argparse.Namespace) -> Amount:
-    """Return the budget that was typed. Errors: InputError unless it is one."""
+    """Return the budget that was typed. Errors: InputError unless it is exactly one."""
     if (args.budget is None) == (args.rho is None):
         raise InputError("A budget is an epsilon or a rho. State either --budget or --rho.")
     if args.delta is not None:

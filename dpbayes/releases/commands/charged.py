@@ -1,8 +1,8 @@
-"""`release`, `learn`, `adaptive`: what looks at a table and is paid for from a dataset's budget; and `plan`."""
+"""`release`, `learn` and `adaptive`, which are charged to a dataset's budget; and `plan`."""
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,13 @@ from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import write_edges
 
 LONGEST_VALUE = 64
-"""Bytes that one cell takes in a document at most: its integer, its prior, and its share of the labels' text."""
+"""The largest number of bytes of a cell in a document: its integer, its prior, and its share of the labels."""
 
 # release
 
 
 def add_release(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `release`."""
+    """Add the arguments of `release`."""
     _add_charged(parser)
     tables.add_data_or_source(parser)
     _add_request(parser, required=False)
@@ -67,7 +67,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the words of a request, which `release` and `plan` share."""
+    """Add the arguments of a request, which `release` and `plan` share."""
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
     parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
@@ -89,7 +89,7 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
-    """Add the words that `release` and `learn` share."""
+    """Add the arguments that `release`, `learn` and `adaptive` share."""
     add_ledger(parser)
     _add_declared(parser, required=False)
     parser.add_argument(
@@ -116,9 +116,7 @@ def release(args: argparse.Namespace) -> int:
             "A graph that was learnt from the records reveals information about them. Add --graph-unseen if no record "
             "was used, or --graph-learnt if the ledger contains the private learning step."
         )
-    path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *tables.files_read(args)])
-    ledger.account_of(path, args.dataset)  # before what may take long
+    path = _ledger_of(args)
     plan = _plan(args, ReleaseRequest)
     data = tables.table_of(args, _declared(args, plan))
     drawn = tables.network_of(args.network, data) if plan is None else plan.network
@@ -137,14 +135,20 @@ def release(args: argparse.Namespace) -> int:
 
     require_output(args.out, [path], room=ROOM + LONGEST_VALUE * drawn.cell_count)
     published = _charged(path, request, make, again=args.again)
-    _write(args.out, published.document, path, published.row)
-    print("\n".join(read_document(published.document).content["sentences"]))
-    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
-    return HOLDS
+    sentences = read_document(published.document).content["sentences"]
+    return _write(args, path, published.row, published.document, sentences)
+
+
+def _ledger_of(args: argparse.Namespace) -> Path:
+    """Return the ledger, before anything that takes long. Errors: InputError for an invalid output or dataset."""
+    path = ledger.ledger_path(args.ledger)
+    require_output(args.out, [path, *tables.files_read(args)])
+    ledger.account_of(path, args.dataset)
+    return path
 
 
 def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str, Any]) -> ReleaseRequest:
-    """Return the request that the words state. Errors: InputError."""
+    """Return the request that the arguments state. Errors: InputError."""
     return ReleaseRequest(
         dataset=args.dataset,
         network=drawn,
@@ -160,7 +164,7 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the epsilon, the rho, or the epsilon and delta that were typed. Errors: InputError for other sets."""
+    """Return the typed epsilon, rho, or epsilon and delta. Errors: InputError for other combinations."""
     if (args.epsilon is None) == (args.rho is None) or (args.epsilon is None and args.delta is not None):
         raise InputError(
             "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for "
@@ -172,7 +176,7 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
-    """Return the prices that suit the weights of the tables, none where all count alike. Errors: InputError."""
+    """Return the best prices for the weights of the tables, none if all weights are equal. Errors: InputError."""
     if not args.matters:
         return ()
     priced = releasable(args.mechanism).priced
@@ -187,7 +191,7 @@ def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
 
 
 def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
-    """Return what a release states of a learnt graph. Errors: InputError where the ledger has no such graph."""
+    """Return the statement of a release about a learnt graph. Errors: InputError if the ledger has no such graph."""
     learnt = learnt_as(path, dataset, drawn)
     if learnt is None:
         raise InputError(
@@ -202,7 +206,7 @@ def _domain_choice(args: argparse.Namespace) -> DomainChoice:
 
 
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
-    """Keep the table's print, and print what is in doubt."""
+    """Store the hash of the table in the ledger, and print doubts about its name."""
     for doubt in ledger.remember_table(path, dataset, data):
         print(doubt, file=sys.stderr)
 
@@ -210,7 +214,7 @@ def _remember(path: Path, dataset: str, data: Dataset) -> None:
 def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, ...]:
     """Return the domains of the columns in use, of a description or a plan.
 
-    Errors: InputError where they betray records, or there are none; OSError.
+    Errors: InputError if they reveal records, or if there are none; OSError.
     """
     if args.domains is None and (plan is None or not plan.columns):
         raise InputError("A release needs declared domains. State --domains, or --plan with a plan that contains them.")
@@ -223,7 +227,7 @@ def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, 
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `plan`."""
+    """Add the arguments of `plan`."""
     _add_declared(parser, required=True)
     parser.add_argument("--records", required=True, help="the number of records of the table, which is public")
     _add_request(parser, required=True)
@@ -258,11 +262,11 @@ _NEEDED = {
     StructureRequest: ("epsilon",),
     AdaptiveRequest: ("epsilon",),
 }
-"""The words of a request that have no default."""
+"""The arguments of a request that have no default."""
 
 
 def _plan(args: argparse.Namespace, kind: type[PlannedRequest]) -> PlanFile | None:
-    """Return the plan that was named. Errors: InputError for one of another kind, or beside words that it states."""
+    """Return the plan that was named. Errors: InputError for another kind, or with arguments that the plan states."""
     stated = [name for name in (*_REQUESTED, *_settings()) if getattr(args, name, None)]
     if args.plan is None:
         needed = _NEEDED[kind]
@@ -303,7 +307,7 @@ def _who_shares() -> str:
 
 
 def add_learn(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `learn`."""
+    """Add the arguments of `learn`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
@@ -324,21 +328,9 @@ def learn(args: argparse.Namespace) -> int:
             "A learnt graph is a list of arrows without probabilities. Its file name must end in "
             f"{' or '.join(tables.ARROWS)}; {brief(args.out.name)} does not."
         )
-    path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *tables.files_read(args)])
-    ledger.account_of(path, args.dataset)  # before the print is kept
-    plan = _plan(args, StructureRequest)
-    data = tables.table_of_file(args.data, _declared(args, plan))
-    request = _structure(args, data) if plan is None else _planned(args, plan, data.n)
-    _remember(path, args.dataset, data)
-    published = _charged(
-        path, request, lambda after: publish_structure(path, request, data, after=after), again=args.again
-    )
+    path, published = _of_records(args, StructureRequest, _structure, publish_structure)
     document = read_structure(published.document)
-    _write(args.out, write_edges(document.network).encode(), path, published.row)
-    print("\n".join(document.content["sentences"]))
-    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
-    return HOLDS
+    return _write(args, path, published.row, write_edges(document.network).encode(), document.content["sentences"])
 
 
 def _structure(args: argparse.Namespace, data: Dataset) -> StructureRequest:
@@ -355,7 +347,7 @@ def _structure(args: argparse.Namespace, data: Dataset) -> StructureRequest:
 
 
 def add_adaptive(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `adaptive`."""
+    """Add the arguments of `adaptive`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
     parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
@@ -368,20 +360,9 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
-    path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *tables.files_read(args)])
-    ledger.account_of(path, args.dataset)  # before the print is kept
-    plan = _plan(args, AdaptiveRequest)
-    data = tables.table_of_file(args.data, _declared(args, plan))
-    request = _adaptive(args, data) if plan is None else _planned(args, plan, data.n)
-    _remember(path, args.dataset, data)
-    published = _charged(
-        path, request, lambda after: publish_adaptive(path, request, data, after=after), again=args.again
-    )
-    _write(args.out, published.document, path, published.row)
-    print("\n".join(read_adaptive(published.document).content["sentences"]))
-    print(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
-    return HOLDS
+    path, published = _of_records(args, AdaptiveRequest, _adaptive, publish_adaptive)
+    sentences = read_adaptive(published.document).content["sentences"]
+    return _write(args, path, published.row, published.document, sentences)
 
 
 def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
@@ -389,11 +370,26 @@ def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
     return AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
 
 
+def _of_records(
+    args: argparse.Namespace,
+    kind: type[StructureRequest | AdaptiveRequest],
+    request_of: Callable[[argparse.Namespace, Dataset], StructureRequest | AdaptiveRequest],
+    publish_of: Callable[..., Published],
+) -> tuple[Path, Published]:
+    """Return the ledger, and a release of the records of a file. Errors: InputError, OSError."""
+    path = _ledger_of(args)
+    plan = _plan(args, kind)
+    data = tables.table_of_file(args.data, _declared(args, plan))
+    request = request_of(args, data) if plan is None else _planned(args, plan, data.n)
+    _remember(path, args.dataset, data)
+    return path, _charged(path, request, lambda after: publish_of(path, request, data, after=after), again=args.again)
+
+
 # Charging
 
 
 def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], *, again: bool) -> Published:
-    """Show the release of this request at no cost; without one, or `again`, make one after the last."""
+    """Return the release of this request at no cost; if there is none, or with `again`, make a new one."""
     before = shown_again(path, request)
     if before is not None and not again:
         print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
@@ -402,13 +398,19 @@ def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], 
     return make(past[-1].row if past else 0)
 
 
-def _write(out: Path, data: bytes, path: Path, row: int) -> None:
-    """Write what was paid for. Errors: InputError that says how to get it at no cost, where it cannot be written."""
+def _write(args: argparse.Namespace, path: Path, row: int, data: bytes, sentences: Sequence[str]) -> int:
+    """Write a release, and print its sentences and what is left of the budget.
+
+    Errors: InputError that says how to get the release at no cost, if it cannot be written.
+    """
     try:
-        write_output(out, data)
+        write_output(args.out, data)
     except OSError as error:
         raise InputError(
-            f"The output {out} cannot be written: {error.strerror}. Row {row} of the ledger {ledger.place_text(path)} "
-            "contains the release. Run this command again without --again and with another --out, or run "
-            f"python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
+            f"The output {args.out} cannot be written: {error.strerror}. Row {row} of the ledger "
+            f"{ledger.place_text(path)} contains the release. Run this command again without --again and with another "
+            f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None
+    print("\n".join(sentences))
+    print(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
+    return HOLDS

@@ -37,5 +37,5 @@ COMMANDS = {
 
 
 def main(words: Sequence[str]) -> int:
-    """Run one command; what stands in its way is one sentence on the error stream and exit code 2."""
+    """Run one command; a refusal is one sentence on the error stream, with exit code 2."""
     return run_command(COMMANDS, words, program="python -m dpbayes", about=__doc__.partition("\n")[0])

@@ -29,7 +29,7 @@ from dpbayes.releases.views.reading import (
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `query`."""
+    """Add the arguments of `query`."""
     parser.add_argument("file", type=Path, help="a release.json")
     parser.add_argument("--target", required=True, metavar="NODE", help="the node in question")
     add_given(parser)
@@ -69,7 +69,7 @@ def print_answer(args: argparse.Namespace) -> int:
 
 
 def _read(data: bytes, reading: Reading) -> tuple[Network, Outcome, Dirichlets | DirichletMixtures | None]:
-    """Return network and outcome of a release, and the posterior that answers questions if it has one."""
+    """Return network and outcome of a release, and the posterior that answers questions, if there is one."""
     if is_adaptive(data):
         adaptive = read_adaptive(data).release
         return adaptive.network, adaptive.tables.outcome, posterior_of(adaptive.tables, reading)

@@ -1,4 +1,4 @@
-"""The table that a command looks at, in a file or an engine; and `count`: its exact counts."""
+"""The table of a command, in a file or an engine; and `count`, which prints its exact counts."""
 
 import argparse
 import sys
@@ -26,21 +26,21 @@ from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
 
 ARROWS = (".txt", ".edges")
-"""How the file of a list of arrows ends."""
+"""The endings of files with a list of arrows."""
 
 LINE = 32
-"""Letters of the line that says how far work is: a shorter one leaves nothing of the one before."""
+"""The length of the line with the progress; a line of fixed length covers the previous one."""
 
 
 def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
-    """Add the word that names a file of a table."""
+    """Add the argument that names the file of a table."""
     parser.add_argument(
         "--data", required=required, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook"
     )
 
 
 def add_data_or_source(parser: argparse.ArgumentParser) -> None:
-    """Add the words that name a table, of which one is required."""
+    """Add the arguments that name a table, of which one is required."""
     group = parser.add_mutually_exclusive_group(required=True)
     add_data(group, required=False)
     group.add_argument(
@@ -52,14 +52,14 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
 
 
 def add_domains(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add the word that names the domain description."""
+    """Add the argument that names the domain description."""
     parser.add_argument(
         "--domains", required=required, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
     )
 
 
 def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add the word that names the graph."""
+    """Add the argument that names the graph."""
     parser.add_argument(
         "--network",
         required=required,
@@ -69,7 +69,7 @@ def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 
 
 def add_given(parser: argparse.ArgumentParser) -> None:
-    """Add the word that states what a question conditions on."""
+    """Add the argument that states the evidence of a question."""
     parser.add_argument(
         "--given",
         action="append",
@@ -80,12 +80,12 @@ def add_given(parser: argparse.ArgumentParser) -> None:
 
 
 def evidence_of(args: argparse.Namespace, network: Network) -> dict[str, str]:
-    """Return the states that a question conditions on, by node. Errors: InputError for a word that names no node."""
+    """Return the evidence of a question, by node. Errors: InputError for an argument that names no node."""
     return dict(_node_and_state(text, network.names) for text in args.given)
 
 
 def _node_and_state(text: str, names: Sequence[str]) -> tuple[str, str]:
-    """Return the node and the state of a word. Both may contain the sign =."""
+    """Return the node and the state of an argument. Both may contain the sign =."""
     parts = text.split("=")
     for k in range(1, len(parts)):
         if (name := "=".join(parts[:k]).strip()) in names:
@@ -94,14 +94,14 @@ def _node_and_state(text: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def add_out(parser: argparse.ArgumentParser, about: str) -> None:
-    """Add the word that names the output."""
+    """Add the argument that names the output."""
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=about)
 
 
 def files_read(args: argparse.Namespace) -> list[Path]:
-    """Return the files and folders that the words name to be read, of those that this command has.
+    """Return the files and folders that a command reads, by its arguments.
 
-    Errors: InputError for an address that is none.
+    Errors: InputError for an invalid address.
     """
     words = vars(args)
     paths = [words[name] for name in ("data", "domains", "plan", "file") if words.get(name) is not None]
@@ -116,7 +116,7 @@ def files_read(args: argparse.Namespace) -> list[Path]:
 
 
 def declared_columns(path: Path) -> tuple[Column, ...]:
-    """Return the domains of the columns in use. Errors: InputError where one has none; OSError."""
+    """Return the domains of the columns in use. Errors: InputError for a column without a domain; OSError."""
     columns = [column for column in read_domains(path.read_bytes()) if column.use]
     for column in columns:
         if column.domain is None:
@@ -141,7 +141,7 @@ def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset |
 def network_of(text: str, table: Dataset | Source) -> Network:
     """Return the graph of a BIF or XMLBIF file, of a list of arrows or of typed edges, over the table's own domains.
 
-    Errors: InputError, also for a node that is no column; OSError.
+    Errors: InputError, also for a node that is not a column; OSError.
     """
     if not _is_file(text):
         drawn = network(text)
@@ -159,13 +159,13 @@ def network_of(text: str, table: Dataset | Source) -> Network:
 
 
 def _is_file(text: str) -> bool:
-    """Whether a graph is named by a file, and not typed as edges."""
+    """Whether a graph is the name of a file, and not typed edges."""
     name = text.lower()
     return name.endswith((".bif", *xmlbif.ENDINGS)) or (name.endswith(ARROWS) and "->" not in text)
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
-    """Count a table; print how far the count in an engine is, and end the scan there where the person interrupts it.
+    """Count a table, with the progress of an engine on the error stream; an interruption ends the scan in the engine.
 
     Errors: InputError.
     """
@@ -189,7 +189,7 @@ def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
 
 
 def share_line(doing: str) -> Callable[[float], None]:
-    """Return what prints on the error stream how far work is, in one line: seconds while there is no share."""
+    """Return a function that prints progress on the error stream, in one line: the share, or else seconds."""
     begun = time.perf_counter()
 
     def print_share(share: float) -> None:
@@ -208,7 +208,7 @@ NOT_PRIVATE = (
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `count`."""
+    """Add the arguments of `count`."""
     add_data_or_source(parser)
     add_domains(parser)
     add_network(parser)
@@ -216,7 +216,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
 
 
 def count_table(args: argparse.Namespace) -> int:
-    """Count a table, and print or write how many records are in each cell. Errors: InputError, OSError."""
+    """Count a table, and print or write the number of records in each cell. Errors: InputError, OSError."""
     if args.out is not None:
         require_output(args.out, files_read(args))
     table = table_of(args, declared_columns(args.domains))

@@ -1,4 +1,4 @@
-"""`view` and `verify`: files that are made of a release, and whether it is what it says, without its data."""
+"""`view`, which writes files from a release, and `verify`, which checks a release without its data."""
 
 import argparse
 import secrets
@@ -35,7 +35,7 @@ from dpbayes.sources.xmlbif import write_xmlbif
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `view`."""
+    """Add the arguments of `view`."""
     parser.add_argument("file", type=Path, help="a release.json")
     add_out(parser, f"a file name that ends in {', '.join(VIEWS)}")
     parser.add_argument(
@@ -66,7 +66,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
 
 
 def add_as_real(parser: argparse.ArgumentParser) -> None:
-    """Add the word that asks for the naive posterior."""
+    """Add the argument for the naive posterior."""
     parser.add_argument(
         "--as-real",
         dest="reading",
@@ -78,7 +78,7 @@ def add_as_real(parser: argparse.ArgumentParser) -> None:
 
 
 def make_view(args: argparse.Namespace) -> int:
-    """Make what the file's ending says of a release that verifies. Errors: InputError, OSError."""
+    """Write the view of a verified release for the ending of the file. Errors: InputError, OSError."""
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file])
@@ -110,7 +110,7 @@ def verified(file: Path) -> bytes:
 
 
 def _require_records(args: argparse.Namespace) -> None:
-    """Refuse metadata of what is no file of records, and an output for it. Errors: InputError."""
+    """Check that the output is a file of records, and that the metadata can be written. Errors: InputError."""
     _publication(args)
     require_output(args.croissant, [args.file])
     if args.out.suffix not in ENCODINGS or args.draws is not None:
@@ -124,7 +124,7 @@ def _publication(args: argparse.Namespace) -> Publication:
 
 
 def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequence[str]) -> bytes:
-    """Return the file of records; write the metadata that belong to it, where they are to be."""
+    """Return the file of records, and write its metadata if they are wanted."""
     data = files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
     if args.croissant is not None:
         day = datetime.now(UTC).date()
@@ -136,7 +136,7 @@ def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequ
 
 
 def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Namespace) -> int:
-    """Make the network or synthetic records of an adaptive release, and say who signed it."""
+    """Write the network or synthetic records of an adaptive release, and print its signer."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
         raise InputError(
             f"An adaptive release has views with the endings {', '.join(ADAPTIVE_VIEWS)}, from its estimated "
@@ -191,7 +191,7 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".parquet": _parquet,
     ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
-"""What can be made of a release, by the ending of the file."""
+"""The views of a release, by the ending of the file."""
 
 
 ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]] = {
@@ -200,14 +200,14 @@ ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]
     ".csv": _adaptive_records,
     ".parquet": _adaptive_records,
 }
-"""What can be made of an adaptive release."""
+"""The views of an adaptive release, by the ending of the file."""
 
 
 # verify
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
-    """Add the words of `verify`."""
+    """Add the arguments of `verify`."""
     parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
     parser.add_argument(
         "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
@@ -218,7 +218,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def check_release(args: argparse.Namespace) -> int:
-    """Print what was checked; FAILS unless all of it holds. Errors: InputError, OSError."""
+    """Print the checks, and return FAILS unless all of them hold. Errors: InputError, OSError."""
     data = args.file.read_bytes()
     verification = verify(data, None if args.key is None else read_public_key(args.key.read_bytes()))
     for check in verification.checks:
@@ -250,7 +250,7 @@ def _is_in_ledger(path: Path, data: bytes) -> bool:
 
 
 def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
-    """Say whether the ledger names the key of a release, and what became of the key; nothing of an unsigned one."""
+    """Print whether the ledger names the key of a signed release, and whether the key was replaced."""
     if not is_signed(data):
         return True
     signer = signer_of(data)

@@ -1,7 +1,7 @@
-"""An adaptive release of a dataset: its request, and its document, written and read.
+"""The request for an adaptive release, and its document, written and read.
 
-The document has every choice and every measurement in their order, as whole numbers and fractions. The graph, the
-tables and their noise follow from them, and are computed again by whoever reads the document.
+The document contains all choices and measurements in their order, as integers and fractions. The graph, the tables and
+their noise follow from them, and each reader computes them again.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import ChosenPair
 from dpbayes.mechanisms.adaptive.course import require_course
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
@@ -28,24 +28,25 @@ from dpbayes.mechanisms.adaptive.process import (
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, odds, total_text
 from dpbayes.releases.document.promises import checked_budget
 from dpbayes.releases.document.release import (
-    VERSION,
-    VERSION_OF_RHO,
-    composed_content,
     composed_from,
+    document_content,
+    document_shapes,
+    hashed_bytes,
     read_content,
     require_shape,
 )
 from dpbayes.releases.document.request import (
-    MOST_RECORDS,
+    COLUMNS_SHAPE,
     DomainChoice,
-    checked_id,
     choice_called,
-    require_few,
-    require_writable,
+    columns_as_network,
+    columns_content,
+    columns_from,
+    require_valid_columns,
 )
 
 FORMAT = "dpbayes adaptive release"
@@ -70,11 +71,8 @@ class AdaptiveRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        checked_id(self.dataset)
-        whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
+        require_valid_columns(self.dataset, self.columns, self.n)
         checked_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
-        require_few(self.columns.names)
-        require_writable(self.columns)
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
         if not isinstance(self.domains, DomainChoice):
@@ -84,7 +82,7 @@ class AdaptiveRequest:
     @classmethod
     def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
         """Return the request for a release of all columns of a table. It uses no record."""
-        columns = Network(data.names, data.states, ((),) * len(data.names))
+        columns = columns_as_network(data.names, data.states)
         return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
 
     @property
@@ -95,10 +93,9 @@ class AdaptiveRequest:
     @cached_property
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
-        columns = zip(self.columns.names, self.columns.states, strict=True)
         return {
             "dataset": self.dataset,
-            "columns": [{"name": name, "states": list(states)} for name, states in columns],
+            "columns": columns_content(self.columns),
             **self._stated,
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in _SHARES},
             "sizes": {name: getattr(self.plan, name) for name in _SIZES},
@@ -116,13 +113,13 @@ class AdaptiveRequest:
 
     @property
     def question(self) -> bytes:
-        """The request in its one form: the same bytes ask for the same release."""
+        """The request in canonical form: equal bytes request the same release."""
         return canonical({"format": FORMAT, "request": self.content})
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveDocument:
-    """An adaptive release as read: the request, its course, and what was composed before."""
+    """An adaptive release as read: the request, its steps, and the earlier releases."""
 
     request: AdaptiveRequest
     process: Process
@@ -141,16 +138,11 @@ class AdaptiveDocument:
 
 def written_adaptive(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": VERSION_OF_RHO if measure_of(composed.spent) is PrivacyMeasure.RHO else VERSION,
-        "request": request.content,
+    own = {
         "steps": [_written(event) for event in process.events],
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "sentences": adaptive_sentences(request, process, composed, drawn),
     }
-    return canonical(content | {"hash": digest(content)})
+    return hashed_bytes(document_content(FORMAT, request.content, composed, drawn) | own)
 
 
 def _written(event: Event) -> dict[str, object]:
@@ -173,7 +165,7 @@ def _written(event: Event) -> dict[str, object]:
 
 
 def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
-    """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
+    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
     choices = [event for event in process.events if isinstance(event, PairChoice)]
     network = process.measured.network
@@ -210,14 +202,14 @@ def _guarantee_text(plan: AdaptivePlan) -> str:
 
 
 def is_adaptive(data: bytes) -> bool:
-    """Return whether bytes state that they are an adaptive release; `read_adaptive` finds out whether they are one."""
+    """Return whether bytes state that they are an adaptive release; `read_adaptive` checks whether they are one."""
     return _MARK in data
 
 
 def read_adaptive(data: bytes) -> AdaptiveDocument:
     """Return a document from its bytes; `verify` checks its content.
 
-    Errors: InputError for what is no adaptive release, is one of another version, or was written in any other form.
+    Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
     content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
     request = adaptive_request_from(content["request"])
@@ -251,16 +243,14 @@ def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Eve
 
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     """Return the request that JSON of its shape states. Errors: InputError."""
-    columns = content["columns"]
-    require_few(columns)  # before anything is computed from them
-    names = tuple(column["name"] for column in columns)
+    columns = columns_from(content["columns"])
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in _SHARES}
     settings |= {name: content["sizes"][name] for name in _SIZES}
     delta = fraction("delta", content["delta"]) if "delta" in content else Fraction(0)
     plan = AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings)
     request = AdaptiveRequest(
         dataset=content["dataset"],
-        columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
+        columns=columns,
         plan=plan,
         n=content["n"],
         domains=choice_called(DomainChoice, content["domains"]),
@@ -274,7 +264,7 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
 
 
 def course_error(document: AdaptiveDocument) -> str:
-    """Return how the steps differ from a course that the plan allows, as a sentence; "" if they are one."""
+    """Return how the steps differ from those that the plan allows, as a sentence; "" if they are allowed."""
     request = document.request
     try:
         require_course(request.plan, Process.start(request.plan, request.columns, request.n), document.process.events)
@@ -284,7 +274,7 @@ def course_error(document: AdaptiveDocument) -> str:
 
 
 def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset[Amount]]:
-    """Return the different costs of a number's move by one in all measurements, and those of the choices."""
+    """Return the distinct costs of a change by one in all measurements, and those of the choices."""
     process = Process.start(document.request.plan, document.request.columns, document.request.n)
     noise: set[Amount] = set()
     for event in document.process.events:
@@ -298,29 +288,13 @@ _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
 REQUEST_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "columns": [{"name": str, "states": [str]}],
+    **COLUMNS_SHAPE,
     "epsilon": str,
     "delta?": str,
     "rho?": str,
     "shares": dict.fromkeys(_SHARES, str),
     "sizes": dict.fromkeys(_SIZES, int),
-    "n": int,
-    "domains": str,
 }
 """The types of a request's fields."""
 
-_SHAPES: Mapping[int, Any] = {
-    version: {
-        "format": str,
-        "version": int,
-        "request": REQUEST_SHAPE,
-        "steps": [Mapping],
-        "composed": {"releases": int, measure.value: str},
-        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-        "sentences": [str],
-        "hash": str,
-    }
-    for version, measure in ((VERSION, PrivacyMeasure.EPSILON), (VERSION_OF_RHO, PrivacyMeasure.RHO))
-}
-"""The types of what a document has. As in other documents, version 2 is of a dataset with a budget in rho."""
+_SHAPES = document_shapes(REQUEST_SHAPE, {"steps": [Mapping], "hash": str})

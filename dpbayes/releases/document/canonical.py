@@ -1,6 +1,6 @@
-"""Exact text: JSON with one form for each content, decimals and fractions as typed, and a reader that trusts nobody.
+"""Exact text: canonical JSON, decimals and fractions as typed, and a reader that accepts no other form.
 
-A content has one canonical form: keys sorted, no space, UTF-8, no number but a whole one. What is not whole is text.
+A content has exactly one canonical form: sorted keys, no spaces, UTF-8, and integers only. Other numbers are texts.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ MAX_BYTES = 40_000_000
 """Most bytes of a document: a million cells with a prior of their own, and long names."""
 
 _MOST_PLACES = 3_000_000
-"""Most commas, and most brackets: what is made of a text takes memory by its parts, not by its letters."""
+"""The largest number of commas, and of brackets: the memory of parsed JSON depends on its elements."""
 
 _MOST_DIGITS = 19
 
@@ -26,7 +26,7 @@ _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
 
 
 def canonical(content: object) -> bytes:
-    """Return the one form of a content. Errors: ValueError for a number that is not finite."""
+    """Return the canonical form of a content. Errors: ValueError for a number that is not finite."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode()
 
@@ -37,7 +37,7 @@ def digest(content: object) -> str:
 
 
 def hash_of(content: Mapping[str, object]) -> str:
-    """Return the hash that a document with the field `hash` has: of all but this field and the signature."""
+    """Return the hash for the field `hash` of a document: of all fields but this one and the signature."""
     return digest({name: value for name, value in content.items() if name not in ("hash", "signature")})
 
 
@@ -45,7 +45,7 @@ def hash_of(content: Mapping[str, object]) -> str:
 
 
 def decimal(name: str, text: object) -> Fraction:
-    """Return a decimal exactly as typed. Errors: InputError for anything but digits with at most one point."""
+    """Return a decimal exactly as typed. Errors: InputError except for digits with at most one point."""
     match = _DECIMAL.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise InputError(f"{name} must be a decimal such as 0.5 of at most twenty places, not {brief(text)}.")
@@ -58,7 +58,7 @@ def fraction_text(value: Fraction) -> str:
 
 
 def fraction(name: str, text: object) -> Fraction:
-    """Return what `fraction_text` wrote. Errors: InputError for anything else."""
+    """Return the fraction of a text of `fraction_text`. Errors: InputError for another text."""
     match = _FRACTION.fullmatch(text) if isinstance(text, str) else None
     value = Fraction(int(match[1]), int(match[2])) if match else None
     if value is None or fraction_text(value) != text:
@@ -70,10 +70,10 @@ def fraction(name: str, text: object) -> Fraction:
 
 
 def read_canonical(data: bytes) -> object:
-    """Return the content of which these bytes are the canonical form.
+    """Return the content of bytes in canonical form.
 
-    Errors: InputError for what is too large, is not JSON, says a thing twice, holds a number that is not whole or is
-    too long, or is written in another form: so that not even a space can be changed unnoticed.
+    Errors: InputError if the bytes are too many, are not JSON, have a field twice, have a number that is no integer or
+    too long, or are not in canonical form. So not even a space can be changed without an error.
     """
     content = _read(data, _not_whole)
     if _written(content, canonical) != data:
@@ -84,7 +84,7 @@ def read_canonical(data: bytes) -> object:
 def read_json(data: bytes) -> object:
     """Return the content of bytes that a person may have edited.
 
-    Errors: InputError for what is too large, is not JSON, says a thing twice, or holds a number that is not finite.
+    Errors: InputError if the bytes are too many, are not JSON, have a field twice, or have a number that is not finite.
     """
     content = _read(data, _finite)
     _written(content, lambda content: json.dumps(content, ensure_ascii=False).encode())
@@ -92,7 +92,7 @@ def read_json(data: bytes) -> object:
 
 
 def _written(content: object, write: Callable[[object], bytes]) -> bytes:
-    """Return what a function writes of a content that was read. Errors: InputError where it cannot be written."""
+    """Return the bytes that a function writes for a content that was read. Errors: InputError if it cannot."""
     try:
         return write(content)
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""What a release promises, to whom, on what conditions and of what it says nothing; and four sentences for a board.
+"""The certificate of a release: the guarantee, its conditions and its limits; and four sentences for a board.
 
-It follows what NIST SP 800-226 (March 2025) asks a promise of differential privacy to state. All of it is made from
-what else stands in the document, so that anybody can make it again and compare.
+It answers the questions of NIST SP 800-226 (March 2025) about a guarantee of differential privacy. All texts follow
+from the other fields of the document, so each reader can compute and compare them.
 """
 
 import math
@@ -21,19 +21,19 @@ from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 MOST_RELEASES = 10**9
 
 _WEAK = 10
-"""An epsilon from which on a promise hides next to nothing: odds may change by a factor of 22,000."""
+"""From this epsilon on, a guarantee protects almost nothing: odds may change by a factor of 22,000."""
 
 _FEW = 12
-"""Most numbers that a sentence tells one by one."""
+"""The largest number of values that a sentence lists one by one."""
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
 class Composed:
-    """What was released of the dataset before: how many releases, and what they cost together, an exact sum.
+    """The earlier releases of the dataset: their number, and the exact sum of their costs.
 
-    `spent` is in what the dataset's budget is kept in: an epsilon, or a rho to which pure releases add theirs.
+    `spent` is in the measure of the dataset's budget: an epsilon, or a rho that includes the rho of pure releases.
     """
 
     releases: int = 0
@@ -49,7 +49,7 @@ class Composed:
             )
 
     def after(self, cost: Amount) -> Amount:
-        """Return what is spent once a release of this cost is. Errors: InputError for a rho and pure epsilons."""
+        """Return the sum after a release of this cost. Errors: InputError for a rho and a budget in pure epsilon."""
         measure = measure_of(self.spent)
         own = cost_in(measure, cost)
         if own is None:
@@ -59,7 +59,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class Provenance:
-    """When and with what the noise was drawn."""
+    """The time of sampling, and the versions of the software."""
 
     time: str
     dpbayes: str
@@ -76,7 +76,7 @@ class Provenance:
 
 
 def time_text(time: datetime) -> str:
-    """Return a moment in UTC, to the second. Errors: InputError for one without a time zone."""
+    """Return a time in UTC, to the second. Errors: InputError for a time without a time zone."""
     if time.tzinfo is None:
         raise InputError("The time of a release needs a time zone.")
     return time.astimezone(UTC).strftime(_TIME)
@@ -85,7 +85,7 @@ def time_text(time: datetime) -> str:
 def certificate_of(
     request: ReleaseRequest, calibration: Calibrated, composed: Composed, drawn: Provenance
 ) -> dict[str, object]:
-    """Return the promise as names and texts; `not_covered` is a list of sentences."""
+    """Return the certificate as names and texts; `not_covered` is a list of sentences."""
     return {
         "unit": "One record: all that the table says of one person, or of one unit that a row stands for.",
         "neighbours": f"Replace one: {Neighbours.REPLACE_ONE.value}.",
@@ -164,7 +164,7 @@ def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
 
 
 def candidates_text(candidates: Sequence[int]) -> str:
-    """Return from how many pairs the rounds of a private choice of a graph chose: a few by number, many as a range."""
+    """Return the numbers of candidates of the rounds of a private choice of a graph: a list of few, a range of many."""
     if len(candidates) == 1:
         return f"One round chose one of {many(candidates[0], 'pair')} of a node and its parents"
     if len(candidates) <= _FEW:
@@ -206,7 +206,7 @@ def _public(request: ReleaseRequest) -> str:
 
 
 def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Composed) -> tuple[str, str, str, str]:
-    """Return what is handed over, what it promises, what has been spent, and how exact it is."""
+    """Return sentences on the content, the guarantee, the spent budget, and the accuracy."""
     columns = many(len(request.network.names), "column")
     total = composed.after(request.cost)
     number = composed.releases + 1
@@ -227,7 +227,7 @@ def total_text(amount: Amount) -> str:
 
 
 def odds(amount: Amount) -> str:
-    """Return what a reader can do at an epsilon or a rho, as the rest of a sentence."""
+    """Return what a reader can learn at an epsilon or a rho, as the rest of a sentence."""
     if isinstance(amount, Rho):
         return _odds_of_rho(amount.value)
     epsilon = amount
@@ -238,7 +238,7 @@ def odds(amount: Amount) -> str:
 
 
 _RARE = 1e-6
-"""How often a reader may learn more than a sentence on a rho says."""
+"""The probability with which a reader may learn more than a sentence on a rho states."""
 
 
 def _odds_of_rho(rho: Fraction) -> str:
@@ -251,15 +251,15 @@ def _odds_of_rho(rho: Fraction) -> str:
 
 
 def factor_text(rho: Fraction) -> str:
-    """Return by what factor a rho lets odds change, but with a probability of one in a million."""
+    """Return the factor by which odds change at a rho, exceeded with a probability of at most one in a million."""
     loss = likely_loss(rho)
     return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
 
 
 def likely_loss(rho: Fraction) -> float:
-    """Return what the loss exceeds once in a million at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
+    """Return a loss that is exceeded once in a million at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
 
-    It is a bound of the loss itself, so that it holds for what a reader makes of one release, also where they know
-    the other records by a probability alone: of mixtures of neighbours the divergence is no larger.
+    It bounds the loss itself. So it holds for each release, also for a reader who knows only a distribution of the
+    other records, because the divergence of mixtures of neighbours is no larger.
     """
     return float(rho) + 2 * math.sqrt(float(rho) * -math.log(_RARE))

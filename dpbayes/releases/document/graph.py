@@ -1,7 +1,7 @@
-"""A graph that is learnt from a dataset as a release of its own: its request, and its document, written and read.
+"""The request for a learnt graph, which is a release with its own cost, and its document, written and read.
 
-The document holds the graph, the order in which its nodes were joined, and what the choice was among; all else in it
-follows from these and the request, and is worked out again when it is checked.
+The document contains the graph, the order in which its nodes were added, and the numbers of candidates. All other
+fields follow from these and the request; `verify` computes them again.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 from dpbayes.base.amounts import Amount, amount_text
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import (
     CandidateFamily,
     Round,
@@ -23,18 +23,25 @@ from dpbayes.mechanisms.structure.choice import (
 )
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance, candidates_text, odds, total_text
 from dpbayes.releases.document.promises import checked_epsilon, exact
-from dpbayes.releases.document.release import composed_content, composed_from, read_content, version_of
+from dpbayes.releases.document.release import (
+    composed_from,
+    document_content,
+    document_shapes,
+    hashed_bytes,
+    read_content,
+)
 from dpbayes.releases.document.request import (
-    MOST_RECORDS,
+    COLUMNS_SHAPE,
     DomainChoice,
     GraphChoice,
-    checked_id,
     choice_called,
-    require_few,
-    require_writable,
+    columns_as_network,
+    columns_content,
+    columns_from,
+    require_valid_columns,
 )
 
 FORMAT = "dpbayes graph"
@@ -44,7 +51,7 @@ _MARK = b'"format":' + canonical(FORMAT)
 
 @dataclass(frozen=True, kw_only=True)
 class StructureRequest:
-    """A graph as it is asked for; two with the same `question` are the same.
+    """A request for a graph; two requests with the same `question` are the same.
 
     `columns` is the network without arrows over the declared columns. Errors: InputError.
     """
@@ -56,11 +63,8 @@ class StructureRequest:
     domains: DomainChoice
 
     def __post_init__(self) -> None:
-        checked_id(self.dataset)
-        whole_number("The number of records", self.n, low=1, high=MOST_RECORDS)
+        require_valid_columns(self.dataset, self.columns, self.n)
         checked_epsilon(exact("epsilon", self.choice.epsilon))
-        require_few(self.columns.names)
-        require_writable(self.columns)
         if len(self.columns.names) < 2 or self.columns.edges:
             raise InputError("Learning a graph needs at least two columns and starts without arrows.")
         if not isinstance(self.domains, DomainChoice):
@@ -71,32 +75,31 @@ class StructureRequest:
 
     @classmethod
     def of(cls, dataset: str, data: Dataset, choice: StructureChoice, domains: DomainChoice) -> "StructureRequest":
-        """Return the request for a graph over all columns of a table; no record is looked at."""
-        columns = Network(data.names, data.states, ((),) * len(data.names))
+        """Return the request for a graph over all columns of a table. It uses no record."""
+        columns = columns_as_network(data.names, data.states)
         return cls(dataset=dataset, columns=columns, choice=choice, n=data.n, domains=domains)
 
     @property
     def epsilon(self) -> Fraction:
-        """What it costs: the epsilons of all rounds together."""
+        """The cost: the sum of the epsilons of all rounds."""
         return self.choice.epsilon
 
     @property
     def cost(self) -> Amount:
-        """The same."""
+        """The cost as an amount."""
         return self.epsilon
 
     @property
     def first(self) -> str:
-        """The node to begin with."""
+        """The first node."""
         return self.columns.names[0] if self.choice.first is None else self.choice.first
 
     @cached_property
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
-        columns = zip(self.columns.names, self.columns.states, strict=True)
         return {
             "dataset": self.dataset,
-            "columns": [{"name": name, "states": list(states)} for name, states in columns],
+            "columns": columns_content(self.columns),
             "epsilon": fraction_text(self.epsilon),
             "parents": self.choice.parents,
             "most_cells": self.choice.most_cells,
@@ -107,16 +110,16 @@ class StructureRequest:
 
     @property
     def question(self) -> bytes:
-        """The request in its one form: the same bytes ask for the same graph, and for no release of counts."""
+        """The request in canonical form: equal bytes request the same graph, and never a release of counts."""
         return canonical({"format": FORMAT, "request": self.content})
 
     def rounds_of(self, joined: tuple[str, ...]) -> tuple[Round, ...]:
-        """Return the rounds in which nodes were joined in this order."""
+        """Return the rounds that add the nodes in this order."""
         order = self._places(joined)
         return tuple(round_after(self.choice, self._cards, self.n, order[:k]) for k in range(1, len(order)))
 
     def is_possible(self, network: Network, joined: tuple[str, ...]) -> bool:
-        """Return whether every node, when it was joined, could be chosen with the parents that it has."""
+        """Return whether every node was a candidate with its parents when it was added."""
         order = self._places(joined)
         families = [
             CandidateFamily(child, tuple(sorted(self._places(network.parents[network.position[name]]))))
@@ -136,7 +139,7 @@ class StructureRequest:
 
 @dataclass(frozen=True)
 class StructureDocument:
-    """A learnt graph as read: what was asked, the graph, the order of its nodes, and what was composed before."""
+    """A learnt graph as read: the request, the graph, the order of its nodes, and the earlier releases."""
 
     request: StructureRequest
     network: Network
@@ -147,12 +150,12 @@ class StructureDocument:
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """Among how many pairs of a node and its parents each round chose: public."""
+        """The number of candidate pairs of a node and its parents in each round, which is public."""
         return tuple(step["candidates"] for step in self.content["rounds"])
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What a release of this graph's tables states of its choice: arguments of `ReleaseRequest`."""
+        """What a release of this graph's tables states about its choice, as arguments of `ReleaseRequest`."""
         return {
             "graph": GraphChoice.PRIVATELY,
             "graph_epsilon": self.request.epsilon,
@@ -167,22 +170,17 @@ def written_structure(
     request: StructureRequest, network: Network, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": version_of(composed),
-        "request": request.content,
+    own = {
         "parents": [list(parents) for parents in network.parents],
         "joined": list(joined),
         "rounds": rounds_content(request, joined),
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "sentences": structure_sentences(request, joined, composed, drawn),
     }
-    return canonical(content | {"hash": digest(content)})
+    return hashed_bytes(document_content(FORMAT, request.content, composed, drawn) | own)
 
 
 def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return what a document says of the rounds; all of it follows from what is public and the order of the nodes."""
+    """Return the rounds as JSON has them; they follow from public values and the order of the nodes."""
     return [
         {
             "candidates": step.candidates,
@@ -196,7 +194,7 @@ def rounds_content(request: StructureRequest, joined: tuple[str, ...]) -> list[d
 def structure_sentences(
     request: StructureRequest, joined: tuple[str, ...], composed: Composed, drawn: Provenance
 ) -> list[str]:
-    """Return what the document is, what it promises, what has been spent, how it was drawn, what is not covered."""
+    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
     total, number = composed.after(request.cost), composed.releases + 1
     candidates = tuple(step.candidates for step in request.rounds_of(joined))
     share = request.epsilon / len(candidates)
@@ -221,17 +219,17 @@ def structure_sentences(
 
 
 def is_structure(data: bytes) -> bool:
-    """Return whether bytes say that they are a learnt graph; whether they are one, `read_structure` says.
+    """Return whether bytes state that they are a learnt graph; `read_structure` checks whether they are one.
 
-    In the one form nothing else reads so: a quote inside of a text has a backslash before it.
+    In canonical form, no other content contains the mark, because a quote within a text has a backslash before it.
     """
     return _MARK in data
 
 
 def read_structure(data: bytes) -> StructureDocument:
-    """Return a document from its bytes; whether it is true is asked by `verify`.
+    """Return a document from its bytes; `verify` checks its content.
 
-    Errors: InputError for what is no learnt graph, is one of another version, or was written in any other form.
+    Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
     content = read_content(data, name="learnt graph", form=FORMAT, shapes=_SHAPES)
     request, joined = structure_request_from(content["request"]), tuple(content["joined"])
@@ -249,12 +247,9 @@ def read_structure(data: bytes) -> StructureDocument:
 
 def structure_request_from(content: Mapping[str, Any]) -> StructureRequest:
     """Return the request that JSON of its shape states. Errors: InputError."""
-    columns = content["columns"]
-    require_few(columns)  # before anything is worked out of them
-    names = tuple(column["name"] for column in columns)
     request = StructureRequest(
         dataset=content["dataset"],
-        columns=Network(names, tuple(tuple(column["states"]) for column in columns), ((),) * len(names)),
+        columns=columns_from(content["columns"]),
         choice=StructureChoice(
             epsilon=fraction("epsilon", content["epsilon"]),
             parents=content["parents"],
@@ -269,34 +264,11 @@ def structure_request_from(content: Mapping[str, Any]) -> StructureRequest:
     return request
 
 
-REQUEST_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "columns": [{"name": str, "states": [str]}],
-    "epsilon": str,
-    "parents": int,
-    "most_cells": int,
-    "first": str,
-    "n": int,
-    "domains": str,
-}
+REQUEST_SHAPE = {**COLUMNS_SHAPE, "epsilon": str, "parents": int, "most_cells": int, "first": str}
 """The types of a request's fields."""
 
-_SHAPE: Mapping[str, Any] = {
-    "format": str,
-    "version": int,
-    "request": REQUEST_SHAPE,
-    "parents": [[str]],
-    "joined": [str],
-    "rounds": [{"candidates": int, "epsilon": str, "sensitivity": int}],
-    "composed": {"releases": int, "epsilon": str},
-    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-    "sentences": [str],
-    "hash": str,
-}
-"""The types of what a document has."""
-
-_SHAPES = {1: _SHAPE, 2: {**_SHAPE, "composed": {"releases": int, "rho": str}}}
-"""The same by version; the second is of a dataset whose budget is kept in rho."""
+_ROUND = {"candidates": int, "epsilon": str, "sensitivity": int}
+_SHAPES = document_shapes(REQUEST_SHAPE, {"parents": [[str]], "joined": [str], "rounds": [_ROUND], "hash": str})
 
 
 def same_graph(network: Network, other: Network) -> bool:

@@ -1,6 +1,6 @@
-"""A plan: a request for a release without its table, as a file that is exported, discussed, and imported again.
+"""A plan: a request for a release without its table, as a file to export, discuss, and import again.
 
-The file is JSON that a person can read and edit. It has no record, and nothing in it is computed from records.
+The file is JSON that a person can read and edit. It contains no record and no result computed from records.
 """
 
 import json
@@ -90,7 +90,7 @@ def write_plan(plan: PlanFile) -> bytes:
 def read_plan(data: bytes) -> PlanFile:
     """Return a plan from its bytes.
 
-    Errors: InputError for what is no plan, is of another version, or has a field, a type or a value that is unknown.
+    Errors: InputError for another format or version, and for an unknown field, type or value.
     """
     content = read_json(data)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -132,4 +132,4 @@ _KINDS: Mapping[str, Any] = {
     "graph": (StructureRequest, graph.REQUEST_SHAPE, graph.structure_request_from),
     "adaptive release": (AdaptiveRequest, adaptive.REQUEST_SHAPE, adaptive.adaptive_request_from),
 }
-"""What may be planned: the type of the request, the types of its fields, and what reads it."""
+"""The kinds of plans: the type of the request, the types of its fields, and its reader."""

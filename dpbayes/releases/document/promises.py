@@ -1,4 +1,4 @@
-"""The numbers that a release promises, exactly as a person types them: epsilon, rho, and (epsilon, delta)."""
+"""The parameters of a guarantee, exactly as a person types them: epsilon, rho, and (epsilon, delta)."""
 
 from fractions import Fraction
 
@@ -9,16 +9,16 @@ from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.releases.document.canonical import decimal
 
 _MOST_PLACES = 12
-"""Places that an epsilon may have after its point."""
+"""The largest number of decimal places of an epsilon."""
 
 _MOST_DELTA_PLACES = 18
 
 _RHO_RANGE, _MOST_RHO_PLACES = (Fraction(1, 10**7), Fraction(500)), 15
-"""Between these, epsilon at the least delta that a mechanism takes is in the range of epsilons."""
+"""For a rho in this range, epsilon at the smallest delta of a mechanism is in the range of epsilons."""
 
 
 def parsed_epsilon(text: str) -> Fraction:
-    """Return an epsilon exactly as typed: "0.1" is 1/10. Errors: InputError for what is no decimal or out of range."""
+    """Return an epsilon exactly as typed: "0.1" is 1/10. Errors: InputError for no decimal, or out of range."""
     return checked_epsilon(decimal("epsilon", text))
 
 
@@ -28,7 +28,7 @@ def checked_epsilon(value: Fraction) -> Fraction:
 
 
 def parsed_rho(text: str) -> Fraction:
-    """Return a rho exactly as typed. Errors: InputError for what is no decimal or out of range."""
+    """Return a rho exactly as typed. Errors: InputError for no decimal, or out of range."""
     return checked_rho(decimal("rho", text))
 
 
@@ -53,7 +53,7 @@ def _range_of(parameter: Parameter) -> tuple[Fraction, Fraction]:
 
 
 def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
-    """Return an (epsilon, delta) exactly as typed. Errors: InputError for what is no decimal or out of range."""
+    """Return an (epsilon, delta) exactly as typed. Errors: InputError for no decimal, or out of range."""
     return checked_stated(EpsilonDelta(decimal("epsilon", epsilon), decimal("delta", delta)))
 
 
@@ -84,7 +84,7 @@ def checked_budget(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fracti
 
 
 def exact(name: str, value: object) -> Fraction:
-    """Return a fraction. Errors: InputError for what is none, such as a float."""
+    """Return a fraction. Errors: InputError for another type, such as a float."""
     if not isinstance(value, Fraction):
         raise InputError(f"{name} must be an exact fraction, not {brief(value)}.")
     return value

@@ -1,7 +1,7 @@
-"""The document of a release, `release.json`: all that leaves the curator, in one form of bytes; written and read.
+"""The document of a release, `release.json`, written and read. It contains all that is published.
 
-What is stored are the whole numbers as released. Clipping, the lift, the prior and the posterior are post-processing,
-which `release_of` does again for whoever reads it.
+The document stores the released integers. Clipping, the lift, the prior and the posterior are post-processing, which
+`release_of` repeats for each reader.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from dpbayes.releases.document.signature import SIGNED_SHAPE
 
 FORMAT = "dpbayes release"
 VERSION, VERSION_OF_RHO = 1, 2
-"""The second is of a dataset whose budget is kept in rho."""
+"""The second version is for datasets with a budget in rho."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseDocument:
-    """A document as read: what was asked for, the noise, the integers, and all that it says, as JSON has it."""
+    """A document as read: the request, the noise, the integers, and the whole content as JSON has it."""
 
     request: ReleaseRequest
     calibration: Calibrated
@@ -45,33 +45,36 @@ def document_bytes(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    content: dict[str, object] = {
-        "format": FORMAT,
-        "version": version_of(composed),
-        "request": request.content,
+    content = document_content(FORMAT, request.content, composed, drawn) | {
         "noise": noise_content(request, calibration),
         "integers": list(integers),
-        "composed": composed_content(composed),
-        "drawn": vars(drawn),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
     return canonical(content | {"hashes": hashes_of(content)})
 
 
-def version_of(composed: Composed) -> int:
-    """Return the version of a document, by what its dataset's budget is kept in."""
-    return VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION
-
-
-def composed_content(composed: Composed) -> dict[str, object]:
-    """Return what was released before as JSON has it."""
+def document_content(
+    form: str, request: Mapping[str, object], composed: Composed, drawn: Provenance
+) -> dict[str, object]:
+    """Return the fields that documents of every format have; the budget of the dataset decides the version."""
     spent = fraction_text(number_of(composed.spent))
-    return {"releases": composed.releases, measure_of(composed.spent).value: spent}
+    return {
+        "format": form,
+        "version": VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION,
+        "request": request,
+        "composed": {"releases": composed.releases, measure_of(composed.spent).value: spent},
+        "drawn": vars(drawn),
+    }
+
+
+def hashed_bytes(content: Mapping[str, object]) -> bytes:
+    """Return the bytes of a document with one hash, of all its content."""
+    return canonical({**content, "hash": digest(content)})
 
 
 def composed_from(content: Mapping[str, Any]) -> Composed:
-    """Return what was released before, of JSON of its shape. Errors: InputError."""
+    """Return the earlier releases from JSON of their shape. Errors: InputError."""
     measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in content else PrivacyMeasure.EPSILON
     return Composed(
         content["releases"], amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
@@ -79,7 +82,7 @@ def composed_from(content: Mapping[str, Any]) -> Composed:
 
 
 def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
-    """Return what a document says of the noise."""
+    """Return the description of the noise as JSON has it."""
     return {
         "law": request.entry.law,
         "integers": request.entry.integers,
@@ -93,7 +96,7 @@ def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str,
 
 
 def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
-    """Return the SHA-256 of the request, of the integers, and of the content but the hashes and the signature."""
+    """Return the SHA-256 of the request, of the integers, and of the content without the hashes and the signature."""
     rest = {name: value for name, value in content.items() if name not in ("hashes", "signature")}
     return {"request": digest(content["request"]), "integers": digest(content["integers"]), "content": digest(rest)}
 
@@ -102,9 +105,9 @@ def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
 
 
 def read_document(data: bytes) -> ReleaseDocument:
-    """Return a document from its bytes; whether it is true is asked by `verify`.
+    """Return a document from its bytes; `verify` checks its content.
 
-    Errors: InputError for what is no release, is one of another version, or was written in any other form.
+    Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
     content = read_content(data, name="release", form=FORMAT, shapes=_SHAPES)
     noise, request = content["noise"], request_from(content["request"])
@@ -121,7 +124,7 @@ def read_document(data: bytes) -> ReleaseDocument:
 
 
 def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
-    """Return what bytes of one format tell, of the shape of their version; `name` is what a refusal calls them.
+    """Return the content of a document of one format, with the shape of its version; errors call it `name`.
 
     A document of any format and version may be signed.
     Errors: InputError.
@@ -166,37 +169,38 @@ REQUEST_SHAPE: Mapping[str, Any] = {
     "rho?": str,
     "stated?": {"epsilon": str, "delta": str},
 }
-"""The types of a request's fields, whatever its budget is kept in."""
+"""The types of a request's fields, for budgets in epsilon and in rho."""
 
 _SHAPE: Mapping[str, Any] = {
-    "format": str,
-    "version": int,
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
     | {"sensitivity": int},
     "integers": [int],
-    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
     "certificate": Mapping,
-    "sentences": [str],
     "hashes": dict.fromkeys(("request", "integers", "content"), str),
 }
-"""The types of what a document has; fields with a question mark may be missing. The schema says more."""
+"""The types of a release's own fields; fields with a question mark may be missing. The schema says more."""
 
-_SHAPES: Mapping[int, Any] = {
-    VERSION: {
-        **_SHAPE,
-        "request": {**_REQUEST, "epsilon": str},
-        "composed": {"releases": int, "epsilon": str},
-    },
-    VERSION_OF_RHO: {
-        **_SHAPE,
-        "request": REQUEST_SHAPE,
-        "composed": {"releases": int, "rho": str},
-    },
-}
+
+def document_shapes(request: Mapping[str, Any], own: Mapping[str, Any]) -> dict[int, Any]:
+    """Return the types of a document's fields by version: those of all formats, its `request`, and its `own` fields."""
+    shape = {
+        "format": str,
+        "version": int,
+        "request": request,
+        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
+        "sentences": [str],
+        **own,
+    }
+    measures = {VERSION: PrivacyMeasure.EPSILON, VERSION_OF_RHO: PrivacyMeasure.RHO}
+    return {version: {**shape, "composed": {"releases": int, measures[version].value: str}} for version in measures}
+
+
+_SHAPES = document_shapes(REQUEST_SHAPE, _SHAPE)
+_SHAPES[VERSION] |= {"request": {**_REQUEST, "epsilon": str}}
 
 
 def require_shape(what: str, content: object, shape: Any) -> None:
-    """Refuse what has not exactly these fields and types. Errors: InputError that names the place."""
+    """Check fields and types. Errors: InputError that names the place with other fields or another type."""
     if isinstance(shape, dict):
         present = content if isinstance(content, dict) else {}
         shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
@@ -223,20 +227,20 @@ def _require_value(what: str, content: object, shape: Any) -> None:
         raise InputError(f"{what} has a text of {len(content):,} letters; the limit is {_MOST_LETTERS:,}.")
 
 
-# What a recipient makes of it
+# The release for a recipient
 
 
 def release_of(document: ReleaseDocument) -> Release[Outcome]:
-    """Return the release as the pages know one: outcome with what is known of its noise, guarantee and public facts.
+    """Return the release of a document: outcome, distribution of the noise, guarantee and public facts.
 
-    Errors: InputError where the integers are not as many as the network needs.
+    Errors: InputError if the number of integers is not that of the network.
     """
     request = document.request
     if len(document.integers) != request.entry.length(request):
         raise InputError(
             f"The release has {len(document.integers):,} integers; its network needs {request.entry.length(request):,}."
         )
-    # The scale is as good as the simulated one: it was rounded up by a part in 10^12 at most.
+    # The simulated scale may be used: the exact one is larger by at most a part in 10^12.
     outcome = request.entry.outcome(request, np.array(document.integers, dtype=np.int64))
     public: dict[str, float | int | str] = {
         "n": request.n,
@@ -247,7 +251,7 @@ def release_of(document: ReleaseDocument) -> Release[Outcome]:
 
 
 def _guarantee(request: ReleaseRequest) -> Guarantee:
-    """Return the promise in doubles, which are read and decide nothing."""
+    """Return the guarantee in doubles, for display only."""
     certified = request.entry.simulated(request).certified
     if isinstance(request.cost, Rho):
         return replace(certified, rho=float(request.rho))
@@ -255,7 +259,7 @@ def _guarantee(request: ReleaseRequest) -> Guarantee:
 
 
 def loss_of(document: ReleaseDocument) -> Fraction:
-    """Return the epsilon or rho that the scale and the sensitivity of a document give, exactly."""
+    """Return the exact epsilon or rho of a document's scale and sensitivity."""
     noise = document.calibration
     sensitivity: int = document.content["noise"]["sensitivity"]
     return document.request.entry.noise.loss(sensitivity, noise.scale)

@@ -1,4 +1,4 @@
-"""What a curator asks for: a release before it is drawn. All of it is public, and none of it is a record's."""
+"""The curator's request for a release. It is public, and it does not depend on the records."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -49,16 +49,15 @@ Choice = TypeVar("Choice", GraphChoice, DomainChoice)
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseRequest:
-    """A release as it is asked for; two with the same `question` are the same.
+    """A request for a release; two requests with the same `question` are the same.
 
-    It promises an `epsilon`, or a `rho` where its mechanism keeps to one; the other is 0. Where (epsilon, delta) is
-    `stated` in place of a rho, the rho is one that gives it.
-    `dataset` is the id that the curator gives the table. `prior` are decimals as typed, one for every cell, or one that
-    holds for all; 1 is uniform. `settings` are the mechanism's own numbers, decimals as typed; what is left out is
-    typical. `prices` are those by which a mechanism shares its noise out among the sets of nodes, one for each but
-    the empty one; without any they are the best where all tables count alike. `graph_epsilon` is what a private
-    choice of the graph cost, and `graph_candidates` among how many pairs of a node and its parents each of its
-    rounds chose; both are empty for other graphs. Errors: InputError.
+    The guarantee is an `epsilon`, or a `rho` if the mechanism has one; the other is 0. If (epsilon, delta) is `stated`
+    instead of a rho, the rho implies it. `dataset` is the id that the curator gives the table. `prior` has decimals as
+    typed, one for every cell or one for all; 1 is uniform. `settings` has the mechanism's parameters, decimals as
+    typed; missing ones have their typical value. `prices` distribute the noise of a mechanism among the sets of nodes,
+    one for each set but the empty one; without prices, the best ones for equally weighted tables are used.
+    `graph_epsilon` is the cost of a private choice of the graph, and `graph_candidates` are the numbers of candidate
+    pairs of a node and its parents in its rounds; both are empty for other graphs. Errors: InputError.
     """
 
     dataset: str
@@ -127,17 +126,17 @@ class ReleaseRequest:
 
     @property
     def cost(self) -> Amount:
-        """What it promises, and so costs."""
+        """The cost, which is the epsilon or the rho of the guarantee."""
         return amount_in(self.entry.measure, self.entry.promised(self))
 
     @cached_property
     def calibrated(self) -> Calibrated:
-        """The noise that keeps its promise. Errors: InputError where OpenDP does not confirm one."""
+        """The noise scale for the guarantee. Errors: InputError if OpenDP does not confirm it."""
         return self.entry.calibrated(self)
 
     @property
     def entry(self) -> Releasable:
-        """What is known of the mechanism."""
+        """The exact form of the mechanism."""
         return releasable(self.mechanism)
 
     @cached_property
@@ -148,7 +147,7 @@ class ReleaseRequest:
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
-        """How far one replaced record moves what is released, and why."""
+        """The sensitivity of the statistic to one replaced record, with its proof."""
         return self.entry.sensitivity(self)
 
     @cached_property
@@ -174,14 +173,14 @@ class ReleaseRequest:
 
     @property
     def question(self) -> bytes:
-        """The request in its one form: the same bytes ask for the same release."""
+        """The request in canonical form: equal bytes request the same release."""
         return canonical(self.content)
 
 
 def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
-    """Return the request that JSON tells, of the types that the schema states. Errors: InputError."""
+    """Return the request of JSON of its shape. Errors: InputError."""
     nodes = content["network"]
-    require_few(nodes)  # before anything is worked out of them
+    require_few(nodes)  # before anything is computed from them
     network = Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
@@ -207,11 +206,47 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     )
 
 
+# Columns, of which a graph is still to be chosen
+
+
+def columns_as_network(names: Sequence[str], states: Sequence[Sequence[str]]) -> Network:
+    """Return the network without arrows over declared columns."""
+    return Network(tuple(names), tuple(map(tuple, states)), ((),) * len(names))
+
+
+def columns_content(columns: Network) -> list[dict[str, object]]:
+    """Return columns as JSON has them."""
+    return [{"name": name, "states": list(states)} for name, states in zip(columns.names, columns.states, strict=True)]
+
+
+def columns_from(content: Sequence[Mapping[str, Any]]) -> Network:
+    """Return the columns of JSON. Errors: InputError."""
+    require_few(content)  # before anything is computed from them
+    return columns_as_network([column["name"] for column in content], [column["states"] for column in content])
+
+
+COLUMNS_SHAPE: Mapping[str, Any] = {
+    "dataset": str,
+    "columns": [{"name": str, "states": [str]}],
+    "n": int,
+    "domains": str,
+}
+"""The types of the fields that every request over columns has."""
+
+
+def require_valid_columns(dataset: str, columns: Network, n: int) -> None:
+    """Refuse what no request over columns may have. Errors: InputError."""
+    checked_id(dataset)
+    whole_number("The number of records", n, low=1, high=MOST_RECORDS)
+    require_few(columns.names)
+    require_writable(columns)
+
+
 # Checks
 
 
 def choice_called(kind: type[Choice], text: str) -> Choice:
-    """Return the choice that a document states in words. Errors: InputError for other words."""
+    """Return the choice with this text. Errors: InputError for another text."""
     try:
         return kind(text)
     except ValueError:
@@ -225,7 +260,7 @@ def require_few(nodes: Sequence[object]) -> None:
 
 
 def checked_id(dataset: object) -> str:
-    """Return a dataset's id. Errors: InputError for one that is empty, long or more than a line."""
+    """Return a dataset's id. Errors: InputError if it is empty, too long or longer than a line."""
     if not isinstance(dataset, str) or not dataset.strip() or len(dataset) > MOST_LETTERS:
         raise InputError(f"The dataset needs an id of at most {MOST_LETTERS} letters.")
     if not dataset.isprintable() or dataset != dataset.strip():
@@ -272,7 +307,7 @@ def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]
 
 
 def require_writable(network: Network) -> None:
-    """Refuse names and states that are too long or no text. Errors: InputError."""
+    """Check names and states. Errors: InputError if one is too long, or has an unpaired surrogate."""
     texts = (*network.names, *(state for states in network.states for state in states))
     if max(map(len, texts)) > MOST_LETTERS:
         raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")

@@ -1,4 +1,4 @@
-"""Who signed a document: the signer that it names, its Ed25519 signature, and the bytes that are signed.
+"""The signer of a document, its Ed25519 signature, and the signed bytes.
 
 The signed bytes are the canonical form (RFC 8785) of the whole document without the field `signature`. The signer is
 part of them, and of the hash of the content.
@@ -33,7 +33,7 @@ MOST_PEM = 10_000
 """Most bytes of a file with a public key."""
 
 _DER = bytes.fromhex("302a300506032b6570032100")
-"""How the standard form of every Ed25519 public key begins (RFC 8410); the 32 bytes of the key follow."""
+"""The beginning of the standard form of every Ed25519 public key (RFC 8410), before the 32 bytes of the key."""
 
 _PEM = re.compile(rb"\s*-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END PUBLIC KEY-----\s*", re.ASCII)
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}", re.ASCII), re.compile("[0-9a-f]{128}", re.ASCII)
@@ -74,7 +74,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class Signer:
-    """Who signs: a name that the signer chose, and the public key."""
+    """A signer: a name that the signer chose, and the public key."""
 
     name: str
     key: PublicKey
@@ -97,7 +97,7 @@ class Signer:
 
 
 def signer_from(content: object) -> Signer:
-    """Return the signer of JSON. Errors: InputError for what is none, and for an algorithm other than Ed25519."""
+    """Return the signer of JSON. Errors: InputError for other fields, and for an algorithm other than Ed25519."""
     if not isinstance(content, dict) or set(content) != {"algorithm", "name", "public_key"}:
         raise InputError("A signer must be an object with exactly these fields: algorithm, name, public_key.")
     if content["algorithm"] != ALGORITHM:
@@ -132,7 +132,7 @@ def signed_bytes(content: Mapping[str, Any]) -> bytes:
 
 
 def signature_line(content: Mapping[str, Any]) -> str:
-    """Return one sentence on who signed a document that verifies, for a view of it."""
+    """Return a sentence on the signer of a verified document, for its views."""
     if "signature" not in content:
         return NOT_SIGNED
     signer = signer_from(content["signer"])
@@ -140,7 +140,7 @@ def signature_line(content: Mapping[str, Any]) -> str:
 
 
 def signature_error(content: Mapping[str, Any], key: PublicKey | None) -> str:
-    """Return why a document is not signed by its signer, or not by a key; empty if it is.
+    """Return why a document is not signed by its signer, or not with a given key; empty if it is.
 
     Errors: InputError where the package cryptography is missing.
     """

@@ -1,8 +1,8 @@
-"""The curator's account of real releases, a SQLite file or a PostgreSQL database: every release is an event.
+"""The curator's ledger of real releases, a SQLite file or a PostgreSQL database, in which every release is an event.
 
-The exact sum decides, of epsilons or, where a budget was opened in rho, of rhos. A reservation is on the disk before
-anything is drawn, and stays spent whatever happens after. Rows are never changed; each carries the hash of the one
-before.
+The budget is compared with the exact sum of epsilons, or of rhos if it was opened in rho. A reservation is on the disk
+before anything is sampled, and it stays charged. Rows are never changed; each row contains the hash of the previous
+row.
 """
 
 from dpbayes.releases.ledger.audit_log import Access, accesses, record_access

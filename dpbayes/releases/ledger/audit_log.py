@@ -1,7 +1,7 @@
-"""Who did what with a ledger, and when: a table beside the events, to which rows are added and nothing else.
+"""The audit log of a ledger: a second table, to which rows are only added.
 
-It names persons, acts and datasets, and never has anything of the data. It is no part of the hash chain of the events:
-an event states what was charged, and a row here states who requested it on the dashboard.
+Its rows name persons, acts and datasets, and never contain data. It is not part of the hash chain of the events: an
+event states what was charged, and a row of the log states who requested it on the dashboard.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """One row: when (UTC), who, what, and with which dataset; "" where an act is about none."""
+    """One row: the time (UTC), the person, the act, and the dataset; "" if the act concerns no dataset."""
 
     time: str
     person: str
@@ -28,9 +28,9 @@ def record_access(path: Path, person: str, act: str, dataset: str = "") -> None:
     """Add a row to the audit log of a ledger.
 
     Args:
-        path: The ledger. Where there is none yet, nothing is written.
-        person: Who did it, as the dashboard knows them.
-        act: What they did, in a few words of the program, never of a visitor.
+        path: The ledger. If there is none yet, nothing is written.
+        person: The person, as the dashboard identifies them.
+        act: The act, in a few words of the program, never of a visitor.
         dataset: The name of a dataset or of a connection.
 
     Raises:

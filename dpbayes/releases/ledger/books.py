@@ -1,4 +1,4 @@
-"""What the rows of a ledger add up to, and whether they belong together."""
+"""The accounts that follow from the rows of a ledger, and the checks of the rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,10 @@ from dpbayes.releases.ledger.events import IN_RHO, NO_HASH, BrokenLedgerError, E
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What was promised of one dataset and what has been used; all amounts are exact, in what the budget is kept in.
+    """The budget of one dataset and its use; all amounts are exact, in the measure of the budget.
 
-    `released` was shown, `reserved` was spent and never shown: it is not given back, since nobody knows what was drawn.
+    `released` is the cost of releases, and `reserved` that of reservations without a release. The latter is not given
+    back, because the sampled result is not known.
     """
 
     dataset: str
@@ -25,20 +26,20 @@ class Account:
 
     @property
     def spent(self) -> Fraction:
-        """What was released, and what was reserved without a release."""
+        """The cost of releases, and of reservations without a release."""
         return self.released + self.reserved
 
     @property
     def left(self) -> Fraction:
-        """What may still be asked for."""
+        """The remaining budget."""
         return self.budget - self.spent
 
 
 @dataclass(frozen=True)
 class Spending:
-    """A reservation and what became of it: `closing` is its release, its failure, or None while nobody knows.
+    """A reservation and its result: `closing` is its release, its failure, or None if there is neither.
 
-    `measure` is what its dataset's budget is kept in.
+    `measure` is the measure of the dataset's budget.
     """
 
     reservation: Event
@@ -47,27 +48,27 @@ class Spending:
 
     @property
     def row(self) -> int:
-        """The row of the reservation, which names it."""
+        """The row of the reservation, which identifies it."""
         return self.reservation.row
 
     @property
     def amount(self) -> Amount:
-        """What it promises, and so costs: an epsilon or a rho."""
+        """The cost as stated in the request: an epsilon or a rho."""
         return self.reservation.spent
 
     @property
     def cost(self) -> Fraction:
-        """What that took of the budget, in what the budget is kept in."""
+        """The cost in the measure of the budget."""
         return cost_in(self.measure, self.amount) or Fraction(0)
 
     @property
     def release(self) -> Event | None:
-        """The event of its release; None if it was never shown."""
+        """The event of its release, or None."""
         return self.closing if self.closing and self.closing.kind is EventKind.RELEASED else None
 
     @property
     def state(self) -> str:
-        """What became of it, in words."""
+        """Its result, in words."""
         return "released" if self.release else "reserved, no release"
 
 
@@ -95,7 +96,7 @@ class Books:
 
 
 def books_of(events: Iterable[Event]) -> Books:
-    """Return what the rows add up to. Errors: BrokenLedgerError naming the first row that does not belong there."""
+    """Return the books of the rows. Errors: BrokenLedgerError that names the first invalid row."""
     events = tuple(events)
     accounts: dict[str, Account] = {}
     spendings: dict[int, Spending] = {}
@@ -117,7 +118,7 @@ def broken(row: int, why: str) -> BrokenLedgerError:
 
 
 def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:
-    """Return a sentence for every row whose time lies before that of the row above it: the clock was set back."""
+    """Return a sentence for every row with an earlier time than the previous row: the clock was set back."""
     events = tuple(events)
     return tuple(
         f"Row {later.row} has an earlier time than row {earlier.row}: the clock was set back."
@@ -148,11 +149,11 @@ def _name_key(event: Event, keys: dict[int, int | None]) -> None:
 
 
 def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    pass  # its content is the key of the fingerprints
+    pass  # its content is the key for the hashes of tables
 
 
 def _moved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    pass  # it says where to, and no row may follow
+    pass  # it names the new place, and no row may follow
 
 
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:

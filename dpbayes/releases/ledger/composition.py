@@ -1,4 +1,4 @@
-"""What releases cost together at a delta, for reading only: the exact sum decides."""
+"""The composed privacy loss of releases at a delta, for display only; the budget uses the exact sum."""
 
 import math
 from collections import Counter
@@ -13,20 +13,20 @@ from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
 from dpbayes.releases.ledger.events import checked_cost
 
 LEAST_DELTA = 1e-10
-"""Below it the sums of doubles in the composition count."""
+"""At smaller deltas, rounding errors of the composition would matter."""
 
 MOST_UNITS = 200_000
-"""Most steps of the grid on which the sum of epsilons lies."""
+"""The largest number of steps of the grid for the sum of epsilons."""
 
 
 def composed(costs: Iterable[Amount], delta: float) -> float:
-    """Return an epsilon such that all releases together are (epsilon, delta)-private; rounded as doubles are.
+    """Return an epsilon such that all releases together are (epsilon, delta)-private, up to rounding of doubles.
 
-    Those of pure epsilons alone as `_pure` says, at most their sum; those of rhos alone by the sum of rhos. Of both
-    kinds together the least of three bounds counts: one sum of Renyi divergences, alpha rho and that of randomized
-    response; and the pure ones beside the others at half of delta each, or at their own sum, which needs no delta.
-    All of it holds for any mechanisms of these promises, each drawn anew, and for costs that were chosen without
-    looking at earlier outcomes. Errors: InputError for a delta outside [1e-10, 1) and amounts that are not exact.
+    For pure epsilons only, it is that of `_pure`, at most their sum; for rhos only, it follows from the sum of rhos.
+    For both kinds, it is the least of three bounds: the sum of the Renyi divergences, alpha rho and that of randomized
+    response; the two kinds at half of delta each; and the sum of the pure epsilons plus the bound for the rhos.
+    The bounds hold for all mechanisms with these guarantees, with independent noise, and for costs that do not depend
+    on earlier outcomes. Errors: InputError for a delta outside [1e-10, 1), and for amounts that are not exact.
     """
     delta = finite_number("Delta", delta, low=LEAST_DELTA, high=math.nextafter(1, 0))
     checked = [checked_cost("Rho" if isinstance(cost, Rho) else "Epsilon", cost) for cost in costs]
@@ -55,12 +55,12 @@ def _renyi(pure: Sequence[Fraction], rho: float, delta: float) -> float:
 
 
 def _pure(epsilons: Sequence[Fraction], delta: float) -> float:
-    """Return what releases of pure epsilons lose together at a delta.
+    """Return the composed privacy loss of releases with pure epsilons at a delta.
 
-    It is an upper bound for *any* mechanisms of these pure epsilons: every pair of neighbours is dominated by
-    randomized response, log-ratios ±epsilon with chances 1/(1 + e^∓epsilon), whose composition is computed by
-    dp-accounting (Kairouz, Oh and Viswanath 2015, Theorem 3.3). The law of Laplace noise would give less, but is
-    known to dominate only where a single number changes.
+    It is an upper bound for *all* mechanisms with these epsilons: randomized response, with log-ratios ±epsilon of
+    probability 1/(1 + e^∓epsilon), dominates every pair of neighbours, and dp-accounting computes its composition
+    (Kairouz, Oh and Viswanath 2015, Theorem 3.3). The distribution of Laplace noise would give a smaller value, but it
+    is known to dominate only if a single number changes.
     """
     costs = Counter(epsilons)
     if not costs:
@@ -73,7 +73,7 @@ def _pure(epsilons: Sequence[Fraction], delta: float) -> float:
     losses = privacy_loss_distribution.identity(float(unit))
     for epsilon, times in costs.items():
         chance, odds = 1 / (1 + math.exp(-epsilon)), math.exp(-epsilon)
-        # Whole units, found exactly; where the unit does not divide epsilon the loss is rounded up, to the safe side.
+        # Integers of units, computed exactly; if the unit does not divide epsilon, the loss is rounded up.
         steps = {math.ceil(epsilon / unit): chance, math.ceil(-epsilon / unit): chance * odds}
         loss = privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(
             steps, 0.0, float(unit)
@@ -83,7 +83,7 @@ def _pure(epsilons: Sequence[Fraction], delta: float) -> float:
 
 
 def _unit(costs: Iterable[Fraction], total: Fraction) -> Fraction:
-    """Return the largest step that divides all epsilons, or a coarser one where there would be too many steps."""
+    """Return the largest step that divides all epsilons, or a coarser one if there would be too many steps."""
     denominator = math.lcm(*(epsilon.denominator for epsilon in costs))
     numerator = math.gcd(*(int(epsilon * denominator) for epsilon in costs))
     return max(Fraction(numerator, denominator), total / MOST_UNITS)

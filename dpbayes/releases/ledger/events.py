@@ -1,4 +1,4 @@
-"""What a row of the ledger is: an event, sealed with the hash of the one before."""
+"""A row of the ledger: an event, with the hash of the previous row."""
 
 import enum
 import hashlib
@@ -11,18 +11,18 @@ from dpbayes.base.amounts import Amount, Rho, number_of
 from dpbayes.base.validation import InputError, brief, is_writable
 
 NO_HASH = "0" * 64
-"""What the first row carries as the hash of the one before."""
+"""The hash of the previous row in the first row."""
 
 _TYPES = {"row": int, "n": int | None, "reservation": int | None} | {
     name: str | None for name in ("amount", "delta", "content_hash")
 }
 
 MAX_NAME, MAX_REASON, MAX_DIGITS = 200, 2000, 100
-"""Most letters of a dataset's name, of a reason, and of a fraction's text."""
+"""The largest numbers of letters of a dataset's name, of a reason, and of a fraction's text."""
 
 
 class EventKind(enum.Enum):
-    """What happened."""
+    """The kind of an event."""
 
     BEGUN = "ledger begun"
     OPENED = "dataset opened"
@@ -38,16 +38,16 @@ class EventKind(enum.Enum):
 
 
 IN_RHO = (EventKind.OPENED_IN_RHO, EventKind.RESERVED_IN_RHO)
-"""Whose amount is a rho; that of a raised budget is in what the budget was opened in, and all others are epsilons."""
+"""The kinds whose amount is a rho. A raised budget has the measure of the opened one; other amounts are epsilons."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What an event says before it has a place in the ledger; what does not belong to its kind is None or empty.
+    """An event before it has a row in the ledger; fields that its kind does not have are None or empty.
 
-    `amount` is the total budget of a dataset that is opened or raised, and what a reservation costs; `content`
-    the question's bytes of a reservation, the outcome's of a release, the signer of a key; `reservation` the row that
-    is closed, and of a key the row of the key that it replaces.
+    `amount` is the total budget of an opened or raised dataset, or the cost of a reservation. `content` is the request
+    of a reservation, the document of a release, or the signer of a key. `reservation` is the row that is closed, or
+    the row of the key that is replaced.
     """
 
     kind: EventKind
@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One row as it was written, without the bytes of its content; `time` is UTC as told, the order is that of rows."""
+    """One row as written, without the bytes of its content; `time` is UTC by the clock of the computer."""
 
     row: int
     kind: EventKind
@@ -79,13 +79,13 @@ class Event:
 
     @property
     def spent(self) -> Amount:
-        """What a reservation costs."""
+        """The cost of a reservation."""
         number = self.amount or Fraction(0)
         return Rho(number) if self.kind in IN_RHO else number
 
 
 def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
-    """Return the event that an entry becomes after the last one of a ledger, None for the first."""
+    """Return the event of an entry that follows the last event of a ledger, or None for the first."""
     values: dict[str, str | int | None] = {
         "row": after.row + 1 if after else 1,
         "kind": entry.kind.value,
@@ -109,12 +109,12 @@ def seal(values: dict[str, str | int | None]) -> str:
 
 
 def content_hash(content: bytes) -> str:
-    """Return the SHA-256 of a question or an outcome."""
+    """Return the SHA-256 of a request or a document."""
     return hashlib.sha256(content).hexdigest()
 
 
 def event_of(values: dict[str, str | int | None]) -> Event:
-    """Return the event that a row's values stand for. Errors: ValueError, TypeError for values that none has."""
+    """Return the event of a row's values. Errors: ValueError, TypeError for invalid values."""
     for name, value in values.items():
         if not isinstance(value, _TYPES.get(name, str)):
             raise TypeError(f"{name} is of another type")
@@ -137,15 +137,15 @@ def values_of(event: Event) -> dict[str, str | int | None]:
 
 
 class LedgerError(InputError):
-    """A refusal of the ledger: nothing was written and nothing was drawn."""
+    """A refusal of the ledger: nothing was written and nothing was sampled."""
 
 
 class OverBudgetError(LedgerError):
-    """What is asked for is more than what is left of the budget."""
+    """The cost is larger than the remaining budget."""
 
 
 class RepeatedRequestError(LedgerError):
-    """The same question has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
+    """The same request has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
 
     def __init__(self, sentence: str, row: int) -> None:
         super().__init__(sentence)
@@ -153,7 +153,7 @@ class RepeatedRequestError(LedgerError):
 
 
 class EpsilonLostError(LedgerError):
-    """The reservation in `row` stays spent, and there is no outcome to show for it."""
+    """The reservation in `row` stays charged, and there is no release."""
 
     def __init__(self, sentence: str, row: int) -> None:
         super().__init__(sentence)
@@ -165,14 +165,14 @@ class UnknownWriteError(LedgerError):
 
 
 class BrokenLedgerError(LedgerError):
-    """The file was edited, damaged, or is no ledger that this program reads."""
+    """The file was edited, is damaged, or is not a ledger that this program can read."""
 
 
 # What a person gives
 
 
 def checked_amount(name: str, amount: object) -> Fraction:
-    """Return an exact amount above 0. Errors: LedgerError for floats, which are not exact, and for other things."""
+    """Return an exact amount above 0. Errors: LedgerError for floats, which are not exact, and for other values."""
     if isinstance(amount, bool) or not isinstance(amount, int | Fraction):
         raise LedgerError(f"{name} must be an exact fraction, such as 1/10; {brief(amount)} is not.")
     if amount <= 0:
@@ -190,7 +190,7 @@ def checked_cost(name: str, amount: Amount) -> Amount:
 
 
 def checked_dataset(dataset: object) -> str:
-    """Return a dataset's name in one spelling. Errors: LedgerError for one that is empty, long or cannot be read."""
+    """Return a dataset's name in normal form. Errors: LedgerError if it is empty, too long, or not one line of text."""
     if not isinstance(dataset, str) or not dataset.strip():
         raise LedgerError(f"A dataset needs a name; {brief(dataset)} is empty or not text.")
     name = unicodedata.normalize("NFC", dataset)
@@ -203,7 +203,7 @@ def checked_dataset(dataset: object) -> str:
 
 
 def checked_reason(reason: object) -> str:
-    """Return a reason. Errors: LedgerError for one that is empty, too long or no text."""
+    """Return a reason. Errors: LedgerError if it is empty, too long, or not text."""
     is_text = isinstance(reason, str) and any(letter.isprintable() and letter != " " for letter in reason)
     if not isinstance(reason, str) or not is_text or len(reason) > MAX_REASON or not is_writable(reason):
         raise LedgerError(f"A budget needs a justification of 1 to {MAX_REASON:,} letters, not {brief(reason)}.")
@@ -213,7 +213,7 @@ def checked_reason(reason: object) -> str:
 
 
 def checked_bytes(name: str, content: object) -> bytes:
-    """Return the bytes of a question or an outcome. Errors: LedgerError for anything else, and for none."""
+    """Return the bytes of a request or a document. Errors: LedgerError for another type, and for no bytes."""
     if not isinstance(content, bytes) or not content:
         raise LedgerError(f"{name} must be bytes, and not empty.")
     return content

@@ -11,16 +11,11 @@ from dpbayes.releases.ledger.store import add, content_of, reading, written
 
 @dataclass(frozen=True)
 class NamedKey:
-    """A signing key as the ledger names it: its event, what it says of the signer, and the row of its successor."""
+    """A signing key in the ledger: its event, its signer as bytes, and the row of the key that replaced it."""
 
     event: Event
     content: bytes
     replaced_in: int | None = None
-
-    @property
-    def is_in_use(self) -> bool:
-        """Whether new releases are signed with it."""
-        return self.replaced_in is None
 
 
 def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = None) -> Event:

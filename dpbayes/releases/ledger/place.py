@@ -1,7 +1,7 @@
-"""Where a ledger is: a file of this computer, or a database of a PostgreSQL server that a team shares.
+"""The place of a ledger: a file of this computer, or a database of a PostgreSQL server that a team shares.
 
-A server is named by an address, postgresql://USER@HOST:PORT/DATABASE, which a `Path` may hold as well: it has one slash
-less then. No address holds a password.
+A server has an address, postgresql://USER@HOST:PORT/DATABASE, which a `Path` can contain too, with one slash less. No
+address contains a password.
 """
 
 import os
@@ -20,9 +20,9 @@ _SHAPE = "The ledger of a team is written postgresql://USER@HOST:PORT/DATABASE, 
 
 
 def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
-    """Return where the ledger is: as named, else the environment's DPBAYES_LEDGER, else in the person's data folder.
+    """Return the place of the ledger: as named, else that of DPBAYES_LEDGER, else in the person's data folder.
 
-    Errors: InputError for an address of a server that has a password or lacks a part; it is not repeated.
+    Errors: InputError for the address of a server with a password or without a part; it does not repeat the address.
     """
     given = named or os.environ.get("DPBAYES_LEDGER")
     if given:
@@ -59,6 +59,6 @@ def server_of(path: Path) -> "PostgresServer | None":
 
 
 def place_text(path: Path) -> str:
-    """Return what a ledger is called in sentences: its path or its address."""
+    """Return the name of a ledger in sentences: its path or its address."""
     server = server_of(path)
     return str(path) if server is None else server.title

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from dpbayes.sources.engines.postgresql import PostgresServer
 
 RETRY_SECONDS = 20.0
-"""How long a server is waited for that restarts, and how long a transaction is repeated that others overtake."""
+"""How long to wait for a server that restarts, and how long to repeat a transaction that others overtake."""
 
 LOCK_SECONDS = 30
 """How long to wait for another program that writes."""
 
 LOCK = 0x64706C67
-"""The advisory lock of PostgreSQL that a program has while it writes ("dplg")."""
+"""The advisory lock of PostgreSQL that a program takes to write ("dplg")."""
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ _TYPES = dict.fromkeys(ADDED, "text") | {
 }
 _NULLABLE = ("amount", "delta", "n", "reservation", "content_hash", "content")
 
-# Exactly as PostgreSQL keeps them, so that they can be compared.
+# Exactly as PostgreSQL stores them, so that they can be compared.
 _NEVER_CHANGED = "begin raise exception 'rows are never changed or deleted'; end"
 _ONLY_ADDED = """begin
   if new."row" is distinct from (select coalesce(max(e."row"), 0) + 1 from dpbayes.event e) then
@@ -73,7 +73,7 @@ _GUARDS = {
     ("event", "only_added", "O", 7, _ONLY_ADDED),
     ("access", "never_changed", "O", 58, _NEVER_CHANGED),
 }
-"""Table, name, state, type and program of the triggers: before update, delete or truncate, and before each insert."""
+"""Table, name, state, type and function of the triggers: before update, delete or truncate, and before each insert."""
 
 _FIND = """
 select coalesce(obj_description(c.oid, 'pg_class'), ''),
@@ -118,7 +118,7 @@ class PostgresRows:
         return list(self.connection.execute(statement).fetchall())
 
     def damage(self) -> str:
-        return ""  # PostgreSQL checks its own pages, where its owner has it do so
+        return ""  # PostgreSQL checks its own pages, if its owner enables this
 
 
 def exists(server: "PostgresServer") -> bool:
@@ -129,14 +129,14 @@ def exists(server: "PostgresServer") -> bool:
 
 @contextmanager
 def reading(server: "PostgresServer") -> Iterator[tuple[LedgerRows, Books]]:
-    """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
+    """Yield the present ledger, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     with _reporting(server), _connected(server, _deadline()) as connection:
         connection.execute("begin isolation level repeatable read read only")
         yield PostgresRows(connection), _checked(connection, server)
 
 
 def written(server: "PostgresServer", act: Callable[[LedgerRows, Books], Result]) -> Result:
-    """Have an act add to the ledger in a transaction that is repeated where it must be, and return what it returns.
+    """Run an act that adds to the ledger, in a transaction that is repeated if necessary, and return its result.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added. UnknownWriteError if the connection ended while the
     row was being committed and the server did not come back.
@@ -145,9 +145,9 @@ def written(server: "PostgresServer", act: Callable[[LedgerRows, Books], Result]
 
 
 def begin(server: "PostgresServer", fill: Callable[[LedgerRows], None]) -> None:
-    """Make the ledger's table, with the row that `fill` adds, unless it is there.
+    """Make the ledger's table, with the row that `fill` adds, unless it exists.
 
-    Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's table.
+    Errors: LedgerError if it cannot be made, BrokenLedgerError for another program's table.
     """
 
     def filled(connection: Any, rows: LedgerRows) -> None:
@@ -173,7 +173,7 @@ def _deadline() -> float:
 
 
 def _repeated(server: "PostgresServer", act: Callable[[Any, LedgerRows], Result]) -> Result:
-    """Do an act in a serialisable transaction, again where another program or a lost connection prevented it."""
+    """Run an act in a serialisable transaction, and repeat it after a conflict or a lost connection."""
     deadline, doubtful = _deadline(), ""
     results: list[Result] = []
     while True:
@@ -211,7 +211,7 @@ class _FailedError(Exception):
 
 @contextmanager
 def _noticing(connection: Any) -> Iterator[None]:
-    """Notice whether the connection is still there when the driver reports an error."""
+    """Record whether an error of the driver ended the connection."""
     import psycopg
 
     try:
@@ -222,9 +222,9 @@ def _noticing(connection: Any) -> Iterator[None]:
 
 
 def _wait_for_others(connection: Any) -> None:
-    """Take the lock of those who write. An ended session has none: its transaction was kept or not, once and for all.
+    """Take the lock for writing. An ended session has no lock, so its transaction has ended too.
 
-    Where a proxy takes the lock away, the transactions are still serialisable, and one of two has to be repeated.
+    If a proxy removes the lock, the transactions are still serialisable, and one of two is repeated.
     """
     connection.execute("select pg_advisory_lock(%s)", (LOCK,))
 
@@ -242,7 +242,7 @@ def _is_overtaken(error: Any) -> bool:
 
 @contextmanager
 def _connected(server: "PostgresServer", deadline: float) -> Iterator[Any]:
-    """Connect to a server, and wait for one that restarts. Errors: LedgerError until the deadline is over."""
+    """Connect to a server, and wait if it restarts. Errors: LedgerError after the deadline."""
     connection = _connection(server, deadline)
     try:
         yield connection
@@ -277,11 +277,11 @@ def _connection(server: "PostgresServer", deadline: float) -> Any:
         time.sleep(0.1)
 
 
-# What the database holds
+# The content of the database
 
 
 def _checked(connection: Any, server: "PostgresServer") -> Books:
-    """Return the books. Errors: BrokenLedgerError for another table or version, and for rows that are wrong."""
+    """Return the books. Errors: BrokenLedgerError for another table or version, and for invalid rows."""
     marked = connection.execute(_FIND).fetchone()
     if marked is None:
         raise LedgerError(f"There is no ledger in {server.title} yet; open a dataset in it first.")
@@ -314,7 +314,7 @@ def _require_mark(mark: str, server: "PostgresServer") -> None:
         )
 
 
-# What PostgreSQL says: its own texts may quote values, and are not passed on
+# Errors of PostgreSQL: their texts may quote values, and are not shown
 
 
 @contextmanager

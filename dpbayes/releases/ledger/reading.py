@@ -1,4 +1,4 @@
-"""What a ledger says: accounts, spendings, the contents of rows, and whether all of it is as it was written."""
+"""Reading a ledger: accounts, spendings, the contents of rows, and the check that nothing was changed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,27 +33,27 @@ def account_in(books: Books, dataset: str) -> Account:
 
 
 def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
-    """Return all that was reserved of a dataset, released or never shown, in the order of the rows."""
+    """Return all reservations of a dataset, with or without a release, in the order of the rows."""
     with reading(path) as (_, books):
         return books.of(account_in(books, checked_dataset(dataset)).dataset)
 
 
 def spendings_on(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
-    """Return the spendings on this very question, in the order of the rows."""
+    """Return the spendings on this request, in the order of the rows."""
     with reading(path) as (_, books):
         return books.spendings_on(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
 
 
 def find(path: Path, dataset: str, question: bytes) -> Spending | None:
-    """Return the newest release of this very question, which costs nothing to show again; None if there is none."""
+    """Return the newest release of this request, which can be shown again at no cost; None if there is none."""
     released = [spending for spending in spendings_on(path, dataset, question) if spending.release]
     return released[-1] if released else None
 
 
 def cost_of(account: Account, amount: Amount) -> Fraction:
-    """Return what an amount takes of a budget, in what that is kept in.
+    """Return the cost of an amount in the measure of a budget.
 
-    Errors: LedgerError for a rho and a budget of pure epsilon, which no rho keeps to.
+    Errors: LedgerError for a rho and a budget in pure epsilon, because no rho implies a pure epsilon.
     """
     cost = cost_in(account.measure, amount)
     if cost is None:
@@ -65,7 +65,7 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
 
 
 def cost_text(account: Account, amount: Amount) -> str:
-    """Return what an amount takes of a budget, in words. Errors: those of `cost_of`."""
+    """Return the cost of an amount for a budget, in words. Errors: those of `cost_of`."""
     text = amount_with_symbol(amount_in(account.measure, cost_of(account, amount)))
     return text if measure_of(amount) is account.measure else f"the {text} that {amount_with_symbol(amount)} costs"
 
@@ -102,7 +102,7 @@ def _spending(books: Books, row: int) -> Spending:
 
 @dataclass(frozen=True)
 class CheckedLedger:
-    """A ledger in which all is as it was written: its number of rows, the hash of the last one, and what to know."""
+    """An unchanged ledger: its number of rows, the hash of the last row, and notes."""
 
     rows: int
     head: str
@@ -110,11 +110,11 @@ class CheckedLedger:
 
 
 def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
-    """Return what a ledger holds if version, guards, chain, sums and all contents are as they were written.
+    """Return the state of a ledger if version, guards, chain, sums and all contents are unchanged.
 
-    The chain shows what was edited or left out; rows cut off the end, or a chain that somebody computed anew, are shown
-    only by the hashes of rows `seen` elsewhere, such as in a certificate. Errors: LedgerError, one sentence that names
-    the first row that is broken.
+    The chain detects edited and missing rows. Only hashes of rows that were `seen` elsewhere detect that the last rows
+    were removed, or that the whole chain was computed anew. Errors: LedgerError, one sentence that names the first
+    invalid row.
     """
     with reading(path) as (rows, books):
         for event in books.events:

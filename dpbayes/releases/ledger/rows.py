@@ -1,4 +1,4 @@
-"""What a ledger's rows are kept in, whatever it is: rows are added and read, and never changed."""
+"""The interface of a ledger's storage: rows are added and read, and never changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -7,11 +7,11 @@ from dpbayes.releases.ledger.books import broken
 from dpbayes.releases.ledger.events import IN_RHO, Event, EventKind, event_of
 
 VERSION, VERSION_OF_RHO, VERSION_OF_KEYS, VERSION_OF_ACCESS = 1, 2, 3, 4
-"""The versions of a ledger: the second has a rho in it, the third a signing key, or a row that says where it moved.
+"""The versions of a ledger: the second contains a rho, the third a signing key or the row of a move.
 
-The fourth also has the table of who did what (`audit_log.py`). The layout of the rows is the same in all. The first row
-of a later version raises the version of the ledger, so that an older program, which would not understand that row, says
-that it cannot read the ledger.
+The fourth version also has the audit log (`audit_log.py`). All versions have the same layout of rows. The first row of
+a later version raises the version of the ledger, so that an older program, which cannot interpret this row, refuses the
+ledger.
 """
 
 READABLE = (VERSION, VERSION_OF_RHO, VERSION_OF_KEYS, VERSION_OF_ACCESS)
@@ -39,19 +39,19 @@ class LedgerRows(Protocol):
     """The rows of a ledger within one transaction."""
 
     def append(self, values: Mapping[str, Value], version: int) -> None:
-        """Write a row, whose version is that of the ledger from then on if it is higher."""
+        """Write a row, and raise the version of the ledger to that of the row if it is higher."""
 
     def content(self, row: int) -> object:
-        """Return the content of a row as it is kept."""
+        """Return the stored content of a row."""
 
     def log(self, texts: Sequence[str]) -> None:
-        """Add a row to the table of who did what: time, person, act and dataset."""
+        """Add a row to the audit log: time, person, act and dataset."""
 
     def logged(self) -> list[Sequence[object]]:
-        """Return the rows of that table, the oldest first."""
+        """Return the rows of the audit log, the oldest first."""
 
     def damage(self) -> str:
-        """Return what is wrong with the place that keeps the rows; empty if nothing is."""
+        """Return a damage of the storage, as a sentence; empty if there is none."""
 
 
 def least_version(kind: EventKind) -> int:
@@ -62,7 +62,7 @@ def least_version(kind: EventKind) -> int:
 
 
 def events_in(rows: Iterable[Sequence[object]]) -> Iterator[Event]:
-    """Read rows of COLUMNS. Errors: BrokenLedgerError that names a row with a value that none has."""
+    """Read rows of COLUMNS. Errors: BrokenLedgerError that names a row with an invalid value."""
     for place, row in enumerate(rows, start=1):
         try:
             yield event_of(dict(zip(COLUMNS, row, strict=True)))  # type: ignore[arg-type]  # it looks at each type

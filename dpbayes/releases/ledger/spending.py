@@ -1,4 +1,4 @@
-"""The events of a real release: a budget, a reservation before anything is drawn, and what became of it."""
+"""The events of a real release: a budget, a reservation before anything is sampled, and its result."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,7 +70,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
 def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
     """Give a dataset a larger total budget, with a reason.
 
-    Errors: LedgerError unless it is larger, and in what the dataset was opened in.
+    Errors: LedgerError unless it is larger, and in the measure of the present budget.
     """
     entry = Entry(
         kind=EventKind.RAISED,
@@ -100,19 +100,19 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
 def spend(
     path: Path, dataset: str, cost: Amount, question: bytes, draw: Callable[[], bytes], *, after: int = 0
 ) -> Event:
-    """Reserve an epsilon or a rho, draw, write the outcome, and return its release; only then may it be shown.
+    """Reserve an epsilon or a rho, sample, write the outcome, and return its release; then it may be shown.
 
-    `question` is the request in its one spelling; `draw` is called at most once, when the reservation is on the disk.
-    `after` is the row of the question's newest reservation, which the person has seen, 0 for a new question: two who
-    repeat a question at once, or a second click, do not pay twice. Errors: OverBudgetError and RepeatedRequestError
-    (the same question has a reservation, or a newer one) before anything is drawn; EpsilonLostError when the drawing or
-    the writing failed: the cost stays spent. What is no `Exception`, such as an interruption, passes through, and costs
-    as much.
+    `question` is the request in canonical form. `draw` is called at most once, after the reservation is on the disk.
+    `after` is the row of the newest reservation for this request that the person has seen, or 0 for a new request. So
+    a second click, or two persons with the same request, are not charged twice. Errors: OverBudgetError and
+    RepeatedRequestError (the request has a reservation, or a newer one) before anything is sampled; EpsilonLostError
+    if sampling or writing failed: the cost stays charged. An interruption, which is not an `Exception`, passes through
+    and has the same cost.
     """
     reservation = _reserve(path, _reservation(dataset, cost, question), after=after)
     outcome = _drawn(path, reservation, draw)
     if isinstance(outcome, EpsilonLostError):
-        raise outcome  # out here: what failed may quote what it was given, so that it is neither cause nor context
+        raise outcome  # outside of the handler: the original error may quote records, so it must not be the context
     try:
         return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
     except UnknownWriteError as error:
@@ -140,7 +140,7 @@ def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
 
 
 def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
-    """Return what was drawn, or what is to be raised instead, which remembers nothing of how the drawing failed."""
+    """Return the sample, or the error to raise, which contains nothing of the original error."""
     try:
         return checked_bytes("An outcome", draw())
     except BaseException as error:
@@ -184,7 +184,7 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
 def _close(path: Path, reservation: Event, closing: Entry) -> Event:
     def closed(rows: LedgerRows, books: Books) -> Event:
         present = books.spendings.get(reservation.row)
-        # The file may have been replaced meanwhile, or an error may have hidden that the row was written.
+        # The file may have been replaced, or the row may have been written despite an error.
         if present is None or present.reservation != reservation or present.closing:
             symbol = measure_of(reservation.spent).symbol
             raise LedgerError(f"The ledger {place_text(path)} does not contain the open reservation of {symbol}.")
@@ -201,7 +201,7 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
 
 
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
-    """Say that a drawing failed, if the ledger takes it; it is spent either way. What the error says stays out."""
+    """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
     with suppress(LedgerError):
         _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"Sampling failed ({type(error).__name__})."))
 

@@ -1,6 +1,6 @@
-"""The file: one SQLite table of events to which rows are added, and which no program changes or deletes.
+"""A ledger in a file: one SQLite table of events, to which rows are only added.
 
-A ledger that a team shares is kept by a server instead (`postgres.py`); `reading`, `written` and `begin` serve both.
+The ledger of a team is on a server instead (`postgres.py`); `reading`, `written` and `begin` serve both.
 """
 
 import errno
@@ -45,12 +45,12 @@ BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
 
 APPLICATION = 0x64706C67
-"""What marks a SQLite file as a ledger ("dplg")."""
+"""The mark of a SQLite file as a ledger ("dplg")."""
 
 Result = TypeVar("Result")
 
-# Exactly as SQLite keeps them, so that they can be compared. The last one also stands in the way of INSERT OR REPLACE,
-# which deletes a row without asking the trigger on deletes.
+# Exactly as SQLite stores them, so that they can be compared. The last one also prevents INSERT OR REPLACE, which
+# deletes a row without the trigger on deletes.
 _SCHEMA = {
     "event": "CREATE TABLE event (row INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT,"
     " delta TEXT, n INTEGER, reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
@@ -75,7 +75,7 @@ _ACCESS_SCHEMA = {
     " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM access)"
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
 }
-"""The table of who did what, which is made when the first row is written."""
+"""The audit log, a table that is made when its first row is written."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SqliteRows:
 
     def append(self, values: Mapping[str, Value], version: int) -> None:
         if version > _pragma(self.connection, "user_version"):
-            self.connection.execute(f"PRAGMA user_version={version}")  # kept, or not, with the row
+            self.connection.execute(f"PRAGMA user_version={version}")  # in the same transaction as the row
         marks = ", ".join("?" * len(ADDED))
         statement = f"INSERT INTO event ({', '.join(ADDED)}) VALUES ({marks})"
         self.connection.execute(statement, [values[name] for name in ADDED])
@@ -116,14 +116,14 @@ class SqliteRows:
 
 
 def exists(path: Path) -> bool:
-    """Whether a ledger's file is there, or its server has a ledger. Errors: LedgerError for a server out of reach."""
+    """Whether a ledger's file exists, or its server has a ledger. Errors: LedgerError if the server is out of reach."""
     server = server_of(path)
     return path.exists() if server is None else postgres.exists(server)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
-    """Give the ledger as it stands, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
+    """Yield the present ledger, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     server = server_of(path)
     if server is not None:
         with postgres.reading(server) as given:
@@ -137,10 +137,10 @@ def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
 
 
 def written(path: Path, act: Callable[[LedgerRows, Books], Result]) -> Result:
-    """Have an act add to the ledger, checked, while no other program writes to it, and return what the act returns.
+    """Run an act that adds to the checked ledger while no other program writes to it, and return its result.
 
-    What was added is kept when the act ends without an error. The act has no other effect: a server's transaction may
-    have to be repeated. Errors: LedgerError, BrokenLedgerError; then nothing was added.
+    The rows are kept if the act ends without an error. The act must have no other effect, because a server's
+    transaction may be repeated. Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
     server = server_of(path)
     if server is not None:
@@ -151,7 +151,7 @@ def written(path: Path, act: Callable[[LedgerRows, Books], Result]) -> Result:
 
 @contextmanager
 def writing(path: Path) -> Iterator[tuple[SqliteRows, Books]]:
-    """Give a file, checked, to one program at a time; what is added is kept when the block ends without an error.
+    """Yield a checked file to one program at a time; the rows are kept if the block ends without an error.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
@@ -162,15 +162,15 @@ def writing(path: Path) -> Iterator[tuple[SqliteRows, Books]]:
 
 
 def begin(path: Path) -> None:
-    """Make the file a ledger unless it is one. A crash in the middle leaves an empty file, which the next call fills.
+    """Make the file a ledger unless it is one. A crash leaves an empty file at most, which the next call fills.
 
-    Errors: LedgerError where it cannot be made, BrokenLedgerError for another program's file, which stays as it is.
+    Errors: LedgerError if it cannot be made, BrokenLedgerError for another program's file, which stays unchanged.
     """
     _begin(path, _first_row)
 
 
 def begin_as(path: Path, copied: Sequence[tuple[Event, bytes | None]]) -> None:
-    """Make the file a ledger of these rows and contents, all or none, unless it is one. Errors: as of `begin`."""
+    """Make the file a ledger of these rows and contents, all or none, unless it is one. Errors: those of `begin`."""
 
     def copy(rows: LedgerRows) -> None:
         for event, content in copied:
@@ -187,13 +187,13 @@ def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
     with refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
-        # SQLite itself creates it: to close a file that another thread has open there would take away its locks.
+        # SQLite itself creates it, because closing a file here would release the locks of other threads on it.
         with closing(_connection(path, "rwc")) as connection:
             if is_new:
-                path.chmod(0o600)  # for its owner's eyes only: it will hold a key and what was drawn
+                path.chmod(0o600)  # for its owner only: it will contain a key and the samples
             if _is_empty(connection):
                 with _transaction(connection):
-                    if _is_empty(connection):  # nobody else was faster
+                    if _is_empty(connection):  # no other program was faster
                         _make(connection)
                         fill(SqliteRows(connection))
             _require_ledger(connection, path)
@@ -201,10 +201,10 @@ def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
 
 
 def _let_readers_read_on(connection: sqlite3.Connection) -> None:
-    """Have SQLite write ahead, so that writing stops no reader; that can wait while others are at work."""
+    """Set write-ahead logging, so that writing does not block readers; a later call may set it if others are busy."""
     try:
         connection.execute("PRAGMA journal_mode=WAL")
-    except sqlite3.OperationalError as error:  # this one does not wait for its turn as others do
+    except sqlite3.OperationalError as error:  # this statement does not wait for other programs
         if error.sqlite_errorcode & 255 not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise
 
@@ -217,13 +217,13 @@ def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
             "ledger there."
         )
     event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
-    after = books_of((*books.events, event))  # what would not add up is not written either
+    after = books_of((*books.events, event))  # an invalid row is not written
     rows.append({**values_of(event), "content": entry.content}, least_version(entry.kind))
     return after
 
 
 def content_of(rows: LedgerRows, event: Event) -> bytes:
-    """Return the bytes of a row's content. Errors: BrokenLedgerError if they are not those whose hash the row has."""
+    """Return the bytes of a row's content. Errors: BrokenLedgerError if their hash is not that in the row."""
     content = rows.content(event.row)
     if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
         raise broken(event.row, "its content was edited after it was written")
@@ -236,12 +236,12 @@ def _first_row(rows: LedgerRows) -> None:
 
 
 def _now() -> str:
-    """Return the time in UTC, in one width, so that texts compare as times do."""
+    """Return the time in UTC, in fixed width, so that texts are ordered like times."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
-    """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create what is not there)."""
+    """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
     if path.is_dir():
         raise LedgerError(f"{path} is a folder; name a file in it for the ledger.")
     if path.exists() and not path.is_file():  # SQLite waits for a pipe; a device is an empty file
@@ -254,7 +254,7 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        # What was edited by hand need not be text; it is to be named, not to stop the reading.
+        # Edited values need not be text; they must be reported, and must not stop the reading.
         connection.text_factory = lambda text: text.decode(errors="surrogateescape")
         for setting in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF"):
             connection.execute(f"PRAGMA {setting}")
@@ -266,7 +266,7 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads, also where nothing can be written beside the file: an archive, a disc."""
+    """Return a connection that only reads, also if the folder is read-only, as for an archive or a disc."""
     try:
         return _connection(path, "ro")
     except sqlite3.OperationalError as error:
@@ -311,7 +311,7 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> Books:
-    """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for rows that are wrong."""
+    """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for invalid rows."""
     if _is_empty(connection):
         raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
     _require_ledger(connection, path)
@@ -335,11 +335,11 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
 
 
 def _events(connection: sqlite3.Connection) -> Iterator[Event]:
-    # All at once: a refusal in the middle would keep the file open for as long as somebody keeps the refusal.
+    # All at once: an error in the middle would keep the file open as long as the error exists.
     return events_in(connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall())
 
 
-# What SQLite and the system say
+# Errors of SQLite and of the system
 
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "Another program is writing to the ledger {path}; try again when it is done.",
@@ -359,7 +359,7 @@ _BROKEN = {
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say of the file into one sentence. Errors: LedgerError."""
+    """Turn an error of SQLite or of the system into one sentence. Errors: LedgerError."""
     try:
         yield
     except (sqlite3.Error, OverflowError) as error:
@@ -378,22 +378,22 @@ def refusing(path: Path) -> Iterator[None]:
         raise LedgerError(f"The ledger {path} cannot be opened: {error.strerror}.") from error
 
 
-# The drive: one over the network, or without locks, cannot hold a ledger that several programs charge at once
+# The drive: on a network drive, or without locks, several programs cannot charge one ledger at the same time
 
 MOUNTS = Path("/proc/self/mountinfo")
-"""Where Linux lists what is mounted; elsewhere nothing is known of drives."""
+"""The list of mounted drives on Linux; on other systems, the drive is unknown."""
 
 NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afs", "ceph", "glusterfs", "fuse.glusterfs"}
     | {"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.davfs", "davfs", "lustre", "gfs2", "ocfs2"}
 )
-"""Types of file systems that lie on another computer, as Linux names them."""
+"""Types of file systems on another computer, by their names on Linux."""
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def network_drive(path: Path) -> str:
-    """Return the type of the network drive that a path lies on; empty for a disk of this computer, or where unknown."""
+    """Return the type of the network drive of a path; empty for a disk of this computer, and if it is unknown."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -408,9 +408,9 @@ def network_drive(path: Path) -> str:
 
 
 def has_locks(folder: Path) -> bool:
-    """Whether files in this folder can be locked. SQLite says "busy" both of a lock that is taken and of none at all.
+    """Whether files in this folder can be locked. SQLite reports "busy" both for a taken lock and for a missing one.
 
-    A file of its own is tried: to close the ledger here would take away the locks that this process has on it.
+    A temporary file is locked, because closing the ledger here would release the locks of this process on it.
     """
     try:
         import fcntl

@@ -1,4 +1,4 @@
-"""Whether a dataset's name stands for the same records as before: a keyed hash that never leaves the ledger."""
+"""The comparison of a dataset's records with earlier ones, by a keyed hash that never leaves the ledger."""
 
 import hashlib
 import hmac
@@ -19,11 +19,11 @@ RECORDS_ELSEWHERE = (
     "The ledger stores no hash of a table that is counted in place. It cannot detect the same records under another "
     "name, or other records under this name. Use one name for each table."
 )
-"""What is said where a release is made of an engine's counts."""
+"""The sentence about a release from an engine's counts."""
 
 
 def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
-    """Remember which records came under a dataset's name, and return the doubts, as `table_doubts` does.
+    """Store the hash of the records under a dataset's name, and return the doubts of `table_doubts`.
 
     Errors: LedgerError.
     """
@@ -40,11 +40,11 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
 
 
 def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
-    """Return a sentence for each doubt whether these are the records that the name stands for; nothing is kept.
+    """Return a sentence for each doubt about the records of a dataset's name; nothing is stored.
 
-    Doubts: other records came under this name, whose budget is about the same people each time; or these records came
-    under another name, which would give them a second budget. The hash's key lies in the ledger's first row; without
-    the ledger nobody can compare a table with it. Errors: LedgerError.
+    Doubts: other records were used under this name, although its budget is for the same people; or these records were
+    used under another name, which would give them a second budget. The key of the hash is in the ledger's first row, so
+    a table cannot be compared with the hash without the ledger. Errors: LedgerError.
     """
     name = checked_dataset(dataset)
     with reading(path) as (rows, books):
@@ -72,10 +72,10 @@ def _doubts(books: Books, name: str, print_of: bytes) -> tuple[str, ...]:
 
 
 def fingerprint(data: Dataset, key: bytes) -> bytes:
-    """Return the HMAC-SHA256 of a table's records as they are called, whatever the order of records and columns.
+    """Return the HMAC-SHA256 of a table's records by their names, for any order of records and columns.
 
-    The same people in another order, or with a state more declared that nobody is in, are the same records; a table of
-    which a column was left out or grouped otherwise is another one, and that is not noticed.
+    The hash is the same for another order, and for further declared states without records. It differs if a column was
+    left out or grouped in another way, so such a table is not recognised.
     """
     order = sorted(range(len(data.names)), key=lambda j: data.names[j])
     records = np.empty((data.n, len(order)), dtype=np.uint8)

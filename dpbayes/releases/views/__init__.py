@@ -1,1 +1,1 @@
-"""What a recipient makes of a release: all of it recomputed from the released numbers, which costs no privacy."""
+"""The views of a release for a recipient, computed from the released numbers, at no cost of privacy."""

@@ -1,4 +1,4 @@
-"""Croissant metadata of synthetic records: JSON-LD that says what the table is, for data catalogues and loaders.
+"""Croissant metadata of synthetic records: JSON-LD that describes the table for data catalogues and loaders.
 
 The vocabulary is that of the Croissant format specification, version 1.0 (MLCommons 2024).
 """
@@ -42,7 +42,7 @@ _CONTEXT = {
 
 @dataclass(frozen=True)
 class Publication:
-    """What only the publisher of a table knows, and Croissant requires.
+    """The statements of a table's publisher that Croissant requires.
 
     Args:
         license: The licence of the table, best as the address of a known licence.
@@ -50,7 +50,7 @@ class Publication:
         url: The address of the page where the table is described.
 
     Raises:
-        InputError: A text is empty, or the address is none.
+        InputError: A text is empty, or the address is invalid.
     """
 
     license: str
@@ -73,9 +73,9 @@ def croissant(
     Args:
         records: The records.
         content: The bytes of the file, a CSV or Parquet file.
-        file: The file's name, which lies beside the metadata.
-        sentences: What the release states of its guarantee.
-        publication: What the publisher states.
+        file: The file's name; the file is in the folder of the metadata.
+        sentences: The sentences of the release about its guarantee.
+        publication: The statements of the publisher.
         day: The day of the publication.
 
     Returns:

@@ -37,9 +37,9 @@ _READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
-    """Return the network with the CPTs that the release gives: a posterior's mean, or the estimate that was released.
+    """Return the network with the CPTs of a release: the posterior's mean, or the released estimate.
 
-    Where rows rest on few points a comment in the first line says so. Errors: those of `release_of` and of
+    If rows have few importance points, a comment in the first line states this. Errors: those of `release_of` and of
     `probabilities_and_warning`.
     """
     probabilities, remark = probabilities_and_warning(release_of(document), reading)
@@ -47,7 +47,7 @@ def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWA
 
 
 def released_xmlbif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
-    """Return the same as XMLBIF. Errors: those of `released_bif`, and InputError for a name that XML cannot hold."""
+    """Return the same as XMLBIF. Errors: those of `released_bif`, and InputError for a name that XML cannot contain."""
     probabilities, remark = probabilities_and_warning(release_of(document), reading)
     written = write_xmlbif(document.request.network, probabilities)
     return written.replace("<BIF ", f"<!-- {remark} -->\n<BIF ", 1) if remark else written
@@ -56,7 +56,7 @@ def released_xmlbif(document: ReleaseDocument, reading: Reading = Reading.NOISE_
 def unread_elsewhere(network: Network) -> str:
     """Return a sentence about the first name or state that other readers of BIF may refuse, "" without one.
 
-    In quotes, as they stand in the file, this program reads all names; pyAgrum 3.3 reads no quotes, nor a number with
+    This program reads all names, because they are quoted in the file. pyAgrum 3.3 reads neither quotes nor numbers with
     a point.
     """
     words = (*network.names, *(state for states in network.states for state in states))
@@ -73,9 +73,9 @@ def unread_elsewhere(network: Network) -> str:
 
 
 class DrawnFrom(enum.Enum):
-    """Which CPTs synthetic records are drawn from.
+    """The CPTs from which synthetic records are sampled.
 
-    CPTs drawn anew for each record would give the same law as the mean: nodes and rows are independent.
+    New CPTs for each record would give the same distribution as the mean, because nodes and rows are independent.
     """
 
     MEAN = "the mean"
@@ -88,9 +88,9 @@ def cpts_for(
     rng: np.random.Generator,
     reading: Reading = Reading.NOISE_AWARE,
 ) -> FloatArray:
-    """Return the CPTs (K,) that a table of one release is drawn from; of draws, tables differ as the posterior doubts.
+    """Return the CPTs (K,) for one synthetic table; posterior samples differ by the uncertainty of the posterior.
 
-    Errors: InputError for a draw from a release that holds an estimate, and no posterior.
+    Errors: InputError for a sample from a release without a posterior.
     """
     if drawn_from is DrawnFrom.MEAN:
         return probabilities_and_warning(release, reading)[0]
@@ -123,17 +123,17 @@ def records_parquet(records: Dataset) -> bytes:
 
 
 MOST_NUMBERS = 50_000_000
-"""Draws times cells of one file: 400 MB."""
+"""The largest number of samples times cells in one file: 400 MB."""
 
 _AT_ONCE = 1 << 22
-"""Numbers drawn in one step."""
+"""Numbers sampled in one step."""
 
 
 def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np.random.Generator) -> bytes:
-    """Return CPTs drawn from one posterior (K,) as Parquet: a row for each draw, a column for each cell.
+    """Return samples of one posterior (K,) as Parquet: a row for each sample, a column for each cell.
 
-    A column is called as its cell is, `P(grass=wet | rain=yes)`. Where rows rest on few points the file's metadata says
-    so, as `remark`. Errors: InputError for more numbers than a file holds.
+    A column has the name of its cell, such as `P(grass=wet | rain=yes)`. If rows have few importance points, the
+    file's metadata state this as `remark`. Errors: InputError for too many numbers.
     """
     network = posterior.network
     draws = whole_number("The number of samples", draws, low=1, high=10_000_000)

@@ -1,4 +1,4 @@
-"""A simulated release as one sheet for a class or a board: question, guarantee, one picture, what it is not."""
+"""A simulated release as one sheet for a class or a board: question, guarantee, one picture, and its limits."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from dpbayes.base.text import in_hundred, interval_texts, numeral, numeral_above
 from dpbayes.releases.views.paper import items, paper, probability_bar
 
 MOST_STATES = 24
-"""States of the question that have room on the sheet."""
+"""The largest number of states of the question on the sheet."""
 
 
 @dataclass(frozen=True)
 class Handout:
-    """A question about a network, and what one simulated release of `n` records of `table` answers.
+    """A question about a network, and the answer of one simulated release of `n` records of `table`.
 
-    `answer` gives the probability of each state, by its name, and `intervals` the 95% credible intervals, where the
-    release has a posterior. `warning` is about an answer that the prior decides. `published` has the published names of
-    what the question calls otherwise.
+    `answer` has the probability of each state, by its name, and `intervals` the 95% credible intervals if the release
+    has a posterior. `warning` concerns an answer that depends mainly on the prior. `published` has the published names
+    of nodes and states with other names in the question.
     """
 
     question: str
@@ -35,7 +35,7 @@ class Handout:
 
 
 def html_handout(handout: Handout) -> str:
-    """Return the sheet, which says of itself that it is of a simulation. A real release has a report instead."""
+    """Return the sheet, which states that it shows a simulation. A real release has a report instead."""
     shown = dict(islice(handout.answer.items(), MOST_STATES))
     bars = "".join(probability_bar(state, share, handout.intervals.get(state)) for state, share in shown.items())
     more = len(handout.answer) - len(shown)
@@ -51,7 +51,7 @@ def html_handout(handout: Handout) -> str:
 
 
 def in_words(guarantee: Guarantee) -> str:
-    """Return what a promise lets one record change, for people who do not know epsilon."""
+    """Return the effect of one record under a guarantee, for people who do not know epsilon."""
     if not guarantee.is_private:
         return "There is no guarantee: the answer can reveal everything about a record."
     times = numeral_above(math.exp(guarantee.epsilon)) if guarantee.epsilon < 700 else "more than 10³⁰⁰"
@@ -80,7 +80,7 @@ def _sentences(handout: Handout) -> list[str]:
 
 
 def _estimate(handout: Handout, state: str) -> str:
-    """Return a probability with its interval, where it has one."""
+    """Return a probability with its interval, if it has one."""
     estimate = numeral(handout.answer[state], 2)
     if state not in handout.intervals:
         return estimate

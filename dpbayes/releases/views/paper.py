@@ -1,4 +1,4 @@
-"""One sheet of HTML that asks nothing of anybody and prints to one page: what the report and the handout share."""
+"""One printable page of HTML without external content, which the report and the handout share."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -45,7 +45,7 @@ def items(sentences: Iterable[str]) -> str:
 
 
 def probability_bar(label: str, share: float, ends: tuple[float, float] | None = None) -> str:
-    """Return one probability as a bar with its number, and with its interval where it has one."""
+    """Return one probability as a bar with its number, and with its interval if it has one."""
     mark, small = "", ""
     if ends is not None:
         low, high = ends
@@ -76,7 +76,7 @@ _SHADES = ("#1b1f24", "#b45309", "#e8b27a")
 """The smallest share first."""
 
 _NAMES_AT = (0, 46, 100)
-"""Where their names begin."""
+"""The positions of their names."""
 
 
 def _name(place: int, label: str) -> str:

@@ -1,4 +1,4 @@
-"""How a view reads a release: with its noise in mind, or taking noisy counts as real. Neither costs privacy."""
+"""The two readings of a release, noise-aware and naive. Neither has a cost of privacy."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,25 +17,25 @@ INTERVALS = {
     Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
     Reading.AS_REAL: "The intervals are naive: they ignore the noise and miss the true value more often.",
 }
-"""What intervals are worth, by how the release was read."""
+"""A sentence on the intervals of each reading."""
 
 MOST_JOINT = 1_500
-"""Cells of a network up to which a view uses the joint posterior: larger networks take too long."""
+"""The largest number of cells for the joint posterior in a view; larger networks take too long."""
 
 QUICK_CELLS = 150
-"""Cells of a network up to which the joint posterior answers a question within a tenth of a second."""
+"""The largest number of cells for which the joint posterior answers a question within a tenth of a second."""
 
 NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "joint noise-aware posterior"
 """The names of the posteriors that answer questions."""
 
 
 def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
-    """Return how a release can be read: with its noise in mind only where the noise is told."""
+    """Return the reading that a release allows: noise-aware only if it states its noise."""
     return reading if release.tells_noise else Reading.AS_REAL
 
 
 def has_joint(release: Release[Outcome], *, most: int = MOST_JOINT) -> bool:
-    """Return whether a release of at most so many cells has a joint posterior."""
+    """Return whether a release has a joint posterior, for at most so many cells."""
     if not release.tells_noise:
         return False
     network = release.posterior.network
@@ -45,9 +45,9 @@ def has_joint(release: Release[Outcome], *, most: int = MOST_JOINT) -> bool:
 def posterior_of(
     release: Release[Outcome], reading: Reading, *, most: int = MOST_JOINT
 ) -> Dirichlets | DirichletMixtures:
-    """Return the posterior that the recipient forms: the joint noise-aware one for networks of at most so many cells.
+    """Return the posterior for the recipient: the joint noise-aware one for networks of at most so many cells.
 
-    Errors: InputError for a release that holds an estimate, and no posterior, and for too large a network.
+    Errors: InputError for a release without a posterior, and for too large a network.
     """
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.posterior
@@ -67,7 +67,7 @@ def answer_under(
 
 
 def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
-    """Return which posterior this is; a joint one that has not settled is the row-wise one."""
+    """Return the name of a posterior; a joint one that has not converged is the row-wise one."""
     if isinstance(law, Dirichlets):
         return NAIVE
     from dpbayes.posteriors.joint.posterior import JointPosterior  # late: its import takes 60 ms
@@ -81,7 +81,7 @@ def intervals_as_text(answer: QueryAnswer) -> list[str]:
 
 
 def prior_warning(answer: QueryAnswer) -> str:
-    """Return the sentence about an answer that the prior decides, and not the release; "" for others."""
+    """Return the sentence about an answer that depends mainly on the prior; "" for others."""
     if not answer.is_prior_decisive:
         return ""
     left = whole_percent(min(float(answer.spread_ratio.max()), 1.0))
@@ -89,9 +89,9 @@ def prior_warning(answer: QueryAnswer) -> str:
 
 
 def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:
-    """Return the CPTs (K,) that stand for a release, and a sentence about rows that rest on few points, "" without one.
+    """Return the CPTs (K,) of a release, and a sentence about rows with few importance points, or "".
 
-    They are the posterior's mean, or the estimate that was released.
+    They are the posterior's mean, or the released estimate.
     """
     if reading_of(release, reading) is Reading.AS_REAL:
         return release.outcome.probabilities, ""
@@ -100,5 +100,5 @@ def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tu
 
 
 def roughness_of(law: Dirichlets | DirichletMixtures) -> str:
-    """Return the sentence about rows that rest on few points, "" without one and where counts are taken as real."""
+    """Return the sentence about rows with few importance points; "" if there are none, and for the naive reading."""
     return roughness(law) if isinstance(law, DirichletMixtures) else ""

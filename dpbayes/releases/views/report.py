@@ -1,4 +1,4 @@
-"""A release as one HTML file for a board, a class or an archive: it asks nothing of anybody and prints to one page."""
+"""A release as one HTML file for a board, a class or an archive, without external content, printable on one page."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -34,13 +34,13 @@ from dpbayes.releases.views.reading import (
 )
 
 MOST_BARS = 24
-"""Nodes whose probabilities have room on the page."""
+"""The largest number of nodes with a bar on the page."""
 
 MOST_NAMED = 2
-"""Answers that depend on the prior and are named; of more, their number is given."""
+"""The largest number of answers that are named as depending on the prior; of more, their number is stated."""
 
 DRAWS, MOST_DRAWN = 400, 1 << 22
-"""Draws of all CPTs that intervals are read off, and the numbers that they may hold; a larger network gets none."""
+"""Samples of all CPTs for the intervals, and their largest total size; a larger network has no intervals."""
 
 _TERMS = {
     "unit": "Unit of privacy",
@@ -58,9 +58,9 @@ _TERMS = {
 def html_report(
     document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE, *, suspicion: float = SUSPICION
 ) -> str:
-    """Return the report: four sentences, what is said of every node, the certificate and its meaning, how to check it.
+    """Return the report: four sentences, a probability of each node, the certificate and its meaning, the verification.
 
-    `suspicion` is what is believed of one person before. The same integers give the same report. Errors: those of
+    `suspicion` is an attacker's prior belief about one person. Equal integers give equal reports. Errors: those of
     `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
@@ -102,9 +102,9 @@ def _further_answers(document: ReleaseDocument) -> dict[str, str]:
 
 
 def _person(document: ReleaseDocument, suspicion: float) -> str:
-    """What the release lets somebody guess of one record, and what all so far allow; where an audit cannot say: that.
+    """Return sentences on what an attacker can infer from this release and from all releases, or why no audit exists.
 
-    The mechanism is the one whose noise was drawn, of whole numbers.
+    The audit is of the mechanism with integer noise, which was used.
     """
     request, composed = document.request, document.composed
     level = level_above(suspicion)
@@ -124,7 +124,7 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
 
 
 def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
-    """Draw the suspicion, and what the release and all so far let it become; nothing where nothing is promised."""
+    """Draw the suspicion, and its limits after this release and after all releases; "" without a guarantee."""
     request, composed = document.request, document.composed
     promise = request.entry.simulated(request).certified
     if not promise.is_private:
@@ -143,13 +143,13 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
 
 
 def _most(total: Amount, suspicion: float) -> float:
-    """What all releases let a suspicion become: never more by an epsilon, hardly ever by a rho."""
+    """Return the limit of a suspicion after all releases: certain for an epsilon, rarely exceeded for a rho."""
     loss = likely_loss(total.value) if isinstance(total, Rho) else float(total)
     return ceiling(suspicion, Guarantee(loss))
 
 
 def _raised(total: Amount, suspicion: float) -> str:
-    """Say how far all releases raise a suspicion."""
+    """Return the limit of a suspicion after all releases, as the rest of a sentence."""
     most = in_hundred(_most(total, suspicion))
     if most == "100":
         return "can rise to almost 100%"
@@ -160,10 +160,10 @@ def _raised(total: Amount, suspicion: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _ReleasedNetwork:
-    """The CPTs that stand for a release (K,), and the posterior that answers questions with draws of it (draws, K).
+    """The CPTs of a release (K,), and the posterior that answers questions, with samples of it (draws, K).
 
-    A release of an estimate and a very large network have no posterior here. `prior` has draws of the prior (draws, K),
-    and `remark` is about rows that rest on few points.
+    A released estimate and a very large network have no posterior here. `prior` has samples of the prior (draws, K),
+    and `remark` concerns rows with few importance points.
     """
 
     network: Network
@@ -184,7 +184,7 @@ class _ReleasedNetwork:
         return cls(network, law.mean, roughness_of(law), law, draws, prior)
 
     def answer(self, node: int) -> QueryAnswer | None:
-        """Return how likely a node's states are, with intervals; None where the network is too dense to tell."""
+        """Return the probabilities of a node's states, with intervals; None if the network is too dense."""
         name = self.network.names[node]
         try:
             if self.law is None or self.draws is None or self.prior is None:
@@ -198,7 +198,7 @@ class _ReleasedNetwork:
 
 
 def _bars(document: ReleaseDocument, reading: Reading) -> str:
-    """One bar for each node: how likely its telling state is in the released network, and its interval."""
+    """One bar for each node: the probability of its telling state in the released network, and its interval."""
     estimate = _ReleasedNetwork.of(document, reading)
     network = estimate.network
     every = ((node, estimate.answer(node)) for node in range(len(network.names)))
@@ -229,7 +229,7 @@ def _label(network: Network, node: int) -> str:
 
 
 def _decided(network: Network, answers: list[tuple[int, QueryAnswer]]) -> str:
-    """Name the answers that the prior decides, and not the release."""
+    """Return a sentence on the answers that depend mainly on the prior."""
     names = [_label(network, node) for node, answer in answers if answer.is_prior_decisive]
     if not names:
         return ""

@@ -74,7 +74,7 @@ def connections() -> Connections:
 
 
 def named_connections() -> Connections:
-    """Return what the owner named in the environment. Errors: InputError for what cannot be meant."""
+    """Return what the owner named in the environment. Errors: InputError for an invalid entry."""
     lines = os.environ.get(CONNECT, "").splitlines()
     return read_connections(os.environ.get(DATA_ROOT, ""), lines)
 

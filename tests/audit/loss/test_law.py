@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.audit.loss.law import Bracket, Losses, PromisedLoss, chance_above, chance_above_at_most
+from dpbayes.audit.loss.law import Losses, PromisedLoss, chance_above, chance_above_at_most
 from dpbayes.audit.loss.noise import LaplaceNoise
+from dpbayes.audit.loss.normal import BetweenLosses
 from dpbayes.base.validation import InputError
 from tests.conftest import thorough
 
@@ -131,7 +132,7 @@ def test_extreme_promises_are_stated_without_overflow():
 
 
 def test_a_bracket_has_the_lower_value_of_one_law_and_the_upper_of_another():
-    low, high = Bracket(LaplaceNoise(2, 0.1), LaplaceNoise(4, 0.1)).deltas(0.0)
+    low, high = BetweenLosses(LaplaceNoise(2, 0.1), LaplaceNoise(4, 0.1)).deltas(0.0)
     assert low == LaplaceNoise(2, 0.1).deltas(0.0)[0]
     assert high == LaplaceNoise(4, 0.1).deltas(0.0)[1]
 

@@ -26,6 +26,14 @@ def test_equal_scales_lie_around_the_exact_curve(moved, whole):
     assert np.all(high <= 5 * exact[1] + 0.2)
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_beyond_what_a_double_holds_the_lower_curve_stays_below_the_exact_one(whole):
+    """e^epsilon overflows from about 709 on."""
+    epsilons = np.array([699.0, 720.0, 790.0, 799.99])
+    low, _ = loss([800.0], whole=whole).deltas(epsilons)
+    assert np.all(low <= LaplaceNoise(1, 800.0, whole=2 if whole else 0).deltas(epsilons)[1])
+
+
 def test_unequal_scales_lose_what_a_grid_of_their_noise_loses():
     """The integral of (p - e^epsilon q)_+ over two numbers, on a fine grid."""
     ratios = np.array([1.0, 0.4])

@@ -23,7 +23,7 @@ from dpbayes.mechanisms.noise.exact import (
     shared_answer,
     with_own_noise,
 )
-from dpbayes.mechanisms.noise.prices import checked_prices, most_charged, whole_prices
+from dpbayes.mechanisms.noise.prices import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.counts import Counts
@@ -260,6 +260,13 @@ def test_prices_up_to_what_whole_numbers_hold_are_charged_exactly() -> None:
     prices = (2**60 - 5, 1, 1, 1, 1)
     assert checked_prices(network, prices) == prices
     assert 2 * prices[0] < most_charged(network, prices).value <= 2 * sum(prices)
+
+
+@pytest.mark.parametrize("stated", [(0, 2**60 - 4, 1, 1, 1, 1), (0, 2**62 - 5, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1)])
+def test_a_charge_that_64_bits_may_not_hold_and_a_price_of_the_empty_set_are_refused(stated: tuple[int, ...]) -> None:
+    network = Network.from_edges("abc", ["ab", "bc"])
+    with pytest.raises(InputError, match="with a smaller sum, and 0 for the empty set"):
+        largest_charge(network, np.array(stated, dtype=np.int64))
 
 
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(1000, 7), Fraction(12345, 1)])

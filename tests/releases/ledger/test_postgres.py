@@ -277,6 +277,7 @@ def test_a_writer_that_does_not_end_is_not_waited_for_forever(path: Path, monkey
 
 SPEND = """
 import sys
+import time
 from fractions import Fraction
 from pathlib import Path
 from dpbayes.releases import ledger
@@ -288,6 +289,7 @@ for k in range(100):
     question = f"{k} of {name}".encode()
     def draw():
         print("drawn", flush=True)
+        time.sleep(0.02)  # so that kills hit reservations that are open
         return question
     try:
         ledger.spend(path, "votes", Fraction(1, 20), question, draw)
