@@ -6,7 +6,7 @@ from dpbayes.ui.pages.claims.curve import Evaluation, evaluated, possible
 from dpbayes.ui.pages.claims.headline import finding
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 
 UNKNOWN = re.compile(r"(?<![\w\\])(nan|inf|None)(?!\w)", re.IGNORECASE)
 

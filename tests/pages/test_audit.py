@@ -29,7 +29,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (

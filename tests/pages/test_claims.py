@@ -28,8 +28,7 @@ from dpbayes.ui.pages.claims.page import matches, open_cells
 from dpbayes.ui.pages.claims.selection import BOUNDS
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.claims import BoundClaim, ClaimShown, PaperShown
-from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, CompareView, PaperShown
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.show import inside

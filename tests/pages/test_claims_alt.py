@@ -16,7 +16,7 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import answers, draws, neighbours, robustness
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 from dpbayes.ui.pages.claims.selection import BOUNDS, OF_FAMILIES
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import ClaimPicture
+from dpbayes.ui.session.options.research import ClaimPicture
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
 
 MOVED, ANSWERS = "robustness.moved", "robustness.answers"

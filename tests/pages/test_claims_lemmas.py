@@ -14,7 +14,7 @@ from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, families, guess
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from tests.pages.conftest import charts, everything, figures, headline, one_sentence, open_page, sentences
 
 LEMMA_EXHIBITS = {

@@ -15,7 +15,7 @@ from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from tests.pages.conftest import everything, figures, headline, one_sentence, open_page, sentences
 
 NOTES_EXHIBITS = {

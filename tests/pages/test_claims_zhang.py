@@ -14,7 +14,7 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, moved
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import regression
 from dpbayes.ui.pages.claims.headline import finding
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from tests.pages.claims import check_words, evaluation_of
 from tests.pages.conftest import figures, headline, open_page, sentences

@@ -31,7 +31,7 @@ from dpbayes.ui.pages.compare.non_negativity import simulated_share
 from dpbayes.ui.pages.explore.board import MUST_BE
 from dpbayes.ui.pages.explore.non_negativity import records_text
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from tests.pages.conftest import (
     charts,
     everything,

@@ -24,10 +24,10 @@ from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables
+from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
+from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
 from tests.pages.conftest import (
     everything,

@@ -17,7 +17,7 @@ from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (

@@ -26,7 +26,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.network import ByNode
+from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (

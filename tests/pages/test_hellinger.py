@@ -16,7 +16,7 @@ from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario,
 from dpbayes.experiments.hellinger.study import settings_of, settings_text
 from dpbayes.ui.pages.hellinger.page import comparison_sentence, enumeration_wins, scenario_of, verdict
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.hellinger import ShownSensitivity
+from dpbayes.ui.session.options.research import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences

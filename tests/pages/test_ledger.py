@@ -31,7 +31,7 @@ from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.explore.make import request_of
-from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_as_epsilon
+from dpbayes.ui.pages.ledger import BudgetKind, _composed, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release

@@ -19,7 +19,7 @@ from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
 from dpbayes.model.regression import NumericColumn
-from dpbayes.ui.pages.regression.headline import verdict
+from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.settings import Seat, Settings

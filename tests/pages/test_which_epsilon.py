@@ -16,7 +16,7 @@ from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import asking, page
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables
+from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import thorough
 from tests.pages.conftest import (

@@ -25,8 +25,8 @@ from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.explore.simulations import MANY_VALUES, MOST_VALUES
 from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (

@@ -18,6 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
@@ -371,3 +372,33 @@ def _drawn_for_all(_chosen: Chosen, key: tuple[Any, ...]) -> Dataset:
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")
 def _shipped(key: str) -> Dataset:
     return load_shipped(key)
+
+
+# The question
+
+
+def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
+    """Return the target, a telling one where none is chosen, and what is given: states by node."""
+    net, settings = chosen.network, chosen.settings
+    target = settings.target if settings.target in net.names else telling_target(chosen)
+    states = dict(zip(net.names, net.states, strict=True))
+    given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
+    return target, given
+
+
+def has_question(chosen: Chosen) -> bool:
+    """Return whether the question is the person's: she chose a target or what is given."""
+    settings = chosen.settings
+    return settings.target in chosen.network.names or bool(settings.evidence and target_and_evidence(chosen)[1])
+
+
+def telling_target(chosen: Chosen) -> str:
+    """Return a node that is not nearly constant, as `default_target` picks it.
+
+    Records take part only where everybody may have them: the choice would tell something of private ones.
+    """
+    table = None
+    if chosen.has_public_records:
+        with suppress(InputError):  # a table that is gone: the graph decides alone
+            table = chosen.dataset
+    return kept("telling_target", (chosen.network, table), lambda: default_target(chosen.network, table))

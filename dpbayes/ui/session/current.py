@@ -58,3 +58,16 @@ def follow_address(query: Mapping[str, str]) -> None:
     if linked != now:
         st.session_state["settings"] = linked
         st.session_state["link.problems"] = linked, problems
+
+
+_PLACE = "place"
+
+
+def show_place(place: str) -> None:
+    """Remember which page is shown: the browser's address still is that of the page before, where a step turned it."""
+    st.session_state[_PLACE] = place
+
+
+def shown_place() -> str:
+    """Return the place of the page that is shown, "" for Home."""
+    return str(st.session_state.get(_PLACE, ""))

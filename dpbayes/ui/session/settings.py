@@ -8,7 +8,7 @@ from typing import Any
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.options.index import OPTIONS, described_options
+from dpbayes.ui.session.options import OPTIONS, described_options
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
 

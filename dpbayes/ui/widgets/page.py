@@ -17,8 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.address import shown_page, write_link
+from dpbayes.ui.widgets.address import shown_page, turn_to, write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames, recording
 from dpbayes.ui.widgets.running import run_again
@@ -230,3 +231,11 @@ def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int]
     for part in (top, main):
         part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture
     return Places(top, main, picture, controls)
+
+
+def next_page(title: str, file: str, **parameters: object) -> None:
+    """Offer the next page of the workflow as the page's one primary button, and set these parameters for it."""
+    if st.button(f"Next: {title}", type="primary", key="next", icon=":material/arrow_forward:", icon_position="right"):
+        for name, value in parameters.items():
+            set_parameter(name, value)
+        turn_to(file)

@@ -1,6 +1,6 @@
 """How a page shows things: a sentence, a chart with its data, a refusal."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,6 +15,7 @@ from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
@@ -181,3 +182,14 @@ def noise_is_not_error() -> None:
         "that Fourier adds (t) increase the errors. Explore shows the errors."
     )
     st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
+
+
+def readable_names_note(chosen: Chosen, names: Iterable[str]) -> None:
+    """Say below a question what its nodes are called in a sentence, where that is another name than their own."""
+    said = [
+        f"{escaped(name)}: {escaped(chosen.readable[name].name)}"
+        for name in dict.fromkeys(names)
+        if name in chosen.readable and chosen.readable[name].name.casefold() != name.casefold()
+    ]
+    if said:
+        st.caption("; ".join(said) + ".")

@@ -37,8 +37,8 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import data_and_download, folded, remark, show_refusal
-from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
 def _table(chosen: Chosen) -> str:

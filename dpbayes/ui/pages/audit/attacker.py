@@ -21,7 +21,7 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
+from dpbayes.ui.session.options.workflow import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

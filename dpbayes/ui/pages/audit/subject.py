@@ -2,25 +2,29 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.entry import Audit, Hypothetical
+from dpbayes.audit.entry import Audit, Hypothetical, Recalibration
+from dpbayes.audit.recalibration import recalibration_steps
 from dpbayes.audit.registry import AUDITS, audit, audit_of
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.steps import Work
+from dpbayes.base.text import done, escaped, many, numeral
+from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
+from dpbayes.ui.widgets.running import Running, blank, progress, running
 
 POINTS = 161
 """Points of a privacy curve."""
@@ -176,3 +180,45 @@ def digits(number: float) -> str:
 def curve_is_exact(report: AuditReport) -> bool:
     """Return whether the curve's two values are the same as far as a picture shows."""
     return bool(np.allclose(report.curve.deltas, report.curve.lower, rtol=1e-3, atol=LEAST_DELTA))
+
+
+# Work on reports
+
+
+Result = TypeVar("Result")
+
+
+def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
+    """Return the audit, or the work on it where it takes longer than a moment. Errors: InputError."""
+    mechanism, steps = subject.mechanism, subject.entry.steps
+    if steps is None or not steps.are_needed(mechanism):
+        return report_of(subject)
+
+    def start() -> Work[AuditReport]:
+        return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
+
+    return _result_or_work(running("audit", subject.key, start))
+
+
+def recalibration_work(subject: Audited, how: Recalibration, target: float) -> Running[float] | float:
+    """Return the setting of the knob that keeps to the target, or the work on it. Errors: InputError."""
+    start, delta = how.start(subject.mechanism), subject.promised.delta
+
+    def search() -> Work[float]:
+        turned = yield from recalibration_steps(start, n=subject.n, target=target, delta=delta)
+        return how.knob.read(turned)
+
+    return _result_or_work(running("audit.target", (subject.key, target), search))
+
+
+def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
+    """Return the result, or the work on it. Errors: InputError for what was refused while the page was not looking."""
+    if work.refused:
+        raise InputError(work.refused)
+    return work.so_far if work.done else work
+
+
+def show_progress(work: Running[Any], what: str, *, key: str) -> None:
+    """Show how far the work is, and the button that stops it or goes on."""
+    progress(work, f"{done(work.share)} of {what}", key=key)
+    blank(3)

@@ -18,7 +18,7 @@ from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation, axis_of, evalu
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

@@ -14,7 +14,7 @@ from dpbayes.theory.claims.exhibit import Exhibit, Measured, Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, grid, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running

@@ -30,7 +30,7 @@ from dpbayes.ui.pages.claims.headline import finding, shown_as
 from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected, turn_to_page
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.claims import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
+from dpbayes.ui.session.options.research import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell

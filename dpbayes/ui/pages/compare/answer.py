@@ -20,8 +20,7 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,

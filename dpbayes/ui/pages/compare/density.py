@@ -33,7 +33,7 @@ from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, closure_bound, comparison_bound
 from dpbayes.ui.pages.compare.noise import promise_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import MechanismsShown
+from dpbayes.ui.session.options.research import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart

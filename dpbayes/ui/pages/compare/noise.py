@@ -34,12 +34,13 @@ from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.comparison import REMARK_COMPARISON, comparison_bound, noise_ratio
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import MechanismsShown
+from dpbayes.ui.session.options.research import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import (
     assumption,
     data_and_download,
@@ -50,7 +51,6 @@ from dpbayes.ui.widgets.show import (
     sentence_instead,
     source,
 )
-from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 AT_ONCE, AT_MOST = 40, 4_000
 """Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of

@@ -31,8 +31,7 @@ from dpbayes.ui.pages.explore.non_negativity import NonNegativity, non_negativit
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated
-from dpbayes.ui.session.options.claims import BoundClaim
-from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
+from dpbayes.ui.session.options.research import BoundClaim, StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.frames import Frames, counts_of

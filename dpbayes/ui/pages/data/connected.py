@@ -16,9 +16,8 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, keep_connected, proposing, sampling
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.scans import scan_key, scanned
-from dpbayes.ui.widgets.counting import count_again, count_connected
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import done_on_request
+from dpbayes.ui.widgets.scanning import count_again, count_connected, done_on_request
 
 PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 

@@ -35,7 +35,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     table_in_python,
 )
-from dpbayes.ui.widgets.onward import next_page
+from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}

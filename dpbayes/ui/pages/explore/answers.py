@@ -18,8 +18,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, answer_under, has_joint, posterior_name, posterior_of
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.running import Running, in_background, running
 
 MOST_CELLS = 10_000

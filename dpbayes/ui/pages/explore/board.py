@@ -37,9 +37,8 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.claims import BoundClaim
-from dpbayes.ui.session.options.compare import CompareView
-from dpbayes.ui.session.options.explore import Against
+from dpbayes.ui.session.options.research import BoundClaim, CompareView
+from dpbayes.ui.session.options.workflow import Against
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart, take_board
 from dpbayes.ui.widgets.controls import mirror, parameter_control, toggle

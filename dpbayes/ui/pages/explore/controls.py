@@ -12,16 +12,14 @@ from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.readable import readable_names_note
-from dpbayes.ui.widgets.show import folded, sentence_instead
-from dpbayes.ui.widgets.weights import weights_control
+from dpbayes.ui.widgets.shares import weights_control
+from dpbayes.ui.widgets.show import folded, readable_names_note, sentence_instead
 
 ARROW = ":material/arrow_forward:"
 

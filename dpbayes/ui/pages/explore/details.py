@@ -21,12 +21,10 @@ from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
-from dpbayes.ui.pages.explore.file import release_json
-from dpbayes.ui.pages.explore.handout import handout_button
+from dpbayes.ui.pages.explore.files import handout_button, release_json
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name

@@ -18,23 +18,21 @@ from dpbayes.ui.pages.explore.averages import with_averages
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
+from dpbayes.ui.pages.explore.files import python_of
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.plan import plan_files
-from dpbayes.ui.pages.explore.python import python_of
 from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, settle
+from dpbayes.ui.widgets.page import Places, next_page, settle
 from dpbayes.ui.widgets.running import Running, blank
-from dpbayes.ui.widgets.searching import search_under_way, show_search
+from dpbayes.ui.widgets.shares import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, show_refusal
 
 SHOWN_CURVES = 16

@@ -17,7 +17,7 @@ from dpbayes.experiments.hellinger.study import with_settings
 from dpbayes.figures.hellinger import error_law_figure, output_figure, sensitivity_line_figure, sensitivity_plane_figure
 from dpbayes.posteriors import hellinger
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
+from dpbayes.ui.session.options.research import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source

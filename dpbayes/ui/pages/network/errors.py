@@ -34,9 +34,8 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.options.network import ByNode
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart

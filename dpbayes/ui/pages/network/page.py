@@ -33,8 +33,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places, settle
+from dpbayes.ui.widgets.page import Places, next_page, places, settle
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import sentence_instead
 

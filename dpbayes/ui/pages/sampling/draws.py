@@ -1,5 +1,7 @@
 """Posterior sampling: the error against the number of samples at a fixed epsilon, and omega against epsilon."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,14 +11,50 @@ from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import mean_error_figure, omega_figure
-from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.sampling.row import ShownRow
+from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRow:
+    """What the picture is of: the mechanism, the picked cell, its row after and before the data, its draws (N,)."""
+
+    mechanism: PosteriorSampler
+    cell: int
+    posterior: RowState
+    prior: RowState
+    draws: np.ndarray
+
+    @property
+    def bound(self) -> float:
+        """The largest log-odds drawn."""
+        return self.mechanism.log_odds_bound
+
+    @property
+    def region(self) -> tuple[float, float]:
+        """What the cell's probability is drawn from."""
+        low, high = self.posterior.region(self.bound)
+        return float(low), float(high)
+
+
+def row_shown(chosen: Chosen) -> ShownRow:
+    """Return the picked row under the settings. Errors: InputError where nothing can be drawn."""
+    sampler, net = chosen.mechanism_called("PosteriorSampler"), chosen.network
+    assert isinstance(sampler, PosteriorSampler)
+    row, cell = picked(chosen)
+    cells = net.cells_of_row(row)
+    state = cell - cells.start
+    posterior = RowState(sampler.prior.updated(chosen.counts).alpha[cells], state)
+    rng = stream(chosen.seed, "sampling", net.row_label(row), state)
+    draws = posterior.sample(sampler.log_odds_bound, rng, (sampler.draws,))
+    return ShownRow(sampler, cell, posterior, RowState(sampler.prior.alpha[cells], state), draws)
+
 
 TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""

@@ -35,7 +35,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

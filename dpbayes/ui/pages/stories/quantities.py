@@ -26,12 +26,11 @@ from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
-from dpbayes.ui.pages.regression.headline import looked_at
+from dpbayes.ui.pages.regression.page import looked_at
 from dpbayes.ui.pages.sampling import game
 from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"

@@ -22,11 +22,11 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables, WhichEpsilonOptions
+from dpbayes.ui.session.options.workflow import SimulatedTables, WhichEpsilonOptions
 from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.readable import readable_names_note
+from dpbayes.ui.widgets.show import readable_names_note
 
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""

@@ -44,10 +44,9 @@ from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
-from dpbayes.ui.widgets.counting import count_connected
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.scanning import count_connected
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 EPSILONS = np.geomspace(0.01, 1000, 21)

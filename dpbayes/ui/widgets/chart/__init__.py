@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
 from dpbayes.ui.widgets.frames import recorded, token

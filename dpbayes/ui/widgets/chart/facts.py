@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.session.scans import scanned_records
 
 Fact = Callable[[Chosen], str]

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 
 from dpbayes.base.text import typed
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import current
+from dpbayes.ui.session.current import current, shown_place
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options.index import groups_of
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
 

@@ -1,13 +1,18 @@
-"""The tables with more weight, for every page on which mechanisms divide their noise among tables."""
+"""Noise that a mechanism divides among tables: the tables with more weight, and the search for the best noise."""
+
+from typing import Any
 
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral
-from dpbayes.mechanisms.noise.shares import weight_texts
+from dpbayes.base.text import done, escaped, numeral
+from dpbayes.mechanisms.noise.shares import searched, weight_texts
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.running import Running, progress, running
+
+# Weights
 
 
 def weights_control(chosen: Chosen, network: Network) -> None:
@@ -34,3 +39,25 @@ def weights_said(network: Network, weights: tuple[float, ...]) -> str:
     times = sorted({weight for weight in weights if weight != 1})
     often = " to ".join(numeral(weight) for weight in (times if len(times) < 3 else (times[0], times[-1])))
     return f"The squared error in {tables} has weight {often}"
+
+
+# Search
+
+
+def search_under_way(mechanism: Any) -> Running[None] | None:
+    """Search for a moment, and return the search as long as it is not over; None where there is nothing to search.
+
+    Errors: InputError for a network on which no best scales are searched.
+    """
+    if not hasattr(mechanism, "design_steps"):
+        return None
+    network, weights = mechanism.prior.network, mechanism.weights
+    # By where the network keeps what was found: an equal network that was built anew has to be searched anew.
+    work = running("search", (type(mechanism), network.designs, weights), lambda: searched(mechanism))
+    work.work()
+    return None if work.done else work
+
+
+def show_search(work: Running[None], *, key: str) -> None:
+    """Show how far the search is, and the button to stop."""
+    progress(work, f"{done(work.share)} of the search for the best noise on this network", key=key)
