@@ -1,4 +1,4 @@
-"""The stealth increment t that suits a network: as simulated, or as proved where a simulation takes too long."""
+"""The non-negativity increment t for a network: simulated, or proved if a simulation takes too long."""
 
 import math
 from dataclasses import replace
@@ -15,15 +15,15 @@ from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, pr
 from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
 
 MOST_SIMULATED = 5_000
-"""Cells of a network whose increments are still simulated at once. What is proved for larger tables is as good: the
-proof adds up cells, which hardly depend on each other there."""
+"""The largest number of cells for which increments are simulated. For larger tables the proved bound is as good: it
+adds the probabilities of cells, which are nearly independent there."""
 
 STEALTH = 0.9
-"""How often a Fourier release should be non-negative where the person has not said."""
+"""The default probability that a Fourier release is non-negative."""
 
 
 def stealth_increment(net: Network, calibration: Calibration, probability: float, law: NoiseLaw = UNIT) -> float:
-    """Return the t that keeps releases of this graph non-negative with this probability, to four digits, rounded up."""
+    """Return the t at which releases of this graph are non-negative with this probability, rounded up."""
     is_small = is_simulated(net)
     draws = needed(net, calibration, law) if is_small else None
     t = _proved(net, calibration, probability, law) if draws is None else increment_for(probability, draws)
@@ -31,7 +31,7 @@ def stealth_increment(net: Network, calibration: Calibration, probability: float
 
 
 def is_simulated(net: Network) -> bool:
-    """Return whether `stealth_increment` comes from a simulation; it is proved by a formula for large networks."""
+    """Return whether `stealth_increment` is simulated; for large networks a formula proves it."""
     return net.cell_count <= MOST_SIMULATED
 
 
@@ -41,13 +41,13 @@ def _proved(net: Network, calibration: Calibration, probability: float, law: Noi
 
 
 def noise_of(net: Network, calibration: Calibration, law: NoiseLaw = UNIT) -> CoefficientNoise:
-    """Return what the bounds need to know of a calibration and of the noise."""
+    """Return the noise of the coefficients, as the bounds use it."""
     noise = certified_noise(net) if calibration is Calibration.CERTIFIED else printed_noise(net)
     return replace(noise, beyond=1 / law.scale) if law.noise is Noise.WHOLE else noise
 
 
 def kept_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw = UNIT) -> float:
-    """Return how often t keeps releases of no data non-negative: as simulated, or at least as often as proved."""
+    """Return the probability that t keeps a release of zero counts non-negative: simulated, or a proved bound."""
     if is_simulated(net):
         return float(np.mean(needed(net, calibration, law) <= t))
     return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration, law), t=t))
@@ -55,9 +55,9 @@ def kept_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw =
 
 @st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
 def needed(net: Network, calibration: Calibration, law: NoiseLaw = UNIT) -> np.ndarray:
-    """Return simulated needed increments of the Fourier mechanism; they depend on the graph only.
+    """Return simulated increments that make releases of the Fourier mechanism non-negative; they depend on the graph.
 
-    With whole numbers, which cannot be scaled, they depend on the scale too.
+    With integer noise, which cannot be rescaled, they also depend on the scale.
     """
     draws = 10_000 if net.cell_count < 1000 else 2_000
     return needed_increments(net, calibration, stream(0, "stealth"), draws=draws, law=law)

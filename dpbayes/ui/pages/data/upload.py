@@ -45,8 +45,8 @@ def loader() -> None:
     if mine is not None and not refused:
         # The box above forgets the file when another page is opened.
         st.caption(escaped(f"Table in use: {mine.name}."))
-        if mine.said:
-            st.caption(escaped(mine.said))
+        if mine.remark:
+            st.caption(escaped(mine.remark))
 
 
 def _choice(place: DeltaGenerator, label: str, options: Mapping[str, str], *, key: str) -> str | None:
@@ -95,7 +95,13 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
     number = before.number + 1 if before else 1
     keep_upload(
         Upload(
-            name, file.frame, proposals=tuple(proposals), columns=columns, number=number, said=file.said, source=source
+            name,
+            file.frame,
+            proposals=tuple(proposals),
+            columns=columns,
+            number=number,
+            remark=file.said,
+            source=source,
         )
     )
 
