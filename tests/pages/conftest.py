@@ -170,7 +170,7 @@ def work_is_computed_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     def shared(kind: str, key: Hashable, start: Callable[[], Running[Any]]) -> Running[Any]:
         def begun() -> Running[Any]:
             work = start()
-            if work.anew is None:
+            if work.restart is None:
                 work.steps = COMPUTED.once_in_steps((kind, key), as_they_are, work.steps)
             return work
 

@@ -16,7 +16,7 @@ from dpbayes.ui.widgets.running import Running, progress, running
 
 
 def weights_control(chosen: Chosen, network: Network) -> None:
-    """Offer the tables with more weight, and the weight once there are some."""
+    """Show the choice of the tables with more weight, and their weight."""
     matters = [name for name in network.names if name in chosen.settings.matters]
     controls.mirror("matters", matters)
     st.multiselect(
@@ -33,7 +33,7 @@ def weights_control(chosen: Chosen, network: Network) -> None:
 
 
 def weights_said(network: Network, weights: tuple[float, ...]) -> str:
-    """Return the weights as the start of a sentence: "The squared error in the table of dysp counts 10 times"."""
+    """Return the weights as a sentence without a full stop: "The squared error in the table of dysp has weight 10"."""
     named = [text.rpartition("=")[0] for text in weight_texts(network, weights)]
     tables = f"the table of {escaped(named[0])}" if len(named) == 1 else f"the tables of {escaped(', '.join(named))}"
     times = sorted({weight for weight in weights if weight != 1})
@@ -45,19 +45,19 @@ def weights_said(network: Network, weights: tuple[float, ...]) -> str:
 
 
 def search_under_way(mechanism: Any) -> Running[None] | None:
-    """Search for a moment, and return the search as long as it is not over; None where there is nothing to search.
+    """Search the best scales of the noise for a moment; return the unfinished search, else None.
 
-    Errors: InputError for a network on which no best scales are searched.
+    Errors: InputError for a network that is too large for the search.
     """
     if not hasattr(mechanism, "design_steps"):
         return None
     network, weights = mechanism.prior.network, mechanism.weights
-    # By where the network keeps what was found: an equal network that was built anew has to be searched anew.
+    # The key is the network's own store of results: a new equal network must be searched again.
     work = running("search", (type(mechanism), network.designs, weights), lambda: searched(mechanism))
     work.work()
     return None if work.done else work
 
 
 def show_search(work: Running[None], *, key: str) -> None:
-    """Show how far the search is, and the button to stop."""
+    """Show the progress of the search and a button to stop."""
     progress(work, f"{done(work.share)} of the search for the best noise on this network", key=key)
