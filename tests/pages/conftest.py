@@ -335,6 +335,13 @@ def nothing_unforeseen() -> Iterator[list[str]]:
 
 
 @pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the server's ledger is, or will be."""
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a session holds, for what is tested without a page: long work does its first step."""
     state: dict[str, Any] = {}
@@ -429,6 +436,12 @@ def put(at: AppTest, key: str, text: str) -> AppTest:
     return fine(at.text_input(key=key).set_value(text).run())
 
 
+def unfold(at: AppTest, key: str) -> AppTest:
+    """Open the folded part with this key."""
+    at.session_state[key] = True
+    return fine(at.run())
+
+
 def press(at: AppTest, label: str) -> AppTest:
     """Press the button with this label."""
     return fine(next(button for button in at.button if button.label == label).click().run())
@@ -471,6 +484,16 @@ def one_sentence(at: AppTest, part: str) -> None:
     assert len(refusals) == 1, refusals
     assert part in refusals[0]
     assert len(refusals[0]) < 400
+
+
+def captions(at: AppTest) -> list[str]:
+    """Return the captions on the page, as the person reads them."""
+    return [plain(caption.value) for caption in at.caption]
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    """Return the values of the metrics on the page by their labels."""
+    return {metric.label: metric.value for metric in at.metric}
 
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:

@@ -37,7 +37,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import everything, figures, fine, headline, open_page, plain
+from tests.pages.conftest import everything, figures, fine, headline, metrics, open_page, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -61,10 +61,6 @@ def run(python: str) -> list[Any]:
 def printed(at: AppTest) -> Any:
     """Run the page's code and return what it prints."""
     return run(code(at))
-
-
-def metrics(at: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
 
 
 @pytest.mark.parametrize("source", ["sprinkler", DRAWN, "cancer"])

@@ -35,19 +35,12 @@ from dpbayes.ui.pages.ledger import BudgetKind, _composed, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
-from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
+from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences, unfold
 from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
 from tests.releases.made_adaptive import drawn_with_a_generator
 
 PAGE = "pages/ledger.py"
-
-
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the server's ledger is, or will be."""
-    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return tmp_path / "ledger.sqlite"
 
 
 def form(at: AppTest, button: str, **texts: str) -> AppTest:
@@ -59,8 +52,7 @@ def form(at: AppTest, button: str, **texts: str) -> AppTest:
 
 def make_open(at: AppTest) -> AppTest:
     """Open the part of the Release page that makes a release."""
-    at.session_state["make"] = True
-    return fine(at.run())
+    return unfold(at, "make")
 
 
 def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
@@ -281,8 +273,7 @@ def test_a_ledger_that_was_edited_is_one_sentence(path: Path, tmp_path: Path) ->
 def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     at = open_page(PAGE)
-    at.session_state["ledger.check"] = True
-    fine(at.run())
+    unfold(at, "ledger.check")
     kept = next(caption.value for caption in at.caption if "hash of the last row" in caption.value).rpartition(" ")[2]
     fine(at.text_input(key="ledger.seen").set_value(kept).run())
     assert "2 rows are unchanged" in at.success[0].value

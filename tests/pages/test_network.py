@@ -36,6 +36,7 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
+    metrics,
     one_sentence,
     open_page,
     plain,
@@ -50,10 +51,6 @@ from tests.pages.test_links import long_names, packed, two
 from tests.strategies import ASIA
 
 PAGE = "pages/network.py"
-
-
-def metrics(at: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
 
 
 def test_the_headline_and_the_numbers_are_the_cores() -> None:

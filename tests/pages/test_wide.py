@@ -43,6 +43,7 @@ from tests.pages.conftest import (
     settings_of,
     stop_after_a_step,
     stopped_at_the_second_picture,
+    unfold,
 )
 
 
@@ -224,8 +225,7 @@ def test_too_many_draws_of_a_wide_table_are_one_sentence() -> None:
 
 def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_over_whole(sent: list[int]) -> None:
     at = open_page("pages/explore.py", source=star(14), **SMALL)
-    at.session_state["numbers.kl-by-row"] = True
-    fine(at.run())
+    unfold(at, "numbers.kl-by-row")
     shown = next(frame.value for frame in at.dataframe if "row" in frame.value)
     assert len(shown) == 1_000
     assert "The first 1,000 of 16,398 rows; the file has all of them." in [c.value for c in at.caption]
@@ -237,8 +237,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 ) -> None:
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page("pages/explore.py", source=star(14), **SMALL)  # more cells than the best noise is searched for
-    at.session_state["comparison"] = True
-    fine(at.run())
+    unfold(at, "comparison")
     assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"
     assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(PRIVATE)} mechanisms."]
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
@@ -297,7 +296,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
-            metrics.append({metric.label: metric.value for metric in at.metric})
+            metrics.append(metrics(at))
             monkeypatch.undo()
             stop_after_a_step(monkeypatch)
         simulated, exact = metrics
