@@ -65,8 +65,8 @@ def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float
     work = reliability_run(study, epsilon)
     work.work()
     if not work.done:
-        said = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
-        progress(work, said, key="accuracy.reliability.stop")
+        repeats_done = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
+        progress(work, repeats_done, key="accuracy.reliability.stop")
     if work.result is not None:
         _reliability_chart(recipe, study, work.result, epsilon)
     return work.going
@@ -164,12 +164,14 @@ def _promises(study: AccuracyStudy) -> None:
         }
     )
     st.dataframe(frame, hide_index=True)
-    said = [
+    sentences = [
         "The table compares the proved ε of a whole release with the stated ε. Choose “accuracy by proved ε” below the "
         "picture to draw all curves against the proved ε."
     ]
     releases = Releases(study.plan)
-    st.caption(" ".join([*said, *(note for curves in ALL_CURVES for note in curves.notes(study.methods, releases))]))
+    st.caption(
+        " ".join([*sentences, *(note for curves in ALL_CURVES for note in curves.notes(study.methods, releases))])
+    )
 
 
 # Formulas, assumptions, code

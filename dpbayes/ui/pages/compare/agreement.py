@@ -123,12 +123,12 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
     st.selectbox("Node that two tables share", view.shared, key="stealth.shared")
     chosen, node = net.names[view.node], view.node
     names = tuple(f"the table of {net.names[k]}" for k in view.families)
-    said = {label: totals.said for label, totals in seen.items()}
+    stated = {label: totals.said for label, totals in seen.items()}
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
-    room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
+    room = 0.55 * max(float(np.ptp(values)) for values in stated.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
-    differs = {label: Estimate.of(largest_gap(values)) for label, values in said.items()}
-    for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
+    differs = {label: Estimate.of(largest_gap(values)) for label, values in stated.items()}
+    for column, (label, values) in zip(st.columns(2, gap="medium"), stated.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2
             st.markdown(
@@ -163,8 +163,8 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
     }
     if differs:
         rows["difference of two tables about the shared node (records)"] = (0, *differs.values())
-    said = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
-    frame = pd.DataFrame.from_dict(said, orient="index", columns=["true counts", *seen])
+    cells = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
+    frame = pd.DataFrame.from_dict(cells, orient="index", columns=["true counts", *seen])
     st.dataframe(frame.reset_index(names="property"), hide_index=True)
     st.caption(
         "Fourier’s tables agree. With real-valued noise, their cells are not whole numbers. Their total is n plus the "

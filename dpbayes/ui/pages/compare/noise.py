@@ -298,17 +298,17 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     promise = comparison.promise
     work = running("best_noise.graphs", promise, lambda: graph_steps(promise))
     work.work()
-    graphs, said = work.so_far, winners_text(work.so_far)
+    graphs, winners = work.so_far, winners_text(work.so_far)
     looks = _looks(graphs, shown)
     factors = {
         look: np.array([graph.factors.get(look.name, np.nan) for graph in graphs], dtype=np.float64) for look in looks
     }
-    st.markdown(f"**{said}**")
+    st.markdown(f"**{winners}**")
     chart(
         factors_figure([graph.name for graph in graphs], factors),
         key="compare.graphs",
         alt=f"Dots: the noise per cell of Laplace divided by that of each mechanism on {many(len(graphs), 'graph')}. "
-        f"{said}",
+        f"{winners}",
     )
     if work.is_long:
         progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")

@@ -113,8 +113,8 @@ def _progress(works: Mapping[str, Running[Any]]) -> None:
     long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
         part, of = works[long].share, "" if long == "noise" else f" of the {long}"
-        said = f"{done(part)} of the simulated releases{of}"
-        progress(works[long], said, key="stealth.stop", along=tuple(works.values()))
+        progress_text = f"{done(part)} of the simulated releases{of}"
+        progress(works[long], progress_text, key="stealth.stop", along=tuple(works.values()))
 
 
 @dataclass(frozen=True)

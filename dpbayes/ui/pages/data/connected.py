@@ -81,14 +81,14 @@ def _sample(chosen: Chosen) -> bool:
 
 def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
     """Make a sample the session's table, with what is declared of the columns."""
-    said = f"All {many(len(frame), 'record')} of {mine.title}."
+    remark = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:
-        said = (
+        remark = (
             f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement, with seed "
             f"{seed}. These are real records: not private (curator view)."
         )
     declared = {column.name: column for column in mine.columns if column.domain or not column.use}
-    take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
+    take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
     change(data="upload", graph="", row="", target="", evidence=())
 
 

@@ -158,9 +158,9 @@ def _stealth(chosen: Chosen) -> None:
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
     share = share_text(kept_share(net, calibration, getattr(mechanism, name), law))
-    said = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
+    releases = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
     st.caption(
-        f"If all counts are zero, {said} have no negative count. With true counts the share is at least as high."
+        f"If all counts are zero, {releases} have no negative count. With true counts the share is at least as high."
     )
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)

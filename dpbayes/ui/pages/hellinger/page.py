@@ -117,15 +117,15 @@ def comparison_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) 
     """Return the error of the other family's best mechanism, and what enumeration gains."""
     best, rival, is_tie = ranked(medians)
     family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
-    said = []
+    sentences = []
     if not is_tie:
         _, more = distinct_texts(medians[best], medians[rival], most=2)
-        said.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
+        sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if medians[best] > 0.5:
-        said.append("Neither mechanism is close to the exact posterior.")
+        sentences.append("Neither mechanism is close to the exact posterior.")
     if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
-        said.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
-    return " ".join([*said, enumeration_wins(scenario)]).strip()
+        sentences.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
+    return " ".join([*sentences, enumeration_wins(scenario)]).strip()
 
 
 def enumeration_wins(scenario: Scenario) -> str:

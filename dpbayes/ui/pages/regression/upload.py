@@ -41,8 +41,8 @@ def own_table() -> None:
             return
         with sentence_instead():
             columns = _numeric_columns(mine.frame)
-            said = f"{mine.name}: {len(mine.frame):,} records"
-            _editor(mine, keep_upload, columns=columns, others=len(mine.frame.columns) - len(columns), said=said)
+            title = f"{mine.name}: {len(mine.frame):,} records"
+            _editor(mine, keep_upload, columns=columns, others=len(mine.frame.columns) - len(columns), title=title)
 
 
 def connected_table(mine: Connected) -> None:
@@ -50,7 +50,7 @@ def connected_table(mine: Connected) -> None:
     with st.expander("The connected table", expanded=mine.own is None), sentence_instead():
         columns = [field.name for field in mine.fields if field.is_number]
         others = len(mine.fields) - len(columns)
-        _editor(mine, keep_connected, columns=columns, others=others, said=mine.title)
+        _editor(mine, keep_connected, columns=columns, others=others, title=mine.title)
     live(sum_up, key="regression.sums")
 
 
@@ -85,12 +85,12 @@ def _summed(sums: Scan[SummedRecords]) -> None:
         show_refusal(InputError(sums.refused))
 
 
-def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
+def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, title: str) -> None:
     if len(columns) < 2:
-        raise InputError(f"The table {brief(said)} has fewer than two numeric columns; a regression needs two.")
+        raise InputError(f"The table {brief(title)} has fewer than two numeric columns; a regression needs two.")
     left_out = f" Columns left out because they are not numeric: {others:,}." if others else ""
     st.caption(
-        escaped(f"{said}, {len(columns)} numeric columns.{left_out}")
+        escaped(f"{title}, {len(columns)} numeric columns.{left_out}")
         + " Type bounds that you know without looking at the records: bounds read from the records would be a leak. "
         "Values outside are clipped. *If missing* is a public number that replaces missing values."
     )

@@ -141,15 +141,15 @@ def _omega(shown: ShownRow) -> None:
     chart(figure, key="omega", alt="Omega against epsilon: proved for this network and N, and as stated in the paper.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
-        said = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."
+        sentence = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."
     else:
         kept = float(certified_omega(net, epsilon=sampler.epsilon, draws=sampler.draws))
-        said = (
+        sentence = (
             f"At ε = {numeral(sampler.epsilon, 6)} the paper's ω is {numeral(at_printed)}. "
             f"The proof {'needs' if at_printed < kept else 'needs only'} ω = {numeral(kept)} for this network "
             f"and {many(sampler.draws, 'sample')}."
         )
-    st.markdown(said)
+    st.markdown(sentence)
     st.caption(
         "ω depends only on ε, the network and N: it is public."
         + (" The dot is the paper's ω." if sampler.calibration is Calibration.AS_PRINTED else "")

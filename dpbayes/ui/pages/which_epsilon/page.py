@@ -191,7 +191,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     share = f"{numeral(100 * asking.options.confidence)}%"
     needed = needed_of(asking.chosen.settings.mechanism, answer)
     keeps = f"the error of {share} of releases within {numeral(asking.options.tolerance, 6)}"
-    said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    least = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     chart(
         error_figure(
             errors.epsilons,
@@ -204,7 +204,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
         key="which_epsilon.errors",
         simulates=True,
         alt=f"Two falling curves against ε: bounds that the error of {asking.question.text} does not exceed in "
-        f"{share} of the releases and in half of the releases.{said}",
+        f"{share} of the releases and in half of the releases.{least}",
     )
 
 
@@ -216,9 +216,9 @@ def needed_of(name: str, answer: Answered) -> NeededEpsilon:
     return NeededEpsilon(kind.label, kind.colour, answer.epsilon, answer.low, answer.high)
 
 
-def _waiting(work: Running[Any], said: str, *, key: str) -> None:
+def _waiting(work: Running[Any], what: str, *, key: str) -> None:
     if work.is_long:
-        progress(work, f"{done(work.share)} {said}", key=key)
+        progress(work, f"{done(work.share)} {what}", key=key)
 
 
 def _details(asking: Asking, least: Running[Answered]) -> None:
