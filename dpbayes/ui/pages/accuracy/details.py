@@ -28,9 +28,9 @@ from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sente
 
 
 def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
-    """Show the details; return whether one that is opened is still being computed.
+    """Show the details; return whether an opened one is still being computed.
 
-    What takes time is computed once it is opened, from the whole study: not while that is `under_way`.
+    Slow details are computed when they are opened, and only after the study, which may be `under_way`.
     """
     going = False
     with folded("Calibration of the predicted probabilities", key="accuracy.reliable") as is_open:
@@ -58,7 +58,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
 
 
 def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
-    """Go on for a moment and show what is in; return whether there is more to come."""
+    """Continue for a moment and show the result so far; return whether the work continues."""
     if under_way:
         st.caption("The calibration is computed once all repeats are done.")
         return False

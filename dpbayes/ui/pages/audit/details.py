@@ -34,7 +34,7 @@ STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
 
 
 def worst_section(subject: Audited, report: AuditReport) -> None:
-    """Name the two tables and the output, and draw what can be drawn."""
+    """Show the two tables and the output, and a picture of them if there is one."""
     st.subheader("The worst pair of neighbouring tables")
     worst = report.worst
     if worst is None:
@@ -131,7 +131,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
 
 
 def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float) -> None:
-    """Offer the setting of the knob that was found for what is asked."""
+    """Offer the value of the parameter that meets the target."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
     also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
     st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {target}.")
@@ -151,7 +151,7 @@ def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float)
 
 
 def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
-    """Return the parameters, but for the knob, in which what is recalibrated differs from what is audited."""
+    """Return the other parameters in which the recalibrated mechanism differs from the audited one."""
     mechanism, start = subject.mechanism, how.start(subject.mechanism)
     names = [name for name in parameters_of(type(mechanism)) if name != how.knob.setting]
     return {name: getattr(start, name) for name in names if getattr(start, name) != getattr(mechanism, name)}

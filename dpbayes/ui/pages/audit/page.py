@@ -71,7 +71,7 @@ SLOTS = 40
 
 
 def audit_page(chosen: Chosen) -> bool:
-    """Show the curve first: it moves with the main parameter, all else follows when the hand rests."""
+    """Show the curve first: it moves with the main parameter, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     nearby, subject, report = page.first(_moving, chosen) or (None, None, None)
@@ -116,7 +116,7 @@ def python_of(subject: Audited) -> str:
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | None, AuditReport | Running[Any] | None]:
-    """Show the curve of what is audited; it is from the settings nearest to those asked for."""
+    """Show the privacy curve at the settings nearest to the requested ones."""
     with page.picture:
         nearby = _possible(chosen)
         subject = audited(chosen, nearby.settings) if nearby is not None else None
@@ -130,7 +130,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
 
 
 def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
-    """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
+    """Show the guarantee of a mechanism without an audit, and the lower bound that simulated releases prove."""
     page.say(without_audit(subject))
     with page.picture:
         left, middle, right = st.columns(3)
@@ -145,7 +145,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
 
 
 def _goes_on(work: Running[Any]) -> bool:
-    """Work for a moment once everything is drawn; return whether the page is to run again, also to show the result."""
+    """Continue for a moment after everything is drawn; return whether the page must run again, also for the result."""
     if not work.going:
         return False
     work.work()
@@ -165,7 +165,7 @@ def _open(case: dict[str, object]) -> None:
 
 
 def _audited_parameters(chosen: Chosen) -> list[str]:
-    """Return the parameters of what is audited. Errors: InputError, where there is no network."""
+    """Return the parameters of the audited mechanism. Errors: InputError without a network."""
     kind = network_kind(chosen.settings)
     return (
         list(parameters_of(kind))
@@ -200,7 +200,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
 
 
 def _possible(chosen: Chosen) -> Possible | None:
-    """Return what can be audited, nearest to what is asked for; what cannot is said."""
+    """Return the nearest settings that can be audited, and show a message if they differ."""
     try:
         nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
     except InputError as error:
@@ -211,9 +211,9 @@ def _possible(chosen: Chosen) -> Possible | None:
 
 
 def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
-    """Show the curve and return what it is of, or how far the audit is, or the search for the noise that is audited.
+    """Show the curve and return its audit, the work on the audit, or the search for the best noise.
 
-    What cannot be audited gets its sentence.
+    For settings that cannot be audited, the message is shown.
     """
     if subject.entry is UNKNOWN:
         st.caption("There is no privacy curve, because the distribution of the releases is not known.")

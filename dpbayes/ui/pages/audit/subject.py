@@ -30,14 +30,14 @@ POINTS = 161
 """Points of a privacy curve."""
 
 SIZES = ("n", "features")
-"""The numbers that say how large tables are."""
+"""The options that determine the size of the tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """A mechanism, what is known of its kind, and the sizes of the tables it is audited for, such as n.
+    """A mechanism, the audit of its class, and the sizes of the audited tables, such as n.
 
-    `hypothetical` are tables that belong to no network; `key` is all that the rest is made from.
+    `hypothetical` are tables without a network. `key` contains all inputs.
     """
 
     mechanism: Any
@@ -64,7 +64,7 @@ class Audited:
 
     @property
     def promised(self) -> Guarantee:
-        """The claim; where there is none, the epsilon that the mechanism is run at, which is no promise."""
+        """The claim; without one, the epsilon setting of the mechanism, which is not a guarantee."""
         claim = self.claimed
         run_at = getattr(self.mechanism, "epsilon", np.inf)
         return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
@@ -88,7 +88,7 @@ def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
 
 
 def hypothetical_of(settings: Settings) -> Hypothetical:
-    """Return the hypothetical tables that are audited, where it is no network's mechanism."""
+    """Return the hypothetical tables that are audited; None for a mechanism of a network."""
     name = settings.options("audit").subject.name
     return next(entry.hypothetical for entry in AUDITS if entry.kind.__name__ == name and entry.hypothetical)
 
@@ -99,7 +99,7 @@ def setting_of(name: str) -> str:
 
 
 def audited(chosen: Chosen, settings: Settings) -> Audited:
-    """Return what is to be audited at settings that differ in options from what is chosen. Errors: InputError."""
+    """Return the subject of the audit at settings with other options than the chosen ones. Errors: InputError."""
     kind = network_kind(settings)
     if kind is not None:
         return _for_network(chosen, kind)
@@ -123,7 +123,7 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
 
 
-# What pictures tell of it
+# The facts of pictures
 
 
 def _mechanism(chosen: Chosen) -> str:
@@ -189,7 +189,7 @@ Result = TypeVar("Result")
 
 
 def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
-    """Return the audit, or the work on it where it takes longer than a moment. Errors: InputError."""
+    """Return the audit, or the work on it if it takes longer than a moment. Errors: InputError."""
     mechanism, steps = subject.mechanism, subject.entry.steps
     if steps is None or not steps.are_needed(mechanism):
         return report_of(subject)
@@ -219,6 +219,6 @@ def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
 
 
 def show_progress(work: Running[Any], what: str, *, key: str) -> None:
-    """Show how far the work is, and the button that stops it or goes on."""
+    """Show the progress, and the button that stops or continues the work."""
     progress(work, f"{done(work.share)} of {what}", key=key)
     blank(3)

@@ -27,7 +27,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, running
 
 MOST_SAMPLED, WITHOUT_TABLE = 20_000, 1000
-"""Most records of the sampled table, and as many where there is no table whose n is public."""
+"""The largest number of records of the sampled table, and their number without a public n."""
 
 RELEASES, LEAST_RELEASES = 300, 20
 MOST_RELEASED = 600_000
@@ -153,7 +153,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
 
 
 def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: int) -> None:
-    """Show what tells a release from a table of true counts."""
+    """Show what distinguishes a release from a table of true counts."""
     st.markdown("**Differences between a release and true counts**")
     rows = {
         "total of a table, mean (records)": (f"{records:,}", *(view.total for view in seen.values())),

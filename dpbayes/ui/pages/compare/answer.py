@@ -38,7 +38,7 @@ RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
 """Simulated releases behind every error, fewer of a network whose releases would hold more values than that."""
 
 MOST_RECORDS, USUAL_RECORDS = 100_000, 1_000
-"""Most records of the sampled table, and as many where there is no table with a public number of records."""
+"""The largest number of records of the sampled table, and their number without a public number of records."""
 
 CLEARLY, MOST_NAMED = 2.0, 1
 """Standard errors that two errors are apart at least for a clear difference; mechanisms named for want of one."""
@@ -47,7 +47,7 @@ Errors = tuple[Estimate, ...]
 
 
 def answer_view(page: Places, chosen: Chosen) -> bool:
-    """Show the slider first; the picture is simulated when the hand rests."""
+    """Show the slider first; the picture is simulated when the slider has stopped."""
     page.first(_led, chosen)
     with page.controls:
         ask(chosen)
@@ -84,7 +84,7 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 
 
 def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:
-    """Return the code that gives the error of the first mechanism, at epsilon alone."""
+    """Return the code that prints the error of the first mechanism at the chosen epsilon."""
     mechanism, releases = comparison.noises[0].mechanism, releases_per_answer(question.network.cell_count)
     return program(
         FACE,
@@ -150,7 +150,7 @@ def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) 
 
 
 def releases_per_answer(cells: int) -> int:
-    """Return how many releases are simulated of a network of so many cells."""
+    """Return the number of simulated releases for a network with this number of cells."""
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
 

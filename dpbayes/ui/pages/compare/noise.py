@@ -53,8 +53,8 @@ from dpbayes.ui.widgets.show import (
 )
 
 AT_ONCE, AT_MOST = 40, 4_000
-"""Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of
-nodes within its families up to which it is searched at all."""
+"""The largest network, in nodes, for which the best noise is searched without a button; and the largest number of sets
+of nodes within its families for which it is searched at all."""
 
 MOST_SETS = 4_000
 """Sets of nodes that a picture shows; a network of more has tables too wide to look at set by set."""
@@ -63,7 +63,7 @@ Graphs = tuple[GraphComparison, ...]
 
 
 def noise_view(page: Places, chosen: Chosen) -> bool:
-    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     work = page.first(_moving, chosen)
     if work is None:
         return False
@@ -128,7 +128,7 @@ def promise_of(chosen: Chosen) -> Promise:
 
 
 def promise_controls(chosen: Chosen) -> None:
-    """Offer what the comparison depends on besides epsilon."""
+    """Show the controls of the comparison, except epsilon."""
     controls.parameter_control("delta")
     _search(chosen.network)
     with sentence_instead():
@@ -136,7 +136,7 @@ def promise_controls(chosen: Chosen) -> None:
 
 
 def comparison_progress(work: Running[Comparison]) -> None:
-    """Show how far the comparison is, where it takes long."""
+    """Show the progress of a long comparison."""
     if work.is_long:
         progress(work, f"{done(work.share)} of the noise comparison", key="best_noise.stop")
 
@@ -212,7 +212,7 @@ def _captions(comparison: Comparison, network: Network) -> None:
 
 
 def weights_effect(comparison: Comparison, network: Network) -> str:
-    """Return which tables count more, which mechanisms allocate noise by that, and what it gains."""
+    """Return a sentence about the tables with more weight, the mechanisms that use the weights, and the gain."""
     best, matter = comparison.best, np.array(comparison.weights) != 1
     sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
     here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
@@ -225,7 +225,7 @@ def weights_effect(comparison: Comparison, network: Network) -> str:
 
 
 def kinds_compared(network: Network) -> tuple[type[Any], ...]:
-    """Return the mechanisms compared: those that search for the best noise only where it is searched."""
+    """Return the compared mechanisms; those with a search for the best noise only if the search is done."""
     searched = _is_searched(network)
     return tuple(kind for kind in noisy_kinds() if searched or not is_searched(kind))
 
@@ -236,7 +236,7 @@ def _is_searched(network: Network) -> bool:
 
 
 def _search(network: Network) -> None:
-    """Offer the search where it takes so long that nobody wants it unasked."""
+    """Show a button for a search that takes long."""
     if _is_searched(network):
         return
     if len(network.closure) > AT_MOST:
@@ -268,7 +268,7 @@ def _factors(comparison: Comparison) -> None:
 
 
 def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
-    """Return one record per mechanism; noise per cell by the weights of the tables, which stand beside it."""
+    """Return one record per mechanism, with the noise per cell and the weights of the tables."""
     noises = comparison.noises
     return pd.DataFrame(
         {
@@ -366,7 +366,7 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
 
 
 def _residuals(comparison: Comparison, network: Network) -> None:
-    """Show the noise on the residual of every set of nodes, once asked for."""
+    """Show the noise on the residual of every set of nodes in a folded part."""
     with folded("Noise by set of nodes", key="compare.residuals.open") as is_open:
         if not is_open:
             return
@@ -400,7 +400,7 @@ def _residuals(comparison: Comparison, network: Network) -> None:
 
 
 def _formulas(comparison: Comparison) -> None:
-    """Show what every mechanism does, with its numbers, and what is assumed."""
+    """Show the formula of every mechanism, with its numbers, and the assumptions."""
     with st.expander("Formulas, assumptions and source"):
         st.markdown("\n".join(f"- **{noise.label}**: {formula(noise.mechanism)}" for noise in comparison.noises))
         st.markdown(

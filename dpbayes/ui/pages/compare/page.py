@@ -34,7 +34,7 @@ FACTS: dict[CompareView, Facts] = {
 
 
 def compare_page(chosen: Chosen) -> bool:
-    """Show the chosen view below the buttons that choose it; return whether its work goes on."""
+    """Show the chosen view below the buttons that choose it; return whether its work continues."""
     view = chosen.options("compare").view
     pictures_tell(FACTS[view])
     return VIEWS[view](places(_view_control), chosen)

@@ -1,4 +1,4 @@
-"""Averages over many noise-aware readings: over a few at once, over all once the hand rests."""
+"""Averages over many noise-aware readings: over a few at once, over all when the slider has stopped."""
 
 from collections.abc import Container, Hashable
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class Averages:
 
 @dataclass(frozen=True, eq=False)
 class AveragesUnderWay:
-    """The averages by now, and the works that go on with them: none where all is known, or a hand moves.
+    """The averages by now, and the works that go on with them: none where all is known, or while a slider moves.
 
     What the works have by now may be ahead of the sentence above, which was written before: then the averages are
     still those of the sentence, and the page runs again for the others.
@@ -92,7 +92,7 @@ def cell_coverage(readings: Readings) -> Work[float]:
 
 
 def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
-    """Return the averages by now, over some releases at first; while a hand moves, there is no work on more."""
+    """Return the averages by now, over some releases at first; while a slider moves, there is no work on more."""
     of_cell, of_all = (*releases_key(chosen), readings.cell), releases_key(chosen)
     if not readings.is_noise_aware:
         return AveragesUnderWay(Averages(readings.shown, _first(_cell_steps(readings))))

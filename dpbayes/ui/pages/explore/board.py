@@ -145,7 +145,7 @@ def pictures_beside(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list
 
 
 def follow_hand(chosen: Chosen) -> Frame:
-    """Return the pictures beside the posterior, and their sentences, as the hand moves."""
+    """Return the pictures beside the posterior, and their sentences, while the slider moves."""
     pictures = {key: _picture_of(chosen, key, []) for key in _shown_beside(chosen)}
     figures = {f"explore.{key}": picture.figure for key, picture in pictures.items() if picture.figure is not None}
     return Frame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})

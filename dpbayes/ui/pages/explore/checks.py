@@ -35,7 +35,7 @@ MOST_VALUES = 1_000_000
 
 
 def coverage(chosen: Chosen) -> bool:
-    """Show the coverage of intervals, once opened; return whether it goes on."""
+    """Show the coverage of intervals, once opened; return whether it continues."""
     with folded("Calibration of intervals", key="coverage.open") as is_open:
         if not is_open:
             return False
@@ -91,7 +91,7 @@ MOST_RHAT = 1.05
 
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
-    """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
+    """Show the exact noise-aware posterior beside the quick one, once opened; return whether it continues."""
     with folded("Comparison with Markov chains", key="exact.open") as is_open:
         if not is_open:
             return False

@@ -1,7 +1,7 @@
 """How often a Fourier release has no negative number, by the increment t: simulated with all counts zero, and proved.
 
-Noise is simulated once for a graph and a calibration; a moving t only looks numbers up. Simulations go on from run to
-run of the page; see `running`.
+Noise is simulated once for a graph and a calibration; a moving t only looks numbers up. Simulations continue over
+several runs of the page; see `running`.
 """
 
 import math

@@ -48,7 +48,7 @@ FACTS: Facts = MECHANISM | EPSILON | TABLE | N
 
 
 def explore_page(chosen: Chosen) -> bool:
-    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
     readings = page.first(_moving, chosen, frames=Frames(main_parameter(chosen), counts_of, follow_hand))

@@ -52,7 +52,7 @@ FACTS: Facts = EPSILON | {"n": lambda chosen: f"{chosen.options('hellinger').n:,
 
 
 def hellinger_page(chosen: Chosen) -> None:
-    """Show the errors first: they move with epsilon; the rest follows when the slider rests."""
+    """Show the errors first: they move with epsilon, and the rest is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     moving = page.first(_moving, chosen)

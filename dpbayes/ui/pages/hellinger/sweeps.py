@@ -100,7 +100,7 @@ def more_sides(scenario: Scenario) -> str:
 
 
 def _numbers_and_files(study: HellingerStudy) -> None:
-    """Show the tidy frame of boxes and curves, once asked for, and offer it as CSV and Parquet with its settings."""
+    """Show the tidy frame of boxes and curves in a folded part, and offer it as CSV and Parquet with its settings."""
     with folded("Numbers and download", key="numbers.hellinger") as is_open:
         if not is_open:
             return

@@ -69,7 +69,7 @@ def is_too_large(network: Network) -> bool:
 def errors_under_way(
     chosen: Chosen, *, searched: bool, kind: str = _KIND
 ) -> Running[PlannedErrors] | PlannedErrors | None:
-    """Return the work on the errors, begun; while a hand moves what is in by then, and nothing of a large network.
+    """Return the work on the errors, begun; while a slider moves what is in by then, and nothing of a large network.
 
     Mechanisms whose best scales are searched take part where that is `searched` in a moment.
     """
@@ -282,7 +282,7 @@ def name_with_delta(mechanism: Any) -> str:
 
 
 def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
-    """Return a place as high as the bars, whether they are known or not: while a hand moves, nothing is to shift."""
+    """Return a place as high as the bars, whether they are known or not: while a slider moves, nothing is to shift."""
     return st.container(height=errors_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
 
 

@@ -41,7 +41,7 @@ FACTS: Facts = EPSILON | TABLE | N
 
 
 def network_page(chosen: Chosen) -> bool:
-    """Show the drawing; noise moves with epsilon, all else follows when the hand rests; return whether it goes on."""
+    """Show the drawing; only noise moves with epsilon. Return whether work continues."""
     pictures_tell(FACTS)
     page = places()
     with page.controls:

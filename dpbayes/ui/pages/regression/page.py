@@ -52,7 +52,7 @@ FACTS: Facts = {
 
 
 def regression_page(chosen: Chosen) -> bool:
-    """Show the errors first: they move with the chosen precision; the rest follows when the slider rests."""
+    """Show the errors first: they move with the chosen precision, and the rest is updated when the slider stops."""
     pictures_tell(FACTS)
     requested: RegressionScenario = chosen.options("regression")
     page = places(_own_table(chosen, requested))

@@ -55,7 +55,7 @@ def connected_table(mine: Connected) -> None:
 
 
 def sum_up(chosen: Chosen) -> bool:
-    """Offer to sum the table up, or show how far that is or what it brought; whether it goes on."""
+    """Offer to sum the table up, or show how far that is or what it brought; return whether it continues."""
     mine = chosen.connected
     columns, sums = mine.own, summed_up(mine)
     if columns is None:

@@ -152,7 +152,7 @@ def public_size(scenario: RegressionScenario, settings: Settings) -> tuple[int, 
 
 
 def possible(settings: Settings) -> Possible:
-    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    """Return the settings of an experiment that can be run, nearest to the requested settings. Errors: InputError."""
     scenario: RegressionScenario = settings.options("regression")
     giving = {"regression.highest": highest("regression.highest"), "regression.lowest": lowest("regression.lowest")}
     n, d = public_size(scenario, settings)

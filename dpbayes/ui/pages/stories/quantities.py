@@ -269,7 +269,7 @@ QUANTITIES: dict[str, Quantity] = {
         "Laplace or Fourier, by the noise per cell of the network.",
         _less_noise,
         options=(LAPLACE, FOURIER, TOO_NEAR),
-        answer_parts=("headline", "costs", "bars", "arrows"),  # while the hand moves, the sentence tells it
+        answer_parts=("headline", "costs", "bars", "arrows"),  # while the slider moves, the sentence tells it
     ),
     "records": Quantity(
         "Records of the table.", lambda chosen: float(chosen.dataset.n), "records", answer_parts=("headline",)

@@ -74,7 +74,7 @@ FACTS: Facts = MECHANISM | {"tables": _planned, "n": _n}
 
 
 def which_epsilon_page(chosen: Chosen) -> bool:
-    """Show the error's curve first: it moves with the tolerance, all else follows when the hand rests."""
+    """Show the error's curve first: it moves with the tolerance, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     with page.controls:
