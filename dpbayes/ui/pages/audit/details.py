@@ -1,4 +1,4 @@
-"""What the Audit page shows at its end: recalibration, and the formulas, assumptions and sources of an audit."""
+"""The lower part of the Audit page: the worst pair, recalibration, formulas, assumptions and sources."""
 
 import enum
 from collections.abc import Hashable

@@ -1,4 +1,4 @@
-"""What the Audit page audits: from the settings to a mechanism, its tables, and a report kept per session."""
+"""The subject of the Audit page: its mechanism, its tables, and its reports, which may take several runs."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

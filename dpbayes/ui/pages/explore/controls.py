@@ -30,7 +30,7 @@ EXAMPLE = "dysp | bronc=yes, either=no"
 """The row in the picture of the table that comes first, while the person has picked none."""
 
 MOST_LISTED = 2_000
-"""Rows that one list offers: a browser gets all of them at once."""
+"""The largest number of rows in one list, all of which the browser receives."""
 
 NUMBER_HELP = "Rows are numbered by the states of the parents; the last parent varies fastest."
 
@@ -52,7 +52,7 @@ def has_picked(chosen: Chosen) -> bool:
 
 
 def ask(chosen: Chosen) -> None:
-    """Offer what is asked for, and what is given."""
+    """Show the controls of the target and of the evidence."""
     net, (target, evidence) = chosen.network, target_and_evidence(chosen)
     controls.choice("What is the probability of", "target", net.names, default=target)
     pairs = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
@@ -80,7 +80,7 @@ def lead_control(page: Places, chosen: Chosen) -> None:
 
 
 def release_controls(chosen: Chosen) -> None:
-    """Offer everything else that a release depends on: what is changed often in sight, the rest folded."""
+    """Show all other controls of a release; those that are rarely changed are in a folded part."""
     kind, kinds = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: kinds[name].label)
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]

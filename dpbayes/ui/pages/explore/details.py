@@ -37,9 +37,9 @@ ROWS_AT_ONCE = 24
 
 
 def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[], bool]]]:
-    """Offer what lies below the pictures, each part computed once it is opened.
+    """Show the folded parts below the pictures, each computed when it is opened.
 
-    Returns whether a part goes on, and what goes on once the page is drawn.
+    Returns whether the work of a part continues, and the functions that continue work after the page is drawn.
     """
     st.subheader("Details", anchor=ANCHOR)
     few_points(readings)
@@ -56,7 +56,7 @@ def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[],
 
 
 def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bool]]:
-    """Offer a question, the spread of releases, their errors and all rows; return what of these goes on."""
+    """Show the question, the spread of releases, their errors and all rows; return their unfinished work."""
     under_way: list[AveragesUnderWay] = []
     go_on: list[Callable[[], bool]] = []
 
@@ -90,7 +90,7 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bo
 
 
 def few_points(readings: Readings) -> None:
-    """Where the noise-aware posterior rests on few points, say so and offer more."""
+    """If the noise-aware posterior uses few points, state this and offer more."""
     if not readings.is_noise_aware:
         return
     if sentence := roughness(readings.first_of_cell):

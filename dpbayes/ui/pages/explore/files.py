@@ -37,9 +37,9 @@ _MOST_CONCLUDED = 1_500
 def release_json(release: Release[Outcome], network: Network) -> bytes:
     """Return one simulated release as JSON: network, outcome, guarantee and public facts, nothing else.
 
-    Where the noise is told, the file says what it is and, of a network that is not too large, the mean and the 95%
-    interval of every probability with the noise in mind; all of it follows from the rest. The file states that its
-    noise came from a seeded generator, which is no protection.
+    If the release states its noise, the file contains the description of the noise. For a network that is not too
+    large, it also contains the noise-aware mean and 95% interval of every probability, which follow from the rest. The
+    file states that its noise came from a seeded generator, which is no protection.
     """
     values = _arrays(release.outcome) | _concluded(release, network)
     rows = {name: _by_row(network, cells) for name, cells in values.items()}
@@ -58,7 +58,7 @@ def release_json(release: Release[Outcome], network: Network) -> bytes:
             for row, label in enumerate(network.row_labels())
         ],
     }
-    # Indented, half a million rows take ten times as long, for nobody reads that many.
+    # Indentation makes half a million rows ten times as slow.
     indent = 2 if network.cell_count <= _MOST_READ else None
     return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False).encode()
 
@@ -76,7 +76,7 @@ def _promise(guarantee: Guarantee) -> dict[str, object]:
 
 
 def _noise_facts(outcome: Outcome) -> dict[str, object]:
-    """Return what is known of the noise, where it is."""
+    """Return the description of the noise, if the release states it."""
     if not isinstance(outcome, ReleasedPosterior) or outcome.noise_model is None:
         return {}
     return {"noise": outcome.noise_model.description}

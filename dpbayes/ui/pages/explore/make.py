@@ -1,4 +1,4 @@
-"""Making a real release of what the Explore page shows: what it will spend, what it will show, one confirmation."""
+"""The real release of the mechanism that Explore shows: its cost, its accuracy, and one confirmation."""
 
 from pathlib import Path
 from typing import Any
@@ -99,15 +99,15 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
 
 
 def _summary(path: Path, request: ReleaseRequest) -> None:
-    """Say what will be spent, what is left then, and how exact it will be."""
+    """Show the cost, the remaining budget, and the accuracy of the release."""
     show_cost(path, request.dataset, request.cost)
     st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
 
 
 def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
-    """Return what is asked for: the page's mechanism and numbers, as texts; of the learnt graph, what its choice cost.
+    """Return the request: the page's mechanism and numbers as texts, and the cost of a learnt graph.
 
-    Errors: InputError for a mechanism without an exact draw, and for the printed form.
+    Errors: InputError for a mechanism without exact sampling, and for one calibrated as stated in the paper.
     """
     kind = kind_called(chosen.settings.mechanism)
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)

@@ -41,7 +41,7 @@ from dpbayes.ui.session.increments import is_simulated, noise_of
 from dpbayes.ui.widgets.running import Running, running
 
 MOST_VALUES = 1_000_000
-"""Draws times cells that are simulated anew, with the true counts, each time that epsilon moves."""
+"""Samples times cells that are simulated with the true counts at each move of epsilon."""
 
 MOST_NOISE, LEAST_DRAWS = 200_000_000, 200
 """Draws times cells of the noise alone, some ten seconds of work; draws at least."""
@@ -73,7 +73,7 @@ class Worst:
 class NonNegativity:
     """Probabilities of a non-negative release of one network: simulated by sense (`worst`), and proved on a grid of t.
 
-    Everything is public. `work` is the simulation, which may still go on.
+    All are public. `work` is the simulation, which may be unfinished.
     """
 
     mechanism: LaplaceFourier
@@ -93,7 +93,7 @@ class NonNegativity:
 
     @property
     def draws(self) -> int:
-        """How many releases the noise of is simulated once all of it is in."""
+        """The number of releases in the finished simulation."""
         return _draws(self.network)
 
     @property
@@ -131,7 +131,7 @@ class NonNegativity:
 
 
 def non_negativity_of(chosen: Chosen) -> NonNegativity:
-    """Return simulations and bounds for what is chosen. Errors: InputError when a node is not binary."""
+    """Return simulations and bounds for the chosen network. Errors: InputError if a node is not binary."""
     network, calibration = chosen.network, chosen.parameter("calibration")
     mechanism = LaplaceFourier(
         prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration, noise=chosen.parameter("noise")
@@ -183,7 +183,7 @@ def in_steps(draws: int, *, step_size: int, step: Callable[[int], Part]) -> Work
 
 
 def _worst_steps(network: Network, calibration: Calibration, law: NoiseLaw) -> Work[tuple[Worst, ...]]:
-    """Simulate what depends on the graph and the law of the noise; the whole table only where it is in reach."""
+    """Simulate the probabilities by graph and distribution of the noise; the whole table only if it is small enough."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the default t
     step_size, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
     if is_table_shown:

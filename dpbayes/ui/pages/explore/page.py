@@ -70,7 +70,7 @@ def explore_page(chosen: Chosen) -> bool:
 
 
 def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, list[Callable[[], bool]]]:
-    """Show the sections below the board; return whether there is more to come, and what goes on once all is drawn."""
+    """Show the sections below the board; return whether work continues, and the functions that continue it."""
     if readings is None:
         return False, []
     if isinstance(readings, Running):
@@ -106,7 +106,7 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
 
 
 def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """State the mean error over all probabilities; to the recipient, what the release says of one of them."""
+    """State the mean error over all probabilities; for a recipient, the release's estimate of one of them."""
     study = readings.shown
     if not chosen.is_curator:
         name, value = next(iter(_released_values(chosen, readings, cell).items()))
@@ -145,7 +145,7 @@ def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str,
 
 
 def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
+    """Return the answers to the person's question; None without a question or an answer, which is shown below."""
     if not has_question(chosen):
         return None
     with suppress(InputError):

@@ -27,7 +27,7 @@ def in_short(chosen: Chosen) -> str:
 
 
 def one_person(chosen: Chosen) -> None:
-    """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
+    """Show the risk for one person under the guarantee and the mechanism in a folded part; it is public."""
     with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
         if is_open:
             left, right = st.columns(2)

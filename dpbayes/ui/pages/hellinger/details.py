@@ -49,7 +49,7 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: DieNoise) -> None:
-    """Show the sensitivities and the distribution of what is released."""
+    """Show the sensitivities and the distribution of the released counts."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Sensitivity")

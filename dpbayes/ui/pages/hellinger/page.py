@@ -73,7 +73,7 @@ def hellinger_page(chosen: Chosen) -> None:
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
-    """Show the errors; the scenario goes on to the rest of the page with what was enumerated for it."""
+    """Show the errors; the scenario keeps its enumeration for the rest of the page."""
     possible = _possible(chosen)
     scenario, laws = _worked_out(scenario_of(possible.settings), chosen.seed)
     with page.picture:
@@ -129,7 +129,7 @@ def comparison_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) 
 
 
 def enumeration_wins(scenario: Scenario) -> str:
-    """Return by which factor enumeration cuts the smooth mechanism's error; nothing where it is not shown.
+    """Return the factor by which enumeration cuts the smooth mechanism's error; "" if enumeration is not shown.
 
     The factor is of means over all tables: medians jump from one candidate to the next, and these counts are one table.
     """

@@ -44,7 +44,7 @@ def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Acc
 
 
 def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
-    """Show the errors against n, epsilon and m; each is computed anew only when another setting moves."""
+    """Show the errors against n, epsilon and m; each curve is computed again only if another setting changes."""
     st.subheader("Which mechanism wins when?")
     left, right = st.columns(2, gap="medium")
     with left:

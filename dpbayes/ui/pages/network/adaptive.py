@@ -57,7 +57,7 @@ CHOICES = ("forest", "parents")
 
 
 def release_adaptively(chosen: Chosen) -> None:
-    """Offer to release a graph and its tables together; the curator alone can."""
+    """Offer to release a graph and its tables together, to the curator only."""
     if not chosen.is_curator:
         return
     with folded("Adaptive release …", key="adaptive") as is_open:

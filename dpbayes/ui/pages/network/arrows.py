@@ -41,7 +41,7 @@ MOST_READ, MOST_SLOW = 3_000, 9_000
 mechanisms that draw one by one take part."""
 
 MOST_LETTERS = 48
-"""Letters of an arrow's name in a sentence that stands as it is."""
+"""The largest number of letters of an arrow's name in a sentence."""
 
 WAITING = "Comparing the network with and without each arrow …"
 
@@ -101,7 +101,7 @@ def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.D
 
 
 def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> Running[ArrowErrors] | None:
-    """Return the work on the errors, begun; None for a large network."""
+    """Return the work on the errors after its first step; None for a large network."""
     if is_too_large(chosen.network):
         return None
     places = places_of(chosen, shown, searched=searched)
@@ -148,7 +148,7 @@ def _reading(chosen: Chosen, shown: Sequence[Arrow]) -> Reading:
 
 
 def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
-    """Return the errors of every mechanism as the network is drawn, then without each arrow, as far as they are in."""
+    """Return the errors of every mechanism for the drawing, then without each arrow, as far as they are computed."""
     if priced is None:
         return pd.DataFrame()
     rows = [priced.drawn, *(priced.without.get(arrow) for arrow in shown)]
@@ -157,7 +157,7 @@ def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
 
 
 def _table(frame: pd.DataFrame, *, key: str) -> None:
-    numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # what is not in yet
+    numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # not computed yet
 
 
 def verdict(priced: ArrowErrors) -> str:

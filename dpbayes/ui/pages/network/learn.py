@@ -1,4 +1,4 @@
-"""Learning a graph privately: simulated for nothing, or drawn once and paid from a dataset's budget."""
+"""Private learning of a graph: simulated without cost, or sampled once and charged to a dataset's budget."""
 
 import math
 from collections.abc import Callable
@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 def learn_privately(chosen: Chosen) -> None:
-    """Offer to choose a graph from the records; the curator alone can."""
+    """Offer to choose a graph from the records, to the curator only."""
     if not chosen.is_curator:
         return
     with folded("Learn privately …", key="learn") as is_open:
@@ -98,7 +98,7 @@ def _choice(nodes: list[str]) -> StructureChoice:
 
 
 def _say_noise(choice: StructureChoice, data: Dataset) -> None:
-    """Say how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
+    """State the noise relative to the strongest possible dependence: a function of n, the columns and epsilon."""
     share = noise_share(choice, cards_of(data), data.n)
     what = f"{many(data.n, 'record')}, {many(len(data.names), 'column')} and ε = {amount_text(choice.epsilon)}"
     if share >= 1:

@@ -1,4 +1,4 @@
-"""The Network page: the drawing, what it costs in error and in noise, and the files it comes from and goes into."""
+"""The Network page: the drawing, its errors and noise, and its files."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ def network_page(chosen: Chosen) -> bool:
     settle()
     going = [work for work in works if work.going]
     for work in going[:1]:
-        work.work()  # once all is drawn, so that nothing stands faded
+        work.work()  # after all is drawn, so that nothing is greyed
     return bool(going)
 
 

@@ -16,7 +16,7 @@ from dpbayes.ui.widgets.show import assumption, folded, numbers, source
 
 
 def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
-    """Show the tidy frame once it is opened, and offer it as CSV and Parquet with the settings in its last columns."""
+    """Show the tidy frame in a folded part, and offer it as CSV and Parquet with the settings in its last columns."""
     with folded("Numbers and download", key="numbers.regression") as is_open:
         if not is_open:
             return

@@ -81,7 +81,7 @@ def regression_page(chosen: Chosen) -> bool:
 
 
 def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], None] | None:
-    """Return what shows the table that the person brought along, if it is to be shown."""
+    """Return the function that shows the uploaded or connected table; None without one."""
     if not chosen.is_curator or scenario.records not in (Records.UPLOAD, Records.CONNECTED):
         return None
     mine = mine_of(scenario, chosen.settings)
@@ -91,7 +91,7 @@ def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], Non
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
-    """Work for a moment on the nearest that can be computed to what is asked for, and show the errors so far."""
+    """Compute the nearest possible experiment for a moment, and show the errors so far."""
     requested: RegressionScenario = chosen.options("regression")
     work = None
     with page.picture:
@@ -165,7 +165,7 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
 
 
 def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
-    """Return the nearest settings that can be run, and say why if they differ."""
+    """Return the nearest possible settings, with a message if they differ."""
     mine = mine_of(scenario, chosen.settings)
     if mine is not None and shows_errors(chosen, scenario):
         if mine.own is None:
@@ -306,7 +306,7 @@ def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: s
 
 
 def price(study: RegressionStudy, scenario: RegressionScenario) -> str:
-    """Return the proved epsilon alone, for those who may not see errors."""
+    """Return the sentence with only the proved epsilon, for a seat that may not see errors."""
     samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
     verb = "has" if study.draws == 1 else "have"
     return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[looked_at(study, scenario)])}."

@@ -32,7 +32,7 @@ Table = TypeVar("Table", Upload, Connected)
 
 
 def own_table() -> None:
-    """Offer to load a table and state its columns' bounds; what is typed is kept for the session."""
+    """Show the upload of a table and the bounds of its columns; the session keeps typed values."""
     mine = upload()
     with st.expander("Your own table", expanded=mine is None or mine.own is None):
         loader()
@@ -46,7 +46,7 @@ def own_table() -> None:
 
 
 def connected_table(mine: Connected) -> None:
-    """State the bounds of a connected table's columns, and sum it up; what is typed is kept for the session."""
+    """Show the bounds of a connected table's columns, and its sums; the session keeps typed values."""
     with st.expander("The connected table", expanded=mine.own is None), sentence_instead():
         columns = [field.name for field in mine.fields if field.is_number]
         others = len(mine.fields) - len(columns)
@@ -55,7 +55,7 @@ def connected_table(mine: Connected) -> None:
 
 
 def sum_up(chosen: Chosen) -> bool:
-    """Offer to sum the table up, or show how far that is or what it brought; return whether it continues."""
+    """Offer to compute the sums, or show the progress or the result; return whether the work continues."""
     mine = chosen.connected
     columns, sums = mine.own, summed_up(mine)
     if columns is None:
@@ -150,7 +150,7 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _identifiers(mine: Table) -> frozenset[str]:
-    """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
+    """Return the columns that identify a record; the proposal does not use them."""
     return frozenset(proposal.name for proposal in mine.proposals if proposal.reason and proposal.domain)
 
 

@@ -1,4 +1,4 @@
-"""Posterior sampling: the error against the number of samples at a fixed epsilon, and omega against epsilon."""
+"""Posterior sampling: the picked row, the error against the number of samples, and omega against epsilon."""
 
 from dataclasses import dataclass
 

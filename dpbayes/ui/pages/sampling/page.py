@@ -37,7 +37,7 @@ FACTS: Facts = {"mechanism": lambda chosen: PosteriorSampler.label} | EPSILON | 
 
 
 def sampling_page(chosen: Chosen) -> None:
-    """Show the picture first: it moves with epsilon; then the number of samples, where there is a release."""
+    """Show the picture first: it moves with epsilon; then the number of samples, if there is a release."""
     pictures_tell(FACTS)
     page = places()
     shown = page.first(_moving, chosen)

@@ -59,7 +59,7 @@ AWARE_SHARE = 4
 """How many times fewer these are for a noise-aware recipient."""
 
 Answered = LeastEpsilon | str
-"""The least epsilon, or the sentence that says why there is none."""
+"""The least epsilon, or the message why there is none."""
 
 
 def _planned(chosen: Chosen) -> str:
@@ -88,14 +88,14 @@ def which_epsilon_page(chosen: Chosen) -> bool:
             controls.parameter_control("which_epsilon.recipient")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
-    with page.top:  # a connected table is counted where it lies, once it is asked about
+    with page.top:  # a connected table is counted in its engine if the question is about it
         is_counting = is_of_the_table(chosen) and count_connected(chosen)
     first = page.first(_moving, chosen)
     if first is None:
         return is_counting
     asking, least, errors = first
     with page.beside():
-        st.caption(_tables_text(asking))  # what is always there comes first: what comes and goes would move it
+        st.caption(_tables_text(asking))  # permanent elements come first, because temporary ones would move them
         _details(asking, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
         intervals = _intervals(asking, least)
@@ -135,7 +135,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Ru
 
 
 def _next(least: Running[Answered]) -> None:
-    """Lead to the audit, at the least epsilon where there is one."""
+    """Link the audit, at the least epsilon if there is one."""
     if not least.done or isinstance(least.so_far, str):
         next_page("Audit", "pages/audit.py")
         return
@@ -144,7 +144,7 @@ def _next(least: Running[Answered]) -> None:
 
 
 def answer_steps(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
-    """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
+    """Find the least epsilon of a mechanism, or the message why there is none."""
     drawn = asking.share_of_tables
     try:
         wish = yield from part_of(asking.wishing(name, most), 0.0, drawn)
@@ -154,7 +154,7 @@ def answer_steps(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answ
 
 
 def error_steps_of(asking: Asking, name: str) -> Work[ErrorCurve]:
-    """Work out the picture's errors; where the wish cannot be made they stay unknown, and the search says why."""
+    """Compute the picture's errors; they stay unknown if the question is impossible, which the search reports."""
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
     try:
@@ -209,7 +209,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
 
 
 def needed_of(name: str, answer: Answered) -> NeededEpsilon:
-    """Return a mechanism's least epsilon for a picture; NaN where there is none."""
+    """Return a mechanism's least epsilon for a picture; NaN without one."""
     kind = kind_called(name)
     if isinstance(answer, str):
         return NeededEpsilon(kind.label, kind.colour, math.nan, math.nan, math.nan)
