@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.mechanisms import Calibration, Noise
@@ -13,6 +12,7 @@ from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
 from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
+from dpbayes.ui.session.kept import session_cache
 
 MOST_SIMULATED = 5_000
 """The largest number of cells for which increments are simulated. For larger tables the proved bound is as good: it
@@ -35,7 +35,7 @@ def is_simulated(net: Network) -> bool:
     return net.cell_count <= MOST_SIMULATED
 
 
-@st.cache_data(scope="session", max_entries=128, show_spinner=False, hash_funcs={Network: hash})
+@session_cache(128)
 def _proved(net: Network, calibration: Calibration, probability: float, law: NoiseLaw) -> float:
     return certified_increment(net, probability, noise=noise_of(net, calibration, law))
 
@@ -53,7 +53,7 @@ def kept_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw =
     return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration, law), t=t))
 
 
-@st.cache_data(scope="session", max_entries=32, show_spinner="Simulating the noise …", hash_funcs={Network: hash})
+@session_cache(32, spinner="Simulating the noise …")
 def needed(net: Network, calibration: Calibration, law: NoiseLaw = UNIT) -> np.ndarray:
     """Return simulated increments that make releases of the Fourier mechanism non-negative; they depend on the graph.
 

@@ -1,11 +1,14 @@
 """Values that a session keeps: one under each name, as long as its inputs stay the same."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Literal, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
+from dpbayes.model.network import Network
+
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 def kept(name: str, inputs: object, make: Callable[[], Result]) -> Result:
@@ -22,3 +25,12 @@ def is_kept(name: str, inputs: object) -> bool:
     """Whether the session has the value of this name for these inputs."""
     entry = st.session_state.get(name)
     return entry is not None and bool(entry[0] == inputs)
+
+
+def session_cache(
+    most: int, *, spinner: str | Literal[False] = False, show_time: bool = False
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Return a decorator that keeps the last `most` results of a function in the session; networks are arguments."""
+    return st.cache_data(
+        scope="session", max_entries=most, show_spinner=spinner, show_time=show_time, hash_funcs={Network: hash}
+    )

@@ -163,6 +163,42 @@ def data_and_download(
         take_picture(key=name)
 
 
+def results_and_files(
+    make: Callable[[], pd.DataFrame],
+    parquet: Callable[[pd.DataFrame], bytes],
+    *,
+    name: str,
+    caption: str,
+    curator_only: bool = False,
+) -> None:
+    """Show a folded part with the results of simulations, and offer them as CSV and Parquet with their settings."""
+    with folded("Numbers and download", key=f"numbers.{name}") as is_open:
+        if not is_open:
+            return
+        if curator_only:
+            st.caption("Not private (curator view). Do not share this file.")
+        frame = make()
+        numbers(frame, height=300)
+        left, right = st.columns(2)
+        left.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name=offered_name(name, "csv", simulates=True, curator_only=curator_only),
+            mime="text/csv",
+            key=f"download.{name}.csv",
+            on_click="ignore",
+        )
+        right.download_button(
+            "Download Parquet",
+            lambda: parquet(frame),
+            file_name=offered_name(name, "parquet", simulates=True, curator_only=curator_only),
+            mime="application/vnd.apache.parquet",
+            key=f"download.{name}.parquet",
+            on_click="ignore",
+        )
+        st.caption(caption)
+
+
 def assumption(text: str, *, holds: bool) -> None:
     """Show one assumption of a statement with a tick or a cross."""
     st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")

@@ -21,6 +21,7 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.workflow import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
@@ -207,13 +208,7 @@ def simulated_attackers(subject: Audited, tables: TablePair, options: AuditOptio
     return Attack(ratios, prior)
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=16,
-    show_spinner="Simulating releases …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
+@session_cache(16, spinner="Simulating releases …", show_time=True)
 def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: TablePair) -> np.ndarray:
     rng = stream(seed, "audit", type(_subject.mechanism).__name__)
     return ratios_of_pair(_subject.mechanism, _tables, rng, (_attackers(_subject, releases), releases))

@@ -17,10 +17,10 @@ from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.figures.audit import laws_figure, row_losses_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms.exact_class import formula
-from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, recalibration_work, setting_of, show_progress
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running
@@ -55,12 +55,7 @@ def worst_section(subject: Audited, report: AuditReport) -> None:
             st.caption("There are too many outputs to draw.")
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=16,
-    show_spinner="Computing the privacy loss …",
-    hash_funcs={Network: hash},
-)
+@session_cache(16, spinner="Computing the privacy loss …")
 def _picture(key: Hashable, _subject: Audited, _worst: WorstCase) -> Picture | None:
     return _subject.entry.picture(_subject.mechanism, _worst, **_subject.sizes)
 

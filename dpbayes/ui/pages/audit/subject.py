@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.audit.entry import Audit, Hypothetical, Recalibration
 from dpbayes.audit.recalibration import recalibration_steps
@@ -18,9 +17,9 @@ from dpbayes.base.text import done, escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
-from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
@@ -150,13 +149,7 @@ def report_of(subject: Audited) -> AuditReport:
     return _report(subject.key, subject)
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=32,
-    show_spinner="Auditing all pairs of neighbouring tables …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
+@session_cache(32, spinner="Auditing all pairs of neighbouring tables …", show_time=True)
 def _report(key: Hashable, _subject: Audited) -> AuditReport:
     mechanism, sizes = _subject.mechanism, _subject.sizes
     bounded = _subject.certified.is_private  # else nothing bounds the loss before it is known

@@ -23,6 +23,7 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.explore.non_negativity import NonNegativity, in_steps
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, running
 
@@ -95,7 +96,7 @@ def _steps(
     return in_steps(releases, step_size=max(1, STEP // network.cell_count), step=step)
 
 
-@st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
+@session_cache(8)
 def coin_flip_counts(network: Network, n: int, seed: int) -> Counts:
     """Count a table of n fair coin flips in every column: it holds nothing of anybody's data."""
     fair = np.full(network.cell_count, 0.5)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.randomness import stream
@@ -38,6 +37,7 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated, noise_of
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.running import Running, running
 
 MOST_VALUES = 1_000_000
@@ -155,7 +155,7 @@ def proved_probability(network: Network, noise: CoefficientNoise, sense: Sense, 
     return np.asarray(1 - bound(network, noise=noise, t=t))
 
 
-_proved = st.cache_data(scope="session", max_entries=32, show_spinner=False, hash_funcs={Network: hash})(
+_proved = session_cache(32)(
     lambda network, noise, sense, grid: proved_probability(network, noise, sense, np.array(grid))
 )
 

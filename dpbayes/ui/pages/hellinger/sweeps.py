@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import many, numeral
 from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
@@ -24,8 +23,7 @@ from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, nois
 from dpbayes.figures.hellinger import die_errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import folded, numbers
+from dpbayes.ui.widgets.show import results_and_files
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
@@ -101,26 +99,9 @@ def more_sides(scenario: Scenario) -> str:
 
 def _numbers_and_files(study: HellingerStudy) -> None:
     """Show the tidy frame of boxes and curves in a folded part, and offer it as CSV and Parquet with its settings."""
-    with folded("Numbers and download", key="numbers.hellinger") as is_open:
-        if not is_open:
-            return
-        frame = study.frame()
-        numbers(frame, height=300)
-        left, right = st.columns(2)
-        left.download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            file_name=offered_name("hellinger", "csv", simulates=True),
-            mime="text/csv",
-            key="download.hellinger.csv",
-            on_click="ignore",
-        )
-        right.download_button(
-            "Download Parquet",
-            lambda: parquet_bytes(frame, study.settings),
-            file_name=offered_name("hellinger", "parquet", simulates=True),
-            mime="application/vnd.apache.parquet",
-            key="download.hellinger.parquet",
-            on_click="ignore",
-        )
-        st.caption("The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`")
+    results_and_files(
+        study.frame,
+        lambda frame: parquet_bytes(frame, study.settings),
+        name="hellinger",
+        caption="The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`",
+    )

@@ -30,6 +30,7 @@ from dpbayes.ui.pages.network.errors import (
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import inside, numbers
 
@@ -86,12 +87,7 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
     _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=8,
-    show_spinner="Computing the network without each arrow …",
-    hash_funcs={Network: hash},
-)
+@session_cache(8, spinner="Computing the network without each arrow …")
 def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
     """Return sizes and noise of a network without each of some arrows."""
     return arrow_costs(net, epsilon, only=only)

@@ -16,6 +16,7 @@ from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download
@@ -112,7 +113,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     )
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner=False, hash_funcs={Network: hash})
+@session_cache(16)
 def _errors(net: Network, alpha: FloatArray, state: int, epsilon: float) -> FloatArray:
     """Return the root mean square errors (TIMES, NUMBERS) of a row's state under Dirichlet(alpha)."""
     bounds = certified_bound(net, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)

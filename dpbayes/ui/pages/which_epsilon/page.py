@@ -191,7 +191,9 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
     share = f"{numeral(100 * asking.options.confidence)}%"
     needed = needed_of(asking.chosen.settings.mechanism, answer)
     keeps = f"the error of {share} of releases within {numeral(asking.options.tolerance, 6)}"
-    least = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    least_text = (
+        f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    )
     chart(
         error_figure(
             errors.epsilons,
@@ -204,7 +206,7 @@ def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> No
         key="which_epsilon.errors",
         simulates=True,
         alt=f"Two falling curves against ε: bounds that the error of {asking.question.text} does not exceed in "
-        f"{share} of the releases and in half of the releases.{least}",
+        f"{share} of the releases and in half of the releases.{least_text}",
     )
 
 
