@@ -238,10 +238,3 @@ def test_the_link_follows_the_page_and_back() -> None:
     again = open_page("pages/explore.py", **query)
     assert settings_of(again) == settings_of(at)
     assert headline(again) == headline(at)
-
-
-@pytest.mark.parametrize("page", ["explore", "network", "compare", "claims"])
-def test_a_link_to_an_upload_that_is_elsewhere_says_so(page: str) -> None:
-    at = open_page(f"pages/{page}.py", data="upload")
-    assert any("upload" in warning.value for warning in at.warning)
-    assert not any("no nodes" in warning.value for warning in at.warning)
