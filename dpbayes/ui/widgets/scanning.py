@@ -41,7 +41,7 @@ def scan_on_request(
         return _under_way(kind, work, of="the table")
     keep(scan)
     forget(kind, key)
-    forget_asking(kind)
+    forget_request(kind)
     st.rerun()
 
 
@@ -85,7 +85,7 @@ def _under_way(kind: str, work: Running[Any], *, of: str) -> bool:
     return work.going
 
 
-def forget_asking(kind: str) -> None:
+def forget_request(kind: str) -> None:
     """Drop the request for a scan, so that the button appears again."""
     st.session_state.pop(_request_key(kind), None)
 
@@ -147,5 +147,5 @@ def count_again(label: str) -> None:
     """Show a button that drops the counts and scans the table again."""
     if st.button(label, key="connected.again", help="Discards the counts and scans the table again."):
         forget_scans()
-        forget_asking(KIND)
+        forget_request(KIND)
         st.rerun()

@@ -28,8 +28,8 @@ from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.page import looked_at
 from dpbayes.ui.pages.sampling import game
-from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
+from dpbayes.ui.pages.which_epsilon.requirement import AccuracyRequirement
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
@@ -151,7 +151,7 @@ def _less_noise(chosen: Chosen) -> str:
 
 
 def _least_epsilon(chosen: Chosen) -> float:
-    least = finished(answer_steps(Asking.now(chosen), chosen.settings.mechanism))
+    least = finished(answer_steps(AccuracyRequirement.now(chosen), chosen.settings.mechanism))
     if isinstance(least, str):
         raise InputError(least)
     return epsilon_rounded_up(least.epsilon)

@@ -112,7 +112,7 @@ def planned_records(chosen: Chosen) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Asking:
+class AccuracyRequirement:
     """The question of one run of the page with its public inputs, and the table's counts for the curator."""
 
     chosen: Chosen
@@ -123,7 +123,7 @@ class Asking:
     counts: Counts | None = None
 
     @classmethod
-    def now(cls, chosen: Chosen) -> "Asking":
+    def now(cls, chosen: Chosen) -> "AccuracyRequirement":
         """Return the question of the page. Errors: InputError if its table has no counts."""
         counts = chosen.counts if is_of_the_table(chosen) else None
         options = replace(chosen.options("which_epsilon"), records=planned_records(chosen))
@@ -150,7 +150,7 @@ class Asking:
         return 0.0 if self.counts is not None or are_drawn_together(self.network) else 0.3
 
     def mechanism(self, name: str) -> Mechanism[Outcome]:
-        """Return a mechanism at an epsilon. Errors: InputError if it cannot be run."""
+        """Return a mechanism at the chosen epsilon. Errors: InputError if it cannot be run."""
         return self.chosen.mechanism_called(name)
 
     def answer(self, name: str) -> Answer:
