@@ -93,47 +93,47 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     first = page.first(_moving, chosen)
     if first is None:
         return is_counting
-    requirement, least, errors = first
+    goal, least, errors = first
     with page.beside():
-        st.caption(_tables_text(requirement))  # permanent elements come first, because temporary ones would move them
-        _details(requirement, least)
+        st.caption(_tables_text(goal))  # permanent elements come first, because temporary ones would move them
+        _details(goal, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
-        intervals = _intervals(requirement, least)
+        intervals = _intervals(goal, least)
     works: list[Running[Any]] = [least, errors, *intervals]
     if all(work.done for work in works):
         with st.container(key="below"):
             with sentence_instead():
-                if requirement.counts is None and np.isfinite(errors.so_far.wanted).any():
-                    works.append(_records(requirement))
+                if goal.counts is None and np.isfinite(errors.so_far.wanted).any():
+                    works.append(_records(goal))
             if not works[-1].going:
-                works.append(_mechanisms(requirement, least.so_far))
-    private = requirement.counts is not None
+                works.append(_mechanisms(goal, least.so_far))
+    private = goal.counts is not None
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
-    recipes(requirement)
+    recipes(goal)
     _next(least)
     return any(work.going for work in works)
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[Answered], Running[ErrorCurve]]:
-    requirement, name = AccuracyRequirement.now(chosen), chosen.settings.mechanism
+    goal, name = AccuracyRequirement.now(chosen), chosen.settings.mechanism
     least = running(
         "which_epsilon.least",
-        requirement.key(name, requirement.options.tolerance),
-        lambda: answer_steps(requirement, name),
+        goal.key(name, goal.options.tolerance),
+        lambda: answer_steps(goal, name),
     )
     least.work()
     errors = running(
         "which_epsilon.errors",
-        requirement.key(name),
-        lambda: error_steps_of(requirement, name),
+        goal.key(name),
+        lambda: error_steps_of(goal, name),
     )
     if least.done or not errors.taken:  # the answer comes first
         errors.work()
     with page.picture:
-        _picture(requirement, least, errors.so_far)
+        _picture(goal, least, errors.so_far)
     page.lead("which_epsilon.tolerance")
-    page.say(verdict(requirement, least))
-    return requirement, least, errors
+    page.say(verdict(goal, least))
+    return goal, least, errors
 
 
 def _next(least: Running[Answered]) -> None:
@@ -145,34 +145,34 @@ def _next(least: Running[Answered]) -> None:
     next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
-def answer_steps(requirement: AccuracyRequirement, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
+def answer_steps(goal: AccuracyRequirement, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
     """Find the least epsilon of a mechanism, or the message why there is none."""
-    drawn = requirement.share_of_tables
+    drawn = goal.share_of_tables
     try:
-        wish = yield from part_of(requirement.wishing(name, most), 0.0, drawn)
-        return (yield from part_of(least_epsilon_steps(wish, requirement.luck("least")), drawn, 1.0))
+        wish = yield from part_of(goal.wishing(name, most), 0.0, drawn)
+        return (yield from part_of(least_epsilon_steps(wish, goal.luck("least")), drawn, 1.0))
     except InputError as error:
         return str(error)
 
 
-def error_steps_of(requirement: AccuracyRequirement, name: str) -> Work[ErrorCurve]:
+def error_steps_of(goal: AccuracyRequirement, name: str) -> Work[ErrorCurve]:
     """Compute the picture's errors; they stay unknown if the question is impossible, which the search reports."""
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
     try:
-        wish = yield from part_of(requirement.wishing(name, _fewer(requirement, CURVE_DRAWS)), 0.0, 0.0)
+        wish = yield from part_of(goal.wishing(name, _fewer(goal, CURVE_DRAWS)), 0.0, 0.0)
     except InputError:
         return unknown
-    return (yield from error_steps(wish, EPSILONS, requirement.luck("errors")))
+    return (yield from error_steps(wish, EPSILONS, goal.luck("errors")))
 
 
-def _fewer(requirement: AccuracyRequirement, draws: int) -> int:
-    return draws // (1 if requirement.answer(requirement.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
+def _fewer(goal: AccuracyRequirement, draws: int) -> int:
+    return draws // (1 if goal.answer(goal.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
 
 
-def verdict(requirement: AccuracyRequirement, least: Running[Answered]) -> str:
+def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
     """Return the page's sentence: the least epsilon, rounded up, for the tolerance."""
-    what = f"the error of {escaped(requirement.question.text)} within {numeral(requirement.options.tolerance, 6)}"
+    what = f"the error of {escaped(goal.question.text)} within {numeral(goal.options.tolerance, 6)}"
     if not least.done:
         return f"Searching for the least ε that keeps {what} …"
     answer = least.so_far
@@ -188,11 +188,11 @@ def epsilon_rounded_up(epsilon: float) -> float:
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
-def _picture(requirement: AccuracyRequirement, least: Running[Answered], errors: ErrorCurve) -> None:
+def _picture(goal: AccuracyRequirement, least: Running[Answered], errors: ErrorCurve) -> None:
     answer = least.so_far if least.done else ""
-    share = f"{numeral(100 * requirement.options.confidence)}%"
-    needed = needed_of(requirement.chosen.settings.mechanism, answer)
-    keeps = f"the error of {share} of releases within {numeral(requirement.options.tolerance, 6)}"
+    share = f"{numeral(100 * goal.options.confidence)}%"
+    needed = needed_of(goal.chosen.settings.mechanism, answer)
+    keeps = f"the error of {share} of releases within {numeral(goal.options.tolerance, 6)}"
     least_text = (
         f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
     )
@@ -202,12 +202,12 @@ def _picture(requirement: AccuracyRequirement, least: Running[Answered], errors:
             errors.median,
             errors.wanted,
             needed=needed,
-            tolerance=requirement.options.tolerance,
+            tolerance=goal.options.tolerance,
             share=share,
         ),
         key="which_epsilon.errors",
         simulates=True,
-        alt=f"Two falling curves against ε: bounds that the error of {requirement.question.text} does not exceed in "
+        alt=f"Two falling curves against ε: bounds that the error of {goal.question.text} does not exceed in "
         f"{share} of the releases and in half of the releases.{least_text}",
     )
 
@@ -225,7 +225,7 @@ def _waiting(work: Running[Any], what: str, *, key: str) -> None:
         progress(work, f"{done(work.share)} {what}", key=key)
 
 
-def _details(requirement: AccuracyRequirement, least: Running[Answered]) -> None:
+def _details(goal: AccuracyRequirement, least: Running[Answered]) -> None:
     """Show the interval of the least epsilon, and the simulation that it comes from."""
     answer = least.so_far if least.done else None
     if isinstance(answer, str):
@@ -242,37 +242,37 @@ def _details(requirement: AccuracyRequirement, least: Running[Answered]) -> None
         )
 
 
-def _intervals(requirement: AccuracyRequirement, least: Running[Answered]) -> list[Running[Any]]:
+def _intervals(goal: AccuracyRequirement, least: Running[Answered]) -> list[Running[Any]]:
     """Show what intervals recipients get at the least epsilon, and return the work on them."""
     if not least.done or isinstance(answer := least.so_far, str):
         return []
-    name, epsilon = requirement.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
-    reading = requirement.options.recipient if states_noise(name) else Reading.AS_REAL
+    name, epsilon = goal.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
+    reading = goal.options.recipient if states_noise(name) else Reading.AS_REAL
 
     def start() -> Work[PlannedIntervals | None]:
-        rng = requirement.luck("intervals")
-        return interval_steps(answer.wish, epsilon, _truth(requirement), reading, rng, releases=INTERVAL_DRAWS)
+        rng = goal.luck("intervals")
+        return interval_steps(answer.wish, epsilon, _truth(goal), reading, rng, releases=INTERVAL_DRAWS)
 
-    work = running("which_epsilon.intervals", requirement.key(name, requirement.options.tolerance), start)
+    work = running("which_epsilon.intervals", goal.key(name, goal.options.tolerance), start)
     with sentence_instead():
         work.work()
     if work.result is not None:
-        st.caption(intervals_text(requirement, work.result))
+        st.caption(intervals_text(goal, work.result))
     return [work]
 
 
-def _truth(requirement: AccuracyRequirement) -> float:
+def _truth(goal: AccuracyRequirement) -> float:
     """Return the probability in question: of the planned tables' network, or of the loaded table's exact posterior."""
-    if requirement.counts is None:
-        return float(requirement.question.answers(requirement.cpts))
-    prior = requirement.mechanism(requirement.chosen.settings.mechanism).prior
-    return float(requirement.question.answers(prior.updated(requirement.counts).mean))
+    if goal.counts is None:
+        return float(goal.question.answers(goal.cpts))
+    prior = goal.mechanism(goal.chosen.settings.mechanism).prior
+    return float(goal.question.answers(prior.updated(goal.counts).mean))
 
 
-def intervals_text(requirement: AccuracyRequirement, planned: PlannedIntervals) -> str:
+def intervals_text(goal: AccuracyRequirement, planned: PlannedIntervals) -> str:
     """Return how wide the intervals are, how many contain the truth, and whether the prior decides the answers."""
     releases, width = many(len(planned.widths), "simulated release"), numeral(float(np.median(planned.widths)), 2)
-    truth = "planned probability" if requirement.counts is None else "exact answer"
+    truth = "planned probability" if goal.counts is None else "exact answer"
     sentence = (
         f"At ε = {numeral(planned.epsilon)}, {LEVEL:.0%} intervals of the {planned.posterior} have a median width of "
         f"{width}. In {int(planned.contained.sum())} of {releases}, they contain the {truth}."
@@ -281,51 +281,49 @@ def intervals_text(requirement: AccuracyRequirement, planned: PlannedIntervals) 
     return f"{sentence} The prior decides the answer in {decided} of them." if decided else sentence
 
 
-def _tables_text(requirement: AccuracyRequirement) -> str:
+def _tables_text(goal: AccuracyRequirement) -> str:
     """Return the share of releases that the answer is for, their tables, and the privacy cost of the choice."""
-    share = f"The least ε keeps the error of {numeral(100 * requirement.options.confidence)}% of releases within the tolerance."
-    if requirement.counts is None:
+    share = (
+        f"The least ε keeps the error of {numeral(100 * goal.options.confidence)}% of releases within the tolerance."
+    )
+    if goal.counts is None:
         return (
-            f"{share} Each release is of a new table: {many(requirement.n, 'record')} sampled from {requirement.tables_of}. "
+            f"{share} Each release is of a new table: {many(goal.n, 'record')} sampled from {goal.tables_of}. "
             "Your records are not used, so this choice of ε costs no privacy."
         )
     return (
         f"**Not private (curator view): no guarantee covers an ε that is chosen from the records.** {share} Each "
-        f"release is of the table’s {many(requirement.n, 'record')}. A choice of ε from planned tables costs no privacy."
+        f"release is of the table’s {many(goal.n, 'record')}. A choice of ε from planned tables costs no privacy."
     )
 
 
 # How many records
 
 
-def _records(requirement: AccuracyRequirement) -> Running[LeastRecords]:
+def _records(goal: AccuracyRequirement) -> Running[LeastRecords]:
     """Show how many records another ε needs, and return the work on it."""
-    name, options = requirement.chosen.settings.mechanism, requirement.options
+    name, options = goal.chosen.settings.mechanism, goal.options
     st.subheader("Records needed at another ε")
     controls.parameter_control("epsilon")
-    draws = _fewer(requirement, RECORDS_DRAWS)
+    draws = _fewer(goal, RECORDS_DRAWS)
 
     def start() -> Work[LeastRecords]:
-        drawn = requirement.share_of_tables
-        wish = yield from part_of(requirement.wishing(name, draws), 0.0, drawn)
-        return (
-            yield from part_of(least_records_steps(wish, requirement.cpts, requirement.luck("records")), drawn, 1.0)
-        )
+        drawn = goal.share_of_tables
+        wish = yield from part_of(goal.wishing(name, draws), 0.0, drawn)
+        return (yield from part_of(least_records_steps(wish, goal.cpts, goal.luck("records")), drawn, 1.0))
 
-    work = running("which_epsilon.records", requirement.key(name, options.tolerance, requirement.chosen.epsilon), start)
+    work = running("which_epsilon.records", goal.key(name, options.tolerance, goal.chosen.epsilon), start)
     work.work()
     if not work.done:
         _waiting(work, "of the tables", key="which_epsilon.records.stop")
         return work
-    st.markdown(
-        f"**{needed_records_text(requirement, work.so_far, most_records(requirement.network, requirement.draws(name, draws)))}**"
-    )
+    st.markdown(f"**{needed_records_text(goal, work.so_far, most_records(goal.network, goal.draws(name, draws)))}**")
     return work
 
 
-def needed_records_text(requirement: AccuracyRequirement, needed: LeastRecords, most: int) -> str:
+def needed_records_text(goal: AccuracyRequirement, needed: LeastRecords, most: int) -> str:
     """Return the number of records that an epsilon needs, as a sentence."""
-    epsilon = numeral(requirement.chosen.epsilon)
+    epsilon = numeral(goal.chosen.epsilon)
     if not math.isfinite(needed.records):
         return f"At ε = {epsilon}, even {most:,} records are too few."
     if needed.records <= 1:
@@ -344,22 +342,22 @@ def _about(number: float) -> str:
 # Every mechanism
 
 
-def _mechanisms(requirement: AccuracyRequirement, answer: Answered) -> Running[tuple[NeededEpsilon, ...]]:
+def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[NeededEpsilon, ...]]:
     """Show the least epsilon of every mechanism, and return the work on it."""
-    name = requirement.chosen.settings.mechanism
-    rest = others(requirement.chosen)
+    name = goal.chosen.settings.mechanism
+    rest = others(goal.chosen)
     st.subheader("Least ε by mechanism")
 
     def start() -> Work[tuple[NeededEpsilon, ...]]:
         needs: tuple[NeededEpsilon, ...] = ()
         for place, other in enumerate(rest):
-            steps = answer_steps(requirement, other, OTHER_DRAWS)
+            steps = answer_steps(goal, other, OTHER_DRAWS)
             other_answer = yield from part_of(steps, place / len(rest), (place + 1) / len(rest))
             needs = (*needs, needed_of(other, other_answer))
             yield Partial((place + 1) / len(rest), needs)
         return needs
 
-    key = (requirement.key(name, requirement.options.tolerance), *(requirement.key(other) for other in rest))
+    key = (goal.key(name, goal.options.tolerance), *(goal.key(other) for other in rest))
     work = running("which_epsilon.mechanisms", key, start)
     work.work()
     needs = (needed_of(name, answer), *(work.result or ()))
