@@ -342,6 +342,19 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What pages offer as files, by name; the content of a file that is made on demand is a function."""
+    real, offered = st.download_button, dict[str, Any]()
+
+    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        offered[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    return offered
+
+
+@pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a session holds, for what is tested without a page: long work does its first step."""
     state: dict[str, Any] = {}

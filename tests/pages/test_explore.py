@@ -905,21 +905,8 @@ def test_a_choice_is_shown_on_the_next_page_at_once() -> None:
     assert at.segmented_control(key="parameter.noise").value is Noise.WHOLE
 
 
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what the page offers as files from now on, by name."""
-    real, files = streamlit.download_button, dict[str, Any]()
-
-    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name, *other, **more)
-
-    monkeypatch.setattr(streamlit, "download_button", kept)
-    return files
-
-
 @pytest.mark.parametrize("seat", ["curator", "recipient"])
-def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = offered(monkeypatch)
+def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, files: dict[str, Any]) -> None:
     query = {"source": "asia", "records": "300", "epsilon": "2", "seat": seat}
     open_page("pages/explore.py", target="dysp", evidence="smoke~yes", **query)
     (name,) = [name for name in files if "handout" in name]

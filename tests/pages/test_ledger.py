@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
@@ -136,18 +135,11 @@ def test_an_adaptive_release_is_opened_with_its_sentences_and_arrows(path: Path,
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, files: dict[str, Any]
 ) -> None:
     data = released(tmp_path).document
     document = read_document(data)
-    release, files = release_of(document), dict[str, Any]()
-    real = st.download_button
-
-    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name=file_name, **other)
-
-    monkeypatch.setattr(st, "download_button", kept)
+    release = release_of(document)
     at = open_page(PAGE, seat="recipient")
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
     cells = NETWORK.row_starts + [NETWORK.telling_state(int(node)) for node in NETWORK.node_of_row]
@@ -169,16 +161,9 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_c
 
 
 def test_the_report_tells_of_the_suspicion_that_the_person_set(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, files: dict[str, Any]
 ) -> None:
-    data, files = released(tmp_path).document, dict[str, Any]()
-    real = st.download_button
-
-    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name=file_name, **other)
-
-    monkeypatch.setattr(st, "download_button", kept)
+    data = released(tmp_path).document
     at = open_page(PAGE, seat="recipient", **{"release.suspicion": "0.35"})
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
     assert b"35% belief can rise to at most" in files["release.html"]()
