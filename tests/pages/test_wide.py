@@ -34,6 +34,7 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
+    metrics,
     one_sentence,
     open_page,
     plain,
@@ -292,14 +293,14 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
     """On a graph that is small enough for both."""
     stop_after_a_step(monkeypatch)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
-        metrics = []
+        shown = []
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
-            metrics.append(metrics(at))
+            shown.append(metrics(at))
             monkeypatch.undo()
             stop_after_a_step(monkeypatch)
-        simulated, exact = metrics
+        simulated, exact = shown
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
         assert "Exact mean" in exact
