@@ -20,7 +20,7 @@ from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 
 
 def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():

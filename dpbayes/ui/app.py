@@ -10,18 +10,17 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.pages.stories.banner import banner
 from dpbayes.ui.pages.stories.opened import open_step, story_page
 from dpbayes.ui.pages.stories.shipped import TITLES
-from dpbayes.ui.session.current import current, link_problems, move_settings
+from dpbayes.ui.session.current import current, link_problems, move_settings, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.moved import MOVED, place_now
-from dpbayes.ui.session.place import show_place
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.controls import segments
-from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
+from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
 from dpbayes.ui.widgets.sign_in import say_who, sign_in_button

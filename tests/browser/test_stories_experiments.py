@@ -26,6 +26,27 @@ def done(screen: AppScreen, key: str) -> AppScreen:
     return screen
 
 
+def stopped(screen: AppScreen) -> str:
+    """Press Stop; return what the bar then shows, which stays as it is."""
+    bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
+    button.filter(has_text="Stop").click(timeout=SLOW_MS)
+    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
+    expect(bar).to_contain_text("Stopped after ", timeout=SLOW_MS)
+    screen.settle()
+    text = bar.inner_text()
+    screen.page.wait_for_timeout(1000)
+    assert bar.inner_text() == text
+    return text
+
+
+def go_on(screen: AppScreen, text: str) -> None:
+    """Press Continue; wait until the bar shows more than it did when the work was stopped."""
+    screen.main.get_by_role("button").filter(has_text="Continue").click()
+    bar, before = screen.main.get_by_test_id("stProgress"), text.removeprefix("Stopped after ").removesuffix(".")
+    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
+    expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
+
+
 TABLES = [("house_votes_84", "party"), ("adult", "")]
 
 
@@ -57,24 +78,12 @@ def test_accuracy_opens_on_the_chosen_table_and_says_which_curve_is_best(visit):
 def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     screen = done(visit(f"accuracy?{urlencode(SMALL)}"), "accuracy-curves")
     screen.type_number("Repeats", "40000")
-    bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
-    button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
-    screen.settle()
-    stopped = bar.inner_text()
-    assert stopped.startswith("Stopped after ")
-    screen.page.wait_for_timeout(2000)
-    assert bar.inner_text() == stopped
-    button.filter(has_text="Continue").click()
-    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
-    before = stopped.removeprefix("Stopped after ").removesuffix(".")
-    expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
+    go_on(screen, stopped(screen))
     screen.option("as stated in the paper").click()
     names = screen.chart("accuracy-curves").locator(".legendtext")  # until then, the work before is what is stopped
     expect(names.filter(has_text="paper")).not_to_have_count(0, timeout=SLOW_MS)
-    expect(bar).not_to_contain_text("Stopped", timeout=SLOW_MS)
-    button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.get_by_test_id("stProgress")).not_to_contain_text("Stopped", timeout=SLOW_MS)
+    stopped(screen)
 
 
 def test_figure_2_on_made_up_records_and_on_the_census(visit):
@@ -117,17 +126,7 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     expect(screen.headline).to_contain_text("ne private sample predicts pay")
     assert screen.warnings.count() == 0
     screen.type_number("Repeats", "200000")
-    bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
-    button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(bar).to_contain_text("Stopped after", timeout=SLOW_MS)
-    screen.settle()
-    stopped = bar.inner_text()
-    assert stopped.endswith("of 200,000 repeats.")
-    screen.page.wait_for_timeout(1000)
-    assert bar.inner_text() == stopped
-    button.filter(has_text="Continue").click()
-    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
-    before = stopped.removeprefix("Stopped after ").removesuffix(".")
-    expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
-    button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(bar).to_contain_text("Stopped after", timeout=SLOW_MS)
+    text = stopped(screen)
+    assert text.endswith("of 200,000 repeats.")
+    go_on(screen, text)
+    stopped(screen)

@@ -170,7 +170,7 @@ def work_is_computed_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     def shared(kind: str, key: Hashable, start: Callable[[], Running[Any]]) -> Running[Any]:
         def begun() -> Running[Any]:
             work = start()
-            if work.anew is None:
+            if work.restart is None:
                 work.steps = COMPUTED.once_in_steps((kind, key), as_they_are, work.steps)
             return work
 
@@ -335,6 +335,26 @@ def nothing_unforeseen() -> Iterator[list[str]]:
 
 
 @pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the server's ledger is, or will be."""
+    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What pages offer as files, by name; the content of a file that is made on demand is a function."""
+    real, offered = st.download_button, dict[str, Any]()
+
+    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
+        offered[file_name] = data
+        return real(label, data, file_name, *other, **more)
+
+    monkeypatch.setattr(st, "download_button", kept)
+    return offered
+
+
+@pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a session holds, for what is tested without a page: long work does its first step."""
     state: dict[str, Any] = {}
@@ -429,6 +449,12 @@ def put(at: AppTest, key: str, text: str) -> AppTest:
     return fine(at.text_input(key=key).set_value(text).run())
 
 
+def unfold(at: AppTest, key: str) -> AppTest:
+    """Open the folded part with this key."""
+    at.session_state[key] = True
+    return fine(at.run())
+
+
 def press(at: AppTest, label: str) -> AppTest:
     """Press the button with this label."""
     return fine(next(button for button in at.button if button.label == label).click().run())
@@ -471,6 +497,16 @@ def one_sentence(at: AppTest, part: str) -> None:
     assert len(refusals) == 1, refusals
     assert part in refusals[0]
     assert len(refusals[0]) < 400
+
+
+def captions(at: AppTest) -> list[str]:
+    """Return the captions on the page, as the person reads them."""
+    return [plain(caption.value) for caption in at.caption]
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    """Return the values of the metrics on the page by their labels."""
+    return {metric.label: metric.value for metric in at.metric}
 
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:

@@ -36,6 +36,7 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
     stop_after_a_step,
+    unfold,
 )
 
 PAGE = "pages/accuracy.py"
@@ -57,11 +58,6 @@ def curves(at: AppTest, key: str = "accuracy.curves") -> dict:
     return {t["name"]: t for t in figures(at)[key]["data"] if t.get("showlegend") is not False}
 
 
-def opened(at: AppTest, key: str) -> AppTest:
-    at.session_state[key] = True
-    return fine(at.run())
-
-
 def fast_plan(**more) -> AccuracyPlan:
     given = {
         "network": naive_bayes(3),
@@ -75,7 +71,7 @@ def fast_plan(**more) -> AccuracyPlan:
 
 
 def test_figure_1_says_which_curve_is_best_and_where_curves_cross():
-    at = opened(open_page(PAGE, **FIGURE_1), "accuracy.crossings")
+    at = unfold(open_page(PAGE, **FIGURE_1), "accuracy.crossings")
     said = plain(headline(at))
     best = re.fullmatch(
         r"At ε = 1, Gaussian residuals \(δ = 0\.00001\) predicts class best: correct for (\S+)% of records, "
@@ -185,7 +181,7 @@ def test_a_network_of_many_states_without_fourier(seat):
     )
     assert not sentences(at)
     assert not [name for name in curves(at) if "Fourier" in name]
-    assert "nan" not in everything(opened(at, "accuracy.reliable"))
+    assert "nan" not in everything(unfold(at, "accuracy.reliable"))
 
 
 def test_every_part_opens():
@@ -268,7 +264,7 @@ def test_another_plan_is_begun_at_once_and_the_old_one_gone_on_with():
 @pytest.mark.usefixtures("step_by_step")
 def test_reliability_comes_in_steps_from_the_repeats_that_are_in():
     at = until_repeats(open_page(PAGE, epsilon="2", **LAPLACE_ALONE), 8)
-    opened(at, "accuracy.reliable")
+    unfold(at, "accuracy.reliable")
     assert any("once all repeats are done" in caption.value for caption in at.caption)
     press(at, "Stop")
     stop = at.button(key="accuracy.reliability.stop")
@@ -331,7 +327,7 @@ def test_noise_aware_curves_are_one_click_away_dashed_and_of_the_first_repeats()
     assert line["y"] == pytest.approx(study.mean(aware))
     assert any("Noise-aware curves use the first 3." in caption.value for caption in at.caption)
     assert any("use the first 3 repeats" in caption.value for caption in at.caption)
-    frame = next(f.value for f in opened(at, "numbers.accuracy").dataframe if "repeats" in f.value.columns)
+    frame = next(f.value for f in unfold(at, "numbers.accuracy").dataframe if "repeats" in f.value.columns)
     assert set(frame["repeats"][frame["method"] == aware.title]) == {3}
     assert set(frame["repeats"][frame["method"] == "Laplace"]) == {20}
 
@@ -361,7 +357,7 @@ def few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_best_known_at_every_epsilon_is_a_table():
-    at = opened(open_page(PAGE, **FAST), "accuracy.best")
+    at = unfold(open_page(PAGE, **FAST), "accuracy.best")
     table = next(f.value for f in at.dataframe if "best" in f.value.columns)
     study = accuracy_study(fast_plan())
     assert list(table["best"]) == [row.method.called(100) for row in best_proved(study)]
@@ -371,7 +367,7 @@ def test_the_best_known_at_every_epsilon_is_a_table():
     only = {"accuracy.curves": "as printed"} | {
         f"accuracy.{name}": "no" for name in ("laplace", "fourier", "residuals")
     }
-    at = opened(open_page(PAGE, **FAST | only), "accuracy.best")
+    at = unfold(open_page(PAGE, **FAST | only), "accuracy.best")
     assert any("No curve in the picture has a proved ε" in m.value for m in at.markdown)
     assert headline(at).startswith("Without privacy, class is predicted correctly in ")
 
@@ -414,16 +410,6 @@ def test_a_lonely_column_cannot_be_predicted():
     graph = code_of(Graph(("a", "b"), (("a", "b"),), {}, {"a": ("only",), "b": ("y", "z", "w")}))
     at = open_page(PAGE, source=graph, cpts="random", target="a", **{"accuracy.scene": Scene.NETWORK.value})
     one_sentence(at, "only one state")
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [("repeats", "0"), ("repeats", "1e12"), ("features", "nan"), ("scene", "<b>"), ("low", "0"), ("shown", "x")],
-)
-def test_a_hostile_link_is_ignored_with_a_sentence(key, text):
-    at = open_page("pages/home.py", **{f"accuracy.{key}": text})
-    one_sentence(at, f"accuracy.{key}")
-    assert settings_of(at) == Settings()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdi
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.uploads import Upload
 from tests.experiments.crafted import crafted
-from tests.pages.conftest import figures, fine, headline, open_page, sentences
+from tests.pages.conftest import figures, fine, headline, open_page, sentences, unfold
 
 PAGE = "pages/accuracy.py"
 
@@ -186,8 +186,7 @@ def test_the_numbers_carry_the_settings():
 
 def test_a_session_table_is_named_and_not_offered_as_a_command():
     at = open_page(PAGE, **ADULT | {"data": "synthetic", "accuracy.testing": "200"})
-    at.session_state["numbers.accuracy"] = True
-    at = fine(at.run())
+    unfold(at, "numbers.accuracy")
     frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
     assert (frame["source"] == "1,000 synthetic records from Asia").all()
     assert not [code for code in at.code if code.value.startswith("python -m")]
@@ -198,8 +197,7 @@ def test_an_uploaded_file_is_named():
     codes = np.random.default_rng(1).integers(0, 2, (300, 2)).astype(np.uint8)
     table = Dataset(("lit", "warm"), (("no", "yes"), ("a", "b")), codes)
     at.session_state["upload"] = Upload("mine.csv", pd.DataFrame(), table)
-    at.session_state["numbers.accuracy"] = True
-    at = fine(at.run())
+    unfold(at, "numbers.accuracy")
     frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
     assert (frame["source"] == "mine.csv").all()
     assert (frame["columns digest"] == digest(table)).all()

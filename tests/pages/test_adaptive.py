@@ -16,22 +16,14 @@ from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.network.adaptive import payments_of, table_costs
 from dpbayes.ui.session.chosen import Chosen
-from tests.pages.conftest import fine, one_sentence, open_page, plain, press, put, settings_of
+from tests.pages.conftest import one_sentence, open_page, plain, press, put, settings_of, unfold
 
 PAGE = "pages/network.py"
 
 
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the server's ledger is, or will be."""
-    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return tmp_path / "ledger.sqlite"
-
-
 def offered(**query: str) -> AppTest:
     at = open_page(PAGE, **query)
-    at.session_state["adaptive"] = True
-    return fine(at.run())
+    return unfold(at, "adaptive")
 
 
 def finding(at: AppTest) -> str:

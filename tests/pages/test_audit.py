@@ -29,7 +29,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.audit.page import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
@@ -468,29 +468,6 @@ def test_what_cannot_be_audited_is_one_sentence_and_the_rest_stays(query: dict[s
     fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
     assert not sentences(at)
     assert "audit.curve" in figures(at)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("subject", "<script>"),
-        ("n", "1e9"),
-        ("n", "2.5"),
-        ("sides", "7"),
-        ("omega", "0.5"),
-        ("prior", "nan"),
-        ("target", "0"),
-        ("tables", ""),
-        ("record", "0"),
-        ("first", "-1"),
-        ("odds", "inf"),
-        ("releases", "51"),
-    ],
-)
-def test_a_hostile_link_is_ignored_part_by_part_and_says_so(name: str, text: str) -> None:
-    settings, problems = settings_from({f"audit.{name}": text, "epsilon": "2"})
-    assert len(problems) == 1
-    assert settings == settings_from({"epsilon": "2"})[0]
 
 
 def test_a_hostile_link_opens_with_a_sentence() -> None:

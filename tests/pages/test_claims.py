@@ -2,7 +2,6 @@
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,13 +26,12 @@ from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.ui.pages.claims.page import matches, open_cells
 from dpbayes.ui.pages.claims.selection import BOUNDS
 from dpbayes.ui.session.current import current
-from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.claims import BoundClaim, ClaimShown, PaperShown
-from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, CompareView, PaperShown
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.show import inside
 from tests.conftest import thorough
+from tests.pages.claims import curves, opened
 from tests.pages.conftest import (
     everything,
     figures,
@@ -47,6 +45,7 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
     stopped_at_the_second_picture,
+    unfold,
 )
 from tests.pages.numbers import wrong_numbers
 
@@ -60,10 +59,6 @@ def asia_counts(n: int = 1000) -> Counts:
     return count(ASIA, sample_dataset(ASIA, PUBLISHED, n, stream(1, "records")))
 
 
-def trace(at: AppTest, name: str) -> dict[str, Any]:
-    return next(trace for trace in figures(at)["bounds"]["data"] if trace["name"] == name)
-
-
 def without_link(at: AppTest) -> str:
     shown = everything(at)
     for code in at.code:
@@ -71,15 +66,11 @@ def without_link(at: AppTest) -> str:
     return shown
 
 
-def opened(claim: BoundClaim, **query: str) -> AppTest:
-    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
-
-
 def test_the_page_opens_on_a_claim_that_fails_where_it_is_set() -> None:
     for seat in ("curator", "recipient"):
         at = open_page(PAGE, seat=seat)
         assert headline(at).startswith("Corollary 4 fails: it states a privacy loss of at most 1 nat, but ")
-        assert trace(at, "as stated, exceeded")
+        assert curves(at)["as stated, exceeded"]
         assert f"This claim is about {inside(MapExponential.label)}; the mechanism chosen is Laplace." in everything(at)
     large = open_page(PAGE, records="5000")
     assert headline(large).startswith("Theorem 1(ii) of ALT 2014 fails"), "its table may be of any size"
@@ -90,7 +81,7 @@ def test_theorem_1_is_that_of_the_core() -> None:
     bound = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=1.0, delta=0.05).theorem
     assert f"it states a KL divergence of at most {bound.printed[0]:.3g} nats, and the simulated" in headline(at)
     assert next(m.value for m in at.metric if m.label == "Proved") == f"{bound.certified[0]:.3g}"
-    curve = trace(at, "proved")
+    curve = curves(at)["proved"]
     k = curve["x"].index(1.0)
     assert math.isclose(curve["y"][k], bound.certified[0], rel_tol=1e-9)
     assert any(":red[**Fails.**]" in m.value for m in at.markdown)
@@ -102,7 +93,7 @@ def test_theorem_1_is_refuted_where_its_conditions_hold() -> None:
     at = opened(BoundClaim.THEOREM_1, epsilon="0.1", prior="2")
     assert headline(at).startswith("Theorem 1 fails: ")
     assert headline(at).endswith("of simulated releases exceed its bound, which allows 5%.")
-    red = [y for y in trace(at, "as stated, exceeded")["y"] if y is not None]
+    red = [y for y in curves(at)["as stated, exceeded"]["y"] if y is not None]
     assert red
 
 
@@ -164,7 +155,7 @@ def test_every_axis_is_drawn_and_has_a_control(claim: BoundClaim, axis: Axis) ->
     """Every axis of every claim is tested without a page."""
     at = opened(claim, **{"bounds.axis": axis.value})
     assert figures(at)["bounds"]["layout"]["xaxis"]["title"]["text"] == axis.title
-    assert any(y is not None for y in trace(at, "as stated in the paper")["y"])
+    assert any(y is not None for y in curves(at)["as stated in the paper"]["y"])
     assert at.segmented_control(key=f"bounds.axis.{claim.name}").value == axis
 
 
@@ -176,29 +167,18 @@ def test_an_axis_that_a_claim_does_not_have_gives_its_usual_one() -> None:
 
 def test_moving_epsilon_moves_the_marker_and_simulates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     at = opened(BoundClaim.PROPOSITION_1)
-    before = trace(at, "as stated in the paper")
+    before = curves(at)["as stated in the paper"]
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("simulated again")
 
     monkeypatch.setattr(largest_noise, "largest_noise", refuse)
     fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
-    assert trace(at, "as stated in the paper") == before
-    here = trace(at, "chosen value")
+    assert curves(at)["as stated in the paper"] == before
+    here = curves(at)["chosen value"]
     bound = proposition_1(ASIA, epsilon=[10.0], delta=0.05)
     np.testing.assert_allclose(here["y"], [bound.certified[0], bound.printed[0]])
     assert "Proposition 1 " in headline(at)
-
-
-@pytest.mark.usefixtures("first_look")
-def test_a_bad_delta_gives_one_sentence_and_keeps_the_last() -> None:
-    at, kept = opened(BoundClaim.THEOREM_1), "0.05"
-    for place, bad in enumerate(("0", "1", "-1", "2", "nan", "text", "", "<b>")):
-        put(at, "box.bounds.delta", bad)
-        one_sentence(at, f"The value is still {kept}.")
-        assert headline(at).startswith("Theorem 1 ")
-        kept = f"0.1{place + 1}"
-        assert not sentences(put(at, "box.bounds.delta", kept))
 
 
 def test_a_hostile_link_is_ignored_in_part() -> None:
@@ -206,13 +186,6 @@ def test_a_hostile_link_is_ignored_in_part() -> None:
     at = open_page(PAGE, None, **bad)
     assert settings_of(at).parameters == ()
     assert headline(at).startswith("Corollary 4 fails")
-
-
-def test_the_link_reopens_the_view() -> None:
-    at = put(opened(BoundClaim.THEOREM_3, **{"bounds.axis": "t"}), "box.bounds.delta", "0.2")
-    again, problems = settings_from(query_of(settings_of(at)))
-    assert not problems
-    assert again == settings_of(at)
 
 
 def test_no_records_give_a_sentence_and_the_rest_stays() -> None:
@@ -233,12 +206,6 @@ def test_a_network_that_is_not_binary_is_a_cross_not_an_error() -> None:
     assert any(m.value.startswith("✗") and "binary" in m.value for m in at.markdown)
 
 
-def test_an_upload_that_is_not_here_gives_a_sentence() -> None:
-    at = open_page(PAGE, data="upload")
-    assert sentences(at)
-    assert not figures(at)
-
-
 def test_a_rare_quantile_is_not_made_up() -> None:
     at = opened(BoundClaim.PROPOSITION_1, **{"bounds.delta": "0.000001"})
     assert "There are too few simulations" in everything(at)
@@ -249,8 +216,7 @@ def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
     shown = {}
     for seat in ("curator", "recipient"):
         at = opened(BoundClaim.LEMMA_1, seat=seat)
-        at.session_state["bounds.table1"] = True
-        fine(at.run())
+        unfold(at, "bounds.table1")
         frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
         shown[seat] = frame.set_index("mechanism")
     assert list(shown["curator"].index) == ["Laplace", "Fourier", "Sampler", "MAP"]
@@ -264,14 +230,14 @@ def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.Monke
     at = opened(BoundClaim.THEOREM_1)
     assert seen == [[1], [2]]
     assert [p.proto.text for p in at.get("progress")] == ["Stopped after 11 points of the curves."]
-    assert len(trace(at, "proved")["x"]) == 11
+    assert len(curves(at)["proved"]["x"]) == 11
     press(at, "Continue")
     assert not [button for button in at.button if button.label in ("Continue", "Stop")]
-    epsilons = trace(at, "proved")["x"]
+    epsilons = curves(at)["proved"]["x"]
     assert len(epsilons) == 41
     assert epsilons == sorted(epsilons), "a line through points in another order would run back and forth"
     bound = posterior_kl(Dirichlets.symmetric(ASIA), asia_counts(), epsilon=epsilons, delta=0.05).theorem
-    assert trace(at, "proved")["y"] == pytest.approx(bound.certified, rel=1e-9)
+    assert curves(at)["proved"]["y"] == pytest.approx(bound.certified, rel=1e-9)
 
 
 def test_a_moving_epsilon_repeats_no_work() -> None:
@@ -325,8 +291,7 @@ def test_a_row_of_too_many_records_is_refused_with_a_way_out() -> None:
 
 def test_table_1_follows_the_prior_and_says_what_is_missing() -> None:
     at = opened(BoundClaim.LEMMA_1, prior="100", records="2001")
-    at.session_state["bounds.table1"] = True
-    fine(at.run())
+    unfold(at, "bounds.table1")
     assert "MAP is not in the table: its sensitivity" in everything(at)
     sampler = (
         next(f.value for f in at.dataframe if "mechanism" in f.value.columns).set_index("mechanism").loc["Sampler"]

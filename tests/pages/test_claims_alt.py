@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,10 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import answers, draws, neighbours, robustness
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import Settings
-from tests.pages.conftest import everything, figures, fine, headline, open_page, sentences
+from tests.pages.claims import curves, opened
+from tests.pages.conftest import everything, fine, headline, sentences
 
 ALT_EXHIBITS = {
     BoundClaim[name]: exhibit
@@ -32,19 +32,11 @@ CLAIMS = tuple(ALT_EXHIBITS)
 RED = "as stated, exceeded"
 
 
-def opened(claim: BoundClaim, **query: str) -> AppTest:
-    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
-
-
 def moved(at: AppTest, claim: BoundClaim, **query: str) -> AppTest:
     """Return the same session at the settings of a link."""
     at.session_state["settings"], problems = settings_from({"bounds.claim": claim.value, **query})
     assert not problems
     return fine(at.run())
-
-
-def lines(at: AppTest) -> dict[str, dict[str, Any]]:
-    return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
 
 
 def exponential(apart: float, n: int = 20) -> GammaPair:
@@ -81,7 +73,7 @@ def test_either_seat_sees_the_curves_of_the_core(claim: BoundClaim) -> None:
         assert not sentences(at)
         assert "of ALT 2014" in headline(at)
         assert "nan" not in everything(at)
-        shown[seat] = lines(at)
+        shown[seat] = curves(at)
     assert shown["curator"] == shown["recipient"]
     for k in (0, 7, 20):
         x = shown["curator"]["as stated in the paper"]["x"][k]
@@ -94,7 +86,7 @@ def test_either_seat_sees_the_curves_of_the_core(claim: BoundClaim) -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_truth_is_never_above_the_proved_and_red_is_where_it_is_above_the_stated(claim: BoundClaim) -> None:
-    drawn = lines(opened(claim))
+    drawn = curves(opened(claim))
     truth = next(
         trace
         for name, trace in drawn.items()
@@ -134,7 +126,7 @@ def test_false_claims_are_refuted_where_the_core_refutes_them(
 def test_a_tail_theorem_is_red_along_the_records() -> None:
     """[Dimitrakakis14] Theorem 2(ii): 122 is the smallest n that violates it at any distance."""
     at = opened(BoundClaim.ALT_THEOREM_2_II, **{"bounds.axis": Axis.SIZE.value, "bounds.apart": "0.25"})
-    red = lines(at)[RED]
+    red = curves(at)[RED]
     assert min(x for x, y in zip(red["x"], red["y"], strict=True) if y is not None) >= 122
 
 
@@ -142,7 +134,7 @@ def test_an_undecided_number_of_answers_is_not_called_true() -> None:
     """[Dimitrakakis14] Theorem 3 (4.3): between what is needed and what suffices, only the latter is compared."""
     at = opened(BoundClaim.ALT_THEOREM_3, **{"bounds.error": "0.45", "bounds.log_ratio": "0.3"})
     assert headline(at).endswith("the least that any attacker needs is 2.")
-    assert RED in lines(at)
+    assert RED in curves(at)
 
 
 # Truths

@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, prior_grid, robustness
 from dpbayes.ui.pages.claims.selection import BOUNDS, OF_FAMILIES
-from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import ClaimPicture
+from dpbayes.ui.session.options.research import ClaimPicture
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences
 
 MOVED, ANSWERS = "robustness.moved", "robustness.answers"
@@ -102,15 +101,6 @@ def test_a_range_the_wrong_way_round_is_one_sentence_and_the_headline_stays() ->
     at = opened(**{"robustness.low": "100", "robustness.high": "1"})
     one_sentence(at, "The weakest prior has to be weaker than the strongest")
     assert "moves the posterior by 5.51 nats" in headline(at)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("family", "<script>"), ("records", "0"), ("prior", "nan"), ("error", "0.5"), ("distance", "-1")]
-)
-def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
-    settings, problems = settings_from({f"robustness.{name}": text, "epsilon": "2"})
-    assert len(problems) == 1
-    assert settings == settings_from({"epsilon": "2"})[0]
 
 
 def test_the_formulas_hold_their_numbers_and_their_conditions() -> None:

@@ -14,8 +14,9 @@ from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.dimitrakakis14 import answers, constants, empirical, families, guess
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
-from dpbayes.ui.session.options.claims import BoundClaim
-from tests.pages.conftest import charts, everything, figures, headline, one_sentence, open_page, sentences
+from dpbayes.ui.session.options.research import BoundClaim
+from tests.pages.claims import curves, opened
+from tests.pages.conftest import charts, everything, figures, headline, one_sentence, sentences
 
 LEMMA_EXHIBITS = {
     BoundClaim[name]: exhibit
@@ -27,18 +28,6 @@ LEMMA_EXHIBITS = {
 PAGE = "pages/claims.py"
 ASIA, _ = load_named("asia")
 CLAIMS = list(LEMMA_EXHIBITS)
-
-
-def opened(claim: BoundClaim, **query: str) -> AppTest:
-    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
-
-
-def trace(at: AppTest, name: str) -> dict[str, Any]:
-    return next(trace for trace in figures(at)["bounds"]["data"] if trace["name"] == name)
-
-
-def curves(at: AppTest) -> dict[str, dict[str, Any]]:
-    return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
 
 
 def red(at: AppTest) -> list[float]:
@@ -118,22 +107,22 @@ def test_the_curves_are_the_cores(claim: BoundClaim) -> None:
     """[Dimitrakakis14] Lemmas 1-6 and 8; the truth by an independent route."""
     x, numbers, truth, name = EXPECTED[claim]
     at = opened(claim)
-    k = trace(at, "as stated in the paper")["x"].index(x)
+    k = curves(at)["as stated in the paper"]["x"].index(x)
     for series, value in zip(("as stated in the paper", "proved"), numbers(), strict=True):
-        assert trace(at, series)["y"][k] == pytest.approx(np.ravel(value)[0], rel=1e-9)
+        assert curves(at)[series]["y"][k] == pytest.approx(np.ravel(value)[0], rel=1e-9)
     assert truth is not None
-    exact = trace(at, name)
+    exact = curves(at)[name]
     assert exact["y"][exact["x"].index(x)] == pytest.approx(float(truth()), rel=1e-9)
 
 
 def test_lemma_7_is_the_cores_on_the_network_at_hand() -> None:
     """[Dimitrakakis14] Lemma 7: refuted where a node has children, true where none has."""
     at = opened(BoundClaim.ALT_LEMMA_7)
-    x = trace(at, "as stated in the paper")["x"]
+    x = curves(at)["as stated in the paper"]["x"]
     bounds = [constants.lemma_7(ASIA, least=least) for least in x]
-    assert trace(at, "as stated in the paper")["y"] == pytest.approx([float(b.printed) for b in bounds])
-    assert trace(at, "proved")["y"] == pytest.approx([float(b.certified) for b in bounds])
-    assert trace(at, "exact largest change")["y"] == pytest.approx(
+    assert curves(at)["as stated in the paper"]["y"] == pytest.approx([float(b.printed) for b in bounds])
+    assert curves(at)["proved"]["y"] == pytest.approx([float(b.certified) for b in bounds])
+    assert curves(at)["exact largest change"]["y"] == pytest.approx(
         [constants.largest_log_move(ASIA, least=w) for w in x]
     )
     assert "the exact largest change is 6.59" in headline(at)
@@ -143,7 +132,7 @@ def test_lemma_7_is_the_cores_on_the_network_at_hand() -> None:
 def test_lemma_2_is_simulated_with_an_interval() -> None:
     """[Dimitrakakis14] Lemma 2: other draws than the page's have the quantile that it shows."""
     at = opened(BoundClaim.ALT_LEMMA_2)
-    dots = trace(at, "0.95 quantile of simulated fair dice")
+    dots = curves(at)["0.95 quantile of simulated fair dice"]
     k = len(dots["x"]) // 2
     drawn = empirical.fair_errors(stream(9, "other"), samples=int(dots["x"][k]), cells=4, draws=20_000)
     assert dots["y"][k] == pytest.approx(np.quantile(drawn, 0.95), rel=0.1)

@@ -15,8 +15,9 @@ from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
-from dpbayes.ui.session.options.claims import BoundClaim
-from tests.pages.conftest import everything, figures, headline, one_sentence, open_page, sentences
+from dpbayes.ui.session.options.research import BoundClaim
+from tests.pages.claims import curves, opened
+from tests.pages.conftest import everything, figures, headline, one_sentence, sentences
 
 NOTES_EXHIBITS = {
     BoundClaim[name]: exhibit
@@ -30,16 +31,8 @@ PAGE = "pages/claims.py"
 CLAIMS = list(NOTES_EXHIBITS)
 
 
-def opened(claim: BoundClaim, **query: str) -> AppTest:
-    return open_page(PAGE, None, **{"bounds.claim": claim.value, **query})
-
-
-def traces(at: AppTest) -> dict[str, Any]:
-    return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
-
-
 def at_point(at: AppTest, name: str, x: float) -> float:
-    trace = traces(at)[name]
+    trace = curves(at)[name]
     return float(trace["y"][trace["x"].index(x)])
 
 
@@ -70,7 +63,7 @@ def test_section_3_1_curve_is_the_core_s(sides: int) -> None:
     bound = sensitivities.reduction(die, counts=even)
     assert at_point(at, "as stated in the paper", 100) == float(bound.printed)
     assert at_point(at, "largest change over all candidates", 100) == float(bound.certified)
-    assert "as stated, exceeded" not in traces(at)
+    assert "as stated, exceeded" not in curves(at)
     assert " is tight here: " in headline(at)
 
 
@@ -79,7 +72,7 @@ def test_section_3_1_beyond_what_is_enumerated_is_certified_by_the_triangle_ineq
     at = opened(BoundClaim.NOTES_REDUCTION, **{"bounds.sides": "3", "bounds.size": "200"})
     largest = sensitivities.largest_change(Die((1.0,) * 3, 200), counts=[67, 67, 66])
     assert at_point(at, "proved", 200) == pytest.approx(largest, rel=1e-9)
-    assert 200 not in traces(at)["largest change over all candidates"]["x"]
+    assert 200 not in curves(at)["largest change over all candidates"]["x"]
     assert " is tight here: " in headline(at)
     assert "the proved bound is" in headline(at)
 
@@ -88,7 +81,7 @@ def test_section_3_1_beyond_what_is_enumerated_is_certified_by_the_triangle_ineq
 def test_section_2_3_1_beta_is_too_large_for_three_sides(axis: Axis) -> None:
     """[Notes] Section 2.3.1, beta: what is proved needs one that is no larger."""
     at = opened(BoundClaim.NOTES_BETA, **chosen(axis))
-    assert "as stated, exceeded" not in traces(at)
+    assert "as stated, exceeded" not in curves(at)
     assert " is tight here: " in headline(at)
     at = opened(BoundClaim.NOTES_BETA, **chosen(axis), **{"bounds.sides": "3"})
     assert "the largest that is proved is" in headline(at)
@@ -120,12 +113,12 @@ def test_sections_2_1_and_2_2_losses_are_the_core_s(claim: BoundClaim, mechanism
 def test_section_2_2_breaks_epsilon_for_a_small_prior() -> None:
     """[Notes] Section 2.2: exact loss 1.021 at prior .1, n = 200."""
     at = opened(BoundClaim.NOTES_LOCAL, prior="0.1", **{"bounds.size": "200"})
-    red = traces(at)["as stated, exceeded"]
+    red = curves(at)["as stated, exceeded"]
     assert red["y"][red["x"].index(1.0)] == 1.0
     assert red["y"][red["x"].index(10.0)] is None
     assert headline(at).endswith("but the exact loss is 1.02.")
     assert any(m.value.startswith("✗") and "same for all tables" in m.value for m in at.markdown)
-    assert "as stated, exceeded" not in traces(opened(BoundClaim.NOTES_LOCAL, **{"bounds.size": "200"}))
+    assert "as stated, exceeded" not in curves(opened(BoundClaim.NOTES_LOCAL, **{"bounds.size": "200"}))
 
 
 def test_section_2_2_keeps_epsilon_where_all_tables_have_one_sensitivity() -> None:
@@ -145,7 +138,7 @@ def test_section_2_3_1_loss_at_delta_is_that_over_all_neighbours(sides: int) -> 
     assert at_point(at, "exact loss at δ", 2.0) == pytest.approx(whole, rel=1e-9)
     bound = mechanisms.smooth_mechanism(die, epsilon=2.0, delta=0.05)
     assert at_point(at, "proved", 2.0) == float(bound.certified)
-    assert "as stated, exceeded" not in traces(at)
+    assert "as stated, exceeded" not in curves(at)
     pure = mechanisms.smooth_loss(die, epsilon=1.0, delta=0.05)
     assert f"the exact loss is ${pure:.4g}$ nats" in everything(at)
 
@@ -159,7 +152,7 @@ def test_section_2_3_1_a_delta_that_is_enough_alone_leaves_no_loss() -> None:
 def test_lemma_2_1_weights_differ_by_less_up_to_a_shift_of_one() -> None:
     """[Notes] Lemma 2.1, of weights: the curve at every shift, red beyond one."""
     at = opened(BoundClaim.NOTES_LEMMA_2_1, epsilon="2")
-    drawn = traces(at)
+    drawn = curves(at)
     bound = notes_lemmas.sliding(2.0, shift=np.array(drawn["proved"]["x"]))
     assert drawn["as stated in the paper"]["y"] == bound.printed.tolist()
     assert drawn["proved"]["y"] == drawn["exact ratio of weights"]["y"] == pytest.approx(bound.certified, rel=1e-12)
@@ -193,7 +186,7 @@ def test_lemma_2_2_probability_is_summed_over_every_table() -> None:
     assert at_point(at, "as stated, exceeded", 0.32) == pytest.approx(float(bound.printed))
     assert at_point(at, "proved", 0.32) == pytest.approx(float(bound.certified))
     assert "outside its conditions" in headline(at)
-    assert "as stated, exceeded" not in traces(opened(BoundClaim.NOTES_LEMMA_2_2, epsilon="5"))
+    assert "as stated, exceeded" not in curves(opened(BoundClaim.NOTES_LEMMA_2_2, epsilon="5"))
 
 
 @pytest.mark.usefixtures("first_look")

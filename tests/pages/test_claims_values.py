@@ -19,7 +19,7 @@ from dpbayes.theory.claims.setting import EvaluationPoint, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation
 from dpbayes.ui.pages.claims.headline import finding
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running

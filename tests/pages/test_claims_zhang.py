@@ -2,22 +2,19 @@
 
 import math
 import re
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, moved
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import regression
 from dpbayes.ui.pages.claims.headline import finding
-from dpbayes.ui.session.options.claims import BoundClaim
-from dpbayes.ui.session.settings import PARAMETERS, Settings
-from tests.pages.claims import check_words, evaluation_of
-from tests.pages.conftest import figures, headline, open_page, sentences
+from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.settings import PARAMETERS
+from tests.pages.claims import check_words, curves, evaluation_of, opened
+from tests.pages.conftest import headline, sentences
 
 CLAIMS = (
     BoundClaim.LEMMA_1,
@@ -55,33 +52,6 @@ OTHERS = {
 """Another value for every knob."""
 
 
-def opened(claim: BoundClaim, **query: str) -> AppTest:
-    return open_page("pages/claims.py", None, **{"bounds.claim": claim.value, **query})
-
-
-def traces(at: AppTest) -> dict[str, dict[str, Any]]:
-    return {trace["name"]: trace for trace in figures(at)["bounds"]["data"]}
-
-
-def setting(**knobs: float) -> EvaluationPoint:
-    options = Settings()
-    for name, value in knobs.items():
-        options = options.with_parameter(f"bounds.{name}", value)
-    return EvaluationPoint((1.0,), 1, options.options("bounds"))
-
-
-@pytest.mark.parametrize("claim", [BoundClaim.PROPORTIONAL, BoundClaim.ALGORITHM_3])
-def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
-    exhibit, drawn = ZHANG_EXHIBITS[claim], traces(opened(claim, **{"bounds.size": "6"}))
-    x = drawn["as stated in the paper"]["x"]
-    assert len(x) >= 13
-    for k in range(0, len(x), 6):
-        subject, at = moved(Subject(ASIA, 1.0, 1000, None, 1), setting(size=6), exhibit.axes[0], x[k])
-        expected = exhibit.bound(subject, at)
-        assert drawn["as stated in the paper"]["y"][k] == pytest.approx(float(expected.printed[0]), rel=1e-12)
-        assert drawn["proved"]["y"][k] == pytest.approx(float(expected.certified[0]), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("claim", "query", "violated"),
     [
@@ -99,7 +69,7 @@ def test_the_curves_are_the_exhibit_s(claim: BoundClaim) -> None:
 )
 def test_what_is_printed_and_exceeded_is_red(claim: BoundClaim, query: dict[str, str], *, violated: bool) -> None:
     """The truth is red where it is above what is printed, and nowhere above what is certified."""
-    drawn = traces(opened(claim, **query))
+    drawn = curves(opened(claim, **query))
     exact = next(trace for name, trace in drawn.items() if name.startswith(("exact", "largest")))
     truth = dict(zip(exact["x"], exact["y"], strict=True))
     printed, certified = (
@@ -206,9 +176,3 @@ def test_without_records_none_can_be_replaced() -> None:
 def test_more_records_than_the_core_goes_through_give_a_sentence() -> None:
     (sentence,) = sentences(opened(BoundClaim.ALGORITHM_3, **{"bounds.size": "5000"}))
     assert "records" in sentence
-
-
-@pytest.mark.parametrize("axis", ZHANG_EXHIBITS[BoundClaim.RERUNS].axes)
-def test_trying_again_is_drawn_against_both(axis: Axis) -> None:
-    drawn = traces(opened(BoundClaim.RERUNS, **{"bounds.axis": axis.value}))
-    assert len(drawn["as stated in the paper"]["x"]) >= 20

@@ -27,7 +27,6 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
-    one_sentence,
     open_page,
     press,
     put,
@@ -202,19 +201,6 @@ def test_the_edges_have_pictures(query: dict[str, str]) -> None:
     assert not sentences(at)
     for name in names(at):
         assert None not in trace(at, name)["y"]
-
-
-@pytest.mark.parametrize(("name", "text"), [("nodes", "25"), ("nodes", "1"), ("nodes", "<b>"), ("graphs", "1e9")])
-def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
-    settings, problems = settings_from({f"structure.{name}": text, "epsilon": "2"})
-    assert len(problems) == 1
-    assert settings == settings_from({"epsilon": "2"})[0]
-
-
-def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
-    at = put(opened(), "box.structure.nodes", "500")
-    one_sentence(at, "The value is still 12.")
-    assert "12 nodes" in headline(at)
 
 
 def test_the_formulas_hold_their_numbers_and_their_assumptions() -> None:

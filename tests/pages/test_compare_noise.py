@@ -36,6 +36,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     stop_after_a_step,
+    unfold,
 )
 
 PAGE = "pages/compare.py"
@@ -94,8 +95,7 @@ def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> No
 def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
     at = open_page(PAGE, delta="0.000001")
     assert "compare.residuals" not in figures(at)
-    at.session_state["compare.residuals.open"] = True
-    fine(at.run())
+    unfold(at, "compare.residuals.open")
     residuals = residual_noise(compared, ASIA)
     drawn = {trace["name"]: trace["y"] for trace in figures(at)["compare.residuals"]["data"]}
     assert set(drawn) == set(residuals.sds) - {"Laplace"}, "Laplace by least squares is consistent Laplace"

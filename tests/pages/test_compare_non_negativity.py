@@ -31,7 +31,7 @@ from dpbayes.ui.pages.compare.non_negativity import simulated_share
 from dpbayes.ui.pages.explore.board import MUST_BE
 from dpbayes.ui.pages.explore.non_negativity import records_text
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from tests.pages.conftest import (
     charts,
     everything,
@@ -41,7 +41,6 @@ from tests.pages.conftest import (
     one_sentence,
     open_page,
     press,
-    put,
     sentences,
     settings_of,
     stopped_at_the_second_picture,
@@ -314,23 +313,6 @@ def test_a_network_too_large_for_its_whole_table_says_what_is_shown(monkeypatch:
         at = opened(source="andes", records="100", **table, **more)
         assert headline(at).endswith("have no negative cell in the whole table (proved).")
         assert SIMULATED not in [trace["name"] for trace in figures(at)[CHART]["data"]]
-
-
-def test_a_bad_number_gives_one_sentence_and_keeps_the_last() -> None:
-    at = opened()
-    for bad in ("0.4", "nan", "<b>"):
-        put(at, "box.stealth.target", bad)
-        one_sentence(at, "The value is still 0.9.")
-        assert "90% of Fourier releases" in headline(at)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("sense", "<script>"), ("aim", ""), ("target", "2"), ("t", "-1"), ("t", "nan"), ("t", "1e9")]
-)
-def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
-    settings, problems = settings_from({f"stealth.{name}": text, "epsilon": "2"})
-    assert len(problems) == 1
-    assert settings == settings_from({"epsilon": "2"})[0]
 
 
 def test_the_claim_is_opened_at_this_t() -> None:

@@ -24,10 +24,10 @@ from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables
+from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets.counting import PAGES_OF_COUNTS
+from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
 from tests.pages.conftest import (
     everything,
@@ -41,6 +41,7 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
     stop_after_a_step,
+    unfold,
 )
 from tests.releases.made import opened
 
@@ -341,8 +342,7 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     at = counted_page()
     at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 0.5)
     fine(at.switch_page("pages/explore.py").run())
-    at.session_state["make"] = True
-    fine(at.run())
+    unfold(at, "make")
     assert ledger.RECORDS_ELSEWHERE in everything(at)
     fine(at.checkbox(key="make.unseen").check().run())
     press(at, "Make release and spend ε = 0.5")

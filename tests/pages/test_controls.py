@@ -7,7 +7,7 @@ from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, title_at_sentence_start
 from tests.conftest import IS_THOROUGH
-from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of, story_list
+from tests.pages.conftest import fine, headline, one_sentence, open_page, put, sentences, settings_of, story_list
 
 RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
 
@@ -56,6 +56,40 @@ def test_a_refusal_goes_when_the_value_changes_elsewhere() -> None:
     one_sentence(at, "The value is still 2.")
     fine(story_list(at).set_value("census").run())
     assert not sentences(at)
+
+
+SMALL = {"regression.n": "2000", "regression.repeats": "3", "regression.points": "5"}
+
+NO_NUMBERS = ("nan", "text", "", "<b>", "\N{SNOWMAN}")
+
+BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
+    ("explore", {"epsilon": "2"}, "epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
+    ("explore", {}, "prior", "2", ("0.5.5", "-1", "1e99")),
+    ("explore", {}, "seed", "2", ("0.5.5", "-1", "1e99")),
+    ("claims", {"bounds.claim": "Theorem 1: KL of the posterior"}, "bounds.delta", "0.11", ("0", "1", "-1", "2")),
+    ("compare", {"compare.view": "Graph density"}, "structure.nodes", "11", ("500", "2.5")),
+    ("compare", {"compare.view": "Non-negativity"}, "stealth.target", "0.95", ("0.4",)),
+    ("regression", SMALL, "regression.repeats", "2", ("0", "1e10")),
+    ("regression", SMALL, "regression.n", "1000", ("1",)),
+    ("regression", SMALL, "regression.draws", "2", ("2.5",)),
+    ("regression", SMALL, "regression.noise_variance", "2", ("-1",)),
+]
+"""Pages, their settings, a box, a number for it, and texts that are none, besides NO_NUMBERS."""
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(("page", "query", "name", "good", "texts"), BAD_NUMBERS)
+def test_a_bad_number_gives_one_sentence_and_keeps_the_last(
+    page: str, query: dict[str, str], name: str, good: str, texts: tuple[str, ...]
+) -> None:
+    at = open_page(f"pages/{page}.py", **query)
+    before, settings, shown = headline(at), settings_of(at), at.text_input(key=f"box.{name}").value
+    for text in (*texts, *NO_NUMBERS):
+        put(at, f"box.{name}", text)
+        one_sentence(at, f"The value is still {shown}.")
+        assert settings_of(at) == settings
+        assert headline(at) == before
+    assert not sentences(put(at, f"box.{name}", good))
 
 
 def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:

@@ -17,7 +17,7 @@ from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
@@ -589,7 +589,7 @@ def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
         at = open_page(page, data="upload")
         refusals = sentences(at) if page != PAGE else [plain(info.value) for info in at.info]
         assert len(refusals) == 1, (page, refusals)
-        assert page != PAGE or "stays in this session" in refusals[0]
+        assert ("stays in this session" if page == PAGE else "upload") in refusals[0]
 
 
 def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> None:

@@ -16,7 +16,7 @@ from scipy import special, stats
 from dpbayes.mechanisms import GaussianResiduals, MapExponential
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.conftest import thorough
-from tests.pages.conftest import fine, open_page, plain
+from tests.pages.conftest import open_page, plain, unfold
 from tests.strategies import chain
 
 PAGE = "pages/explore.py"
@@ -31,8 +31,7 @@ Pair = tuple[Law, Law]
 def shown(**query: str) -> tuple[str, str]:
     """Return the line below the picture, and the sentences of the opened part."""
     at = open_page(PAGE, **query)
-    at.session_state["person.open"] = True
-    at = fine(at.run())
+    unfold(at, "person.open")
     (line,) = [plain(caption.value) for caption in at.caption if "about one person" in caption.value]
     (text,) = [plain(markdown.value) for markdown in at.markdown if markdown.value.startswith("Consider an attacker")]
     return line, text

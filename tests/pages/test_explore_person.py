@@ -12,7 +12,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import Seat
-from tests.pages.conftest import everything, figures, fine, open_page, plain, put, settings_of
+from tests.pages.conftest import everything, figures, metrics, open_page, plain, put, settings_of, unfold
 
 PAGE = "pages/explore.py"
 
@@ -20,8 +20,7 @@ PAGE = "pages/explore.py"
 def person(**query: str) -> AppTest:
     """Return the page with the part open."""
     at = open_page(PAGE, source="sprinkler", records="200", **query)
-    at.session_state["person.open"] = True
-    return fine(at.run())
+    return unfold(at, "person.open")
 
 
 @pytest.mark.parametrize("seat", list(Seat))
@@ -72,7 +71,7 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     put(at, "box.release.releases", "3")
     link = query_of(settings_of(at))
     assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
-    shown = {metric.label: metric.value for metric in at.metric}
+    shown = metrics(at)
     assert shown["Largest belief"] == "95.3%"
     assert "rises above 75%" in everything(at)
     mark = figures(at)["person"]["data"][-1]

@@ -18,8 +18,8 @@ from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.explore import file
-from dpbayes.ui.pages.explore.file import release_json
+from dpbayes.ui.pages.explore import files
+from dpbayes.ui.pages.explore.files import release_json
 from tests.strategies import ASIA
 
 
@@ -75,7 +75,7 @@ def test_a_release_of_a_wide_network_holds_the_same_without_line_breaks(monkeypa
     counts = count(network, sample_dataset(network, cpts, 100, stream(1, "records")))
     release = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0).release(counts, stream(2))
     read = release_json(release, network)
-    monkeypatch.setattr(file, "_MOST_READ", 0)
+    monkeypatch.setattr(files, "_MOST_READ", 0)
     short = release_json(release, network)
     assert b"\n" in read
     assert b"\n" not in short
@@ -133,7 +133,7 @@ def test_a_release_file_is_strict_json_and_says_what_it_is(
 
 def test_a_large_release_is_written_without_conclusions(monkeypatch: pytest.MonkeyPatch) -> None:
     release, _ = released(LaplaceUpdates, 10)
-    monkeypatch.setattr(file, "_MOST_CONCLUDED", ASIA.cell_count - 1)
+    monkeypatch.setattr(files, "_MOST_CONCLUDED", ASIA.cell_count - 1)
     content = strict(release_json(release, ASIA))
     assert set(content["rows"][0]) == {"row", "prior", "posterior"}
     assert content["noise"]["scale"] == 16.0

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import dpbayes as dp
@@ -26,7 +25,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.network import ByNode
+from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
@@ -37,7 +36,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import everything, figures, fine, headline, open_page, plain
+from tests.pages.conftest import everything, figures, fine, headline, metrics, open_page, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -61,10 +60,6 @@ def run(python: str) -> list[Any]:
 def printed(at: AppTest) -> Any:
     """Run the page's code and return what it prints."""
     return run(code(at))
-
-
-def metrics(at: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
 
 
 @pytest.mark.parametrize("source", ["sprinkler", DRAWN, "cancer"])
@@ -240,9 +235,8 @@ def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
     [{}, {"release.reading": "counts as real"}, {"mechanism": "PosteriorSampler", "draws": "3"}],
 )
 def test_a_recipient_reads_the_pictures_number_off_the_file(
-    query: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    query: dict[str, str], files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = downloads(monkeypatch)
     at = open_page("pages/explore.py", seat="recipient", **SMALL | query)
     (name,) = [file for file in files if file.endswith(".json")]
     assert name in code(at)
@@ -282,18 +276,6 @@ def upload_of(folder: Path) -> Upload:
     return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS, encoded=tuple(domains))
 
 
-def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what pages offer as files from now on, by name."""
-    real, files = st.download_button, dict[str, Any]()
-
-    def kept(label: str, data: Any, file_name: str, *other: Any, **more: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name, *other, **more)
-
-    monkeypatch.setattr(st, "download_button", kept)
-    return files
-
-
 def with_upload(page: str, mine: Upload) -> AppTest:
     """Return a page on an uploaded table."""
     rain = code_of(Graph(("rain", "grass"), (("rain", "grass"),)))
@@ -305,9 +287,9 @@ def with_upload(page: str, mine: Upload) -> AppTest:
 @pytest.mark.parametrize("page", ["explore", "sampling"])
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_offered(
-    page: str, is_declared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, is_declared: bool, files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, mine = downloads(monkeypatch), upload_of(tmp_path)
+    mine = upload_of(tmp_path)
     (tmp_path / "domains.json").unlink()
     if not is_declared:
         encoded = tuple(dataclasses.replace(column, public=False) for column in mine.encoded)
@@ -322,8 +304,7 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
     {"explore": in_release, "sampling": in_sampling}[page](at, printed(at))
 
 
-def test_the_description_is_offered_where_code_reads_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = downloads(monkeypatch)
+def test_the_description_is_offered_where_code_reads_it_alone(tmp_path: Path, files: dict[str, Any]) -> None:
     at = with_upload("explore", upload_of(tmp_path))
     assert "domains.json" in files
     files.clear()

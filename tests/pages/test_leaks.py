@@ -17,7 +17,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
 from dpbayes.ui.session.settings import Settings
-from tests.pages.conftest import figures, fine, open_page, sentences
+from tests.pages.conftest import figures, fine, open_page, sentences, unfold
 from tests.releases import leaking
 from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
 from tests.releases.made import opened, request_with
@@ -135,8 +135,7 @@ def _broken(labels: list[str], counts: Any) -> Any:
 def make(settings: Settings) -> AppTest:
     """Make a release of the page's own table, as the curator does."""
     at = open_page("pages/explore.py", settings)
-    at.session_state["make"] = True
-    fine(at.run())
+    unfold(at, "make")
     fine(at.checkbox(key="make.unseen").check().run())
     return fine(next(button for button in at.button if button.label.startswith("Make release")).click().run())
 

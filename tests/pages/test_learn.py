@@ -17,7 +17,18 @@ from dpbayes.releases.publishing import learnt_graphs
 from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.explore.make import PRIOR_UNSEEN, UNSEEN
 from dpbayes.ui.session.chosen import Chosen
-from tests.pages.conftest import fine, one_sentence, open_page, plain, press, put, sentences, settings_of
+from tests.pages.conftest import (
+    captions,
+    fine,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    put,
+    sentences,
+    settings_of,
+    unfold,
+)
 from tests.releases.made import opened
 
 PAGE = "pages/network.py"
@@ -25,25 +36,9 @@ SIMULATION = "Simulation: not private (curator view)."
 TAKE = "Use the simulated graph as the drawing"
 
 
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the server's ledger is, or will be."""
-    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return tmp_path / "ledger.sqlite"
-
-
 def learning(**query: str) -> AppTest:
     """Open the part of the Network page that learns a graph."""
-    return unfolded(open_page(PAGE, **query), "learn")
-
-
-def unfolded(at: AppTest, key: str) -> AppTest:
-    at.session_state[key] = True
-    return fine(at.run())
-
-
-def captions(at: AppTest) -> list[str]:
-    return [plain(caption.value) for caption in at.caption]
+    return unfold(open_page(PAGE, **query), "learn")
 
 
 def labels(at: AppTest) -> list[str]:
@@ -134,7 +129,7 @@ def test_a_graph_is_learnt_once_taken_and_released_from(path: Path, tmp_path: Pa
     assert same_graph(drawn(at).network, learnt.document.network)
 
     at.switch_page("pages/explore.py")
-    at = unfolded(fine(at.run()), "make")
+    at = unfold(fine(at.run()), "make")
     box = at.checkbox(key="make.unseen")
     assert box.label == PRIOR_UNSEEN
     said = f"This graph was learnt privately in row {learnt.row} of the ledger. Its ε = 0.25 is charged there."
@@ -152,7 +147,7 @@ def test_the_simulated_graph_is_no_learnt_one_on_release(path: Path, tmp_path: P
     opened(tmp_path, budget="3")
     at = press(learning(), TAKE)
     at.switch_page("pages/explore.py")
-    at = unfolded(fine(at.run()), "make")
+    at = unfold(fine(at.run()), "make")
     assert at.checkbox(key="make.unseen").label == UNSEEN
 
 

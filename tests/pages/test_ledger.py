@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
@@ -31,23 +30,16 @@ from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.explore.make import request_of
-from dpbayes.ui.pages.ledger.page import BudgetKind, _composed, left_as_epsilon
+from dpbayes.ui.pages.ledger import BudgetKind, _composed, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
-from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences
+from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences, unfold
 from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
 from tests.releases.made_adaptive import drawn_with_a_generator
 
 PAGE = "pages/ledger.py"
-
-
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the server's ledger is, or will be."""
-    monkeypatch.setenv("DPBAYES_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return tmp_path / "ledger.sqlite"
 
 
 def form(at: AppTest, button: str, **texts: str) -> AppTest:
@@ -59,8 +51,7 @@ def form(at: AppTest, button: str, **texts: str) -> AppTest:
 
 def make_open(at: AppTest) -> AppTest:
     """Open the part of the Release page that makes a release."""
-    at.session_state["make"] = True
-    return fine(at.run())
+    return unfold(at, "make")
 
 
 def test_without_a_ledger_the_page_says_how_to_begin_one(path: Path) -> None:
@@ -144,18 +135,11 @@ def test_an_adaptive_release_is_opened_with_its_sentences_and_arrows(path: Path,
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, files: dict[str, Any]
 ) -> None:
     data = released(tmp_path).document
     document = read_document(data)
-    release, files = release_of(document), dict[str, Any]()
-    real = st.download_button
-
-    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name=file_name, **other)
-
-    monkeypatch.setattr(st, "download_button", kept)
+    release = release_of(document)
     at = open_page(PAGE, seat="recipient")
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
     cells = NETWORK.row_starts + [NETWORK.telling_state(int(node)) for node in NETWORK.node_of_row]
@@ -177,16 +161,9 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_c
 
 
 def test_the_report_tells_of_the_suspicion_that_the_person_set(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, files: dict[str, Any]
 ) -> None:
-    data, files = released(tmp_path).document, dict[str, Any]()
-    real = st.download_button
-
-    def kept(label: str, data: Any, *, file_name: str, **other: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name=file_name, **other)
-
-    monkeypatch.setattr(st, "download_button", kept)
+    data = released(tmp_path).document
     at = open_page(PAGE, seat="recipient", **{"release.suspicion": "0.35"})
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
     assert b"35% belief can rise to at most" in files["release.html"]()
@@ -281,8 +258,7 @@ def test_a_ledger_that_was_edited_is_one_sentence(path: Path, tmp_path: Path) ->
 def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     at = open_page(PAGE)
-    at.session_state["ledger.check"] = True
-    fine(at.run())
+    unfold(at, "ledger.check")
     kept = next(caption.value for caption in at.caption if "hash of the last row" in caption.value).rpartition(" ")[2]
     fine(at.text_input(key="ledger.seen").set_value(kept).run())
     assert "2 rows are unchanged" in at.success[0].value

@@ -166,6 +166,24 @@ def test_a_bad_part_gives_one_sentence_and_the_rest_is_kept(hostile: dict[str, s
     assert settings == settings_from(rest)[0]
 
 
+def refused_texts(note: Parameter | Choice) -> list[str]:
+    """Return texts that are no value of a parameter or an option."""
+    if isinstance(note, Choice):
+        return ["<script>", "", "nan"]
+    beyond = [str(note.low - 1), str(10 * note.high + 1), "1e99", "-1e99"]
+    return [*beyond, "nan", "inf", "", "<b>", "text", *(["2.5"] if note.whole else [])]
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_hostile_value_of_any_option_gives_one_sentence_and_the_rest_is_kept(name: str) -> None:
+    for text in refused_texts(PARAMETERS[name]):
+        settings, problems = settings_from({name: text, "data_seed": "7"})
+        assert len(problems) == 1, text
+        assert name in problems[0]
+        assert len(problems[0]) < 400
+        assert settings == Settings(data_seed=7)
+
+
 @pytest.mark.parametrize("name", ["100 kB", "epsilon 1e99", "unknown source", "seat"])
 def test_the_page_says_what_it_ignored_and_opens(name: str) -> None:
     at = open_page("pages/home.py", data_seed="7", **REFUSED[name])
@@ -220,10 +238,3 @@ def test_the_link_follows_the_page_and_back() -> None:
     again = open_page("pages/explore.py", **query)
     assert settings_of(again) == settings_of(at)
     assert headline(again) == headline(at)
-
-
-@pytest.mark.parametrize("page", ["explore", "network", "compare"])
-def test_a_link_to_an_upload_that_is_elsewhere_says_so(page: str) -> None:
-    at = open_page(f"pages/{page}.py", data="upload")
-    assert any("upload" in warning.value for warning in at.warning)
-    assert not any("no nodes" in warning.value for warning in at.warning)

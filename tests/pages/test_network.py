@@ -24,7 +24,7 @@ from dpbayes.ui.pages.network.errors import key_of, planned, planned_from, verdi
 from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options.network import ByNode
+from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Settings
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
@@ -36,6 +36,7 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
+    metrics,
     one_sentence,
     open_page,
     plain,
@@ -50,10 +51,6 @@ from tests.pages.test_links import long_names, packed, two
 from tests.strategies import ASIA
 
 PAGE = "pages/network.py"
-
-
-def metrics(at: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
 
 
 def test_the_headline_and_the_numbers_are_the_cores() -> None:

@@ -10,10 +10,9 @@ from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.claims import BoundClaim, ClaimPicture
-from dpbayes.ui.session.options.compare import CompareView, StealthAim
-from dpbayes.ui.session.options.index import OPTIONS, groups_of
+from dpbayes.ui.session.options import OPTIONS, groups_of
+from dpbayes.ui.session.options.research import BoundClaim, ClaimPicture, CompareView, StealthAim
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step

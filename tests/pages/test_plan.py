@@ -11,7 +11,7 @@ from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.ui.pages.explore.plan import plan_of, settings_of_plan
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
-from tests.pages.conftest import fine, one_sentence, open_page, press, sentences, settings_of
+from tests.pages.conftest import fine, one_sentence, open_page, press, sentences, settings_of, unfold
 from tests.releases.asking import LEARNT, request_of
 from tests.releases.test_plan import ADAPTIVE
 
@@ -24,8 +24,7 @@ def load(at: AppTest, data: bytes) -> AppTest:
 
 
 def opened(at: AppTest) -> AppTest:
-    at.session_state["plan"] = True
-    return fine(at.run())
+    return unfold(at, "plan")
 
 
 def settings(**fields: object) -> Settings:

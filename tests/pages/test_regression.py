@@ -19,7 +19,7 @@ from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
 from dpbayes.model.regression import NumericColumn
-from dpbayes.ui.pages.regression.headline import verdict
+from dpbayes.ui.pages.regression.page import verdict
 from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.settings import Seat, Settings
@@ -244,25 +244,6 @@ def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch
     sliders = at.select_slider(key="parameter.regression.repeats").options
     assert int(sliders[-1]) == 10**9
     assert int(sliders[-2]) == most
-
-
-@pytest.mark.parametrize(
-    ("box", "bad"),
-    [("repeats", "0"), ("repeats", "1e10"), ("n", "<b>"), ("draws", "2.5"), ("noise_variance", "nan")],
-)
-def test_a_bad_number_gives_one_sentence_and_keeps_the_last(box: str, bad: str) -> None:
-    at = open_page(PAGE, **SMALL)
-    before = headline(at)
-    put(at, f"box.regression.{box}", bad)
-    one_sentence(at, "The value is still ")
-    assert headline(at) == before
-
-
-@pytest.mark.parametrize(("name", "text"), [("n", "1e12"), ("records", "<script>"), ("repeats", "0"), ("lowest", "-1")])
-def test_a_hostile_link_is_ignored_part_by_part(name: str, text: str) -> None:
-    settings, problems = settings_from({f"regression.{name}": text, "regression.draws": "2"})
-    assert len(problems) == 1
-    assert settings == settings_from({"regression.draws": "2"})[0]
 
 
 @pytest.mark.parametrize(

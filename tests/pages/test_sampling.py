@@ -36,6 +36,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    unfold,
 )
 
 PAGE = "pages/sampling.py"
@@ -64,8 +65,7 @@ def game_sentence(at: AppTest) -> str:
 def open_game(**query: str) -> AppTest:
     """Return the page with the game opened by hand."""
     at = open_page(PAGE, **query)
-    at.session_state["game.open"] = True
-    return fine(at.run())
+    return unfold(at, "game.open")
 
 
 def test_the_headline_is_the_cores_number() -> None:
@@ -324,16 +324,6 @@ def test_a_column_of_one_state(seat: Seat) -> None:
         at = open_page(PAGE, source=graph, cpts="random", seat=seat.value, row=row)
         assert not sentences(at)
         assert "nan" not in everything(at)
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [("answers", "0"), ("answers", "1e9"), ("family", "<b>"), ("share", "2"), ("columns", "1.5"), ("distance", "nan")],
-)
-def test_a_hostile_link_is_ignored_with_a_sentence(key: str, text: str) -> None:
-    at = open_page("pages/home.py", **{f"sampling.{key}": text})
-    one_sentence(at, f"sampling.{key}")
-    assert settings_of(at) == Settings()
 
 
 def test_odd_names_are_text() -> None:

@@ -12,7 +12,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.moved import MOVED, VIEWS, place_now, settings_now, view_of
-from dpbayes.ui.session.options.index import groups_of
+from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.settings import Cpts, Seat
 from tests.pages.conftest import figures, headline, open_page, sentences
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.pages.stories.opened import settings_at
@@ -260,15 +259,7 @@ def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is()
     assert "\\$x\\$" in raw
 
 
-def test_a_story_to_change_is_offered_and_can_be_dropped_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    files: dict[str, bytes] = {}
-    real = st.download_button
-
-    def kept(label: str, data: bytes, file_name: str, *other: Any, **more: Any) -> bool:
-        files[file_name] = data
-        return real(label, data, file_name, *other, **more)
-
-    monkeypatch.setattr(st, "download_button", kept)
+def test_a_story_to_change_is_offered_and_can_be_dropped_again(files: dict[str, Any]) -> None:
     at = open_page("pages/home.py")
     text = files["story.toml"].decode().replace("A chest clinic", "A ward of mine")
     assert "Open A ward of mine" in [button.label for button in drop(at, text).button]

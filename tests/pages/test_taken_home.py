@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.elements.widgets.button import ButtonMixin
 
-from tests.pages.conftest import PAGES, charts, fine, open_page
+from tests.pages.conftest import PAGES, charts, fine, open_page, unfold
 from tests.pages.numbers import wrong_numbers
 
 SMALL = {
@@ -93,8 +93,7 @@ def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of
 @pytest.mark.usefixtures("first_look")
 def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> None:
     at = open_page("pages/explore.py", **SMALL)
-    at.session_state["person.open"] = True
-    fine(at.run())
+    unfold(at, "person.open")
     captions = {chart["name"]: (chart["caption"], chart["file"]) for chart in charts(at)}
     for name in ("density", "rows", "kl"):
         assert "A simulation, not a release." in captions[name][0]

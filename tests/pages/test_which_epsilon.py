@@ -15,8 +15,8 @@ from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.sources.named_networks import load_named
-from dpbayes.ui.pages.which_epsilon import asking, page
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables
+from dpbayes.ui.pages.which_epsilon import page, requirement
+from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import thorough
 from tests.pages.conftest import (
@@ -211,7 +211,7 @@ def test_code_where_planning_is_not_the_usual(
     query: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(page, "others", lambda chosen: [])
-    monkeypatch.setattr(asking, "SLOW_DRAWS", 60)
+    monkeypatch.setattr(requirement, "SLOW_DRAWS", 60)
     at = open_page(PAGE, **query)
     assert printed(at) == least_of(at)
     if "chain" in query["source"]:
@@ -240,7 +240,7 @@ def test_a_state_that_a_shell_would_take_apart_is_quoted(one_look: None) -> None
 
 
 def test_where_nothing_can_be_simulated_no_code_is_shown(one_look: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_VALUES", 100)
+    monkeypatch.setattr(requirement, "MOST_VALUES", 100)
     at = open_page(PAGE)
     assert not codes(at, "python") + codes(at, "bash")
     assert "These settings cannot be simulated" in everything(at)
@@ -347,7 +347,7 @@ def test_bad_numbers_are_one_sentence(one_look: None, box: str, text: str, part:
 
 
 def test_what_cannot_be_answered_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_VALUES", 100)
+    monkeypatch.setattr(requirement, "MOST_VALUES", 100)
     at = open_page(PAGE)
     assert headline(at) == "No ε was found that keeps the error of P(dysp = yes | smoke = yes) within 0.05."
     assert any("take too long to simulate" in sentence for sentence in sentences(at))

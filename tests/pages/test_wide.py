@@ -25,8 +25,8 @@ from dpbayes.ui.pages.audit import attacker as audit_attack
 from dpbayes.ui.pages.explore.simulations import MANY_VALUES, MOST_VALUES
 from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (
@@ -34,6 +34,7 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
+    metrics,
     one_sentence,
     open_page,
     plain,
@@ -43,6 +44,7 @@ from tests.pages.conftest import (
     settings_of,
     stop_after_a_step,
     stopped_at_the_second_picture,
+    unfold,
 )
 
 
@@ -224,8 +226,7 @@ def test_too_many_draws_of_a_wide_table_are_one_sentence() -> None:
 
 def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_over_whole(sent: list[int]) -> None:
     at = open_page("pages/explore.py", source=star(14), **SMALL)
-    at.session_state["numbers.kl-by-row"] = True
-    fine(at.run())
+    unfold(at, "numbers.kl-by-row")
     shown = next(frame.value for frame in at.dataframe if "row" in frame.value)
     assert len(shown) == 1_000
     assert "The first 1,000 of 16,398 rows; the file has all of them." in [c.value for c in at.caption]
@@ -237,8 +238,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
 ) -> None:
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page("pages/explore.py", source=star(14), **SMALL)  # more cells than the best noise is searched for
-    at.session_state["comparison"] = True
-    fine(at.run())
+    unfold(at, "comparison")
     assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"
     assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(PRIVATE)} mechanisms."]
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
@@ -293,14 +293,14 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
     """On a graph that is small enough for both."""
     stop_after_a_step(monkeypatch)
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
-        metrics = []
+        shown = []
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
-            metrics.append({metric.label: metric.value for metric in at.metric})
+            shown.append(metrics(at))
             monkeypatch.undo()
             stop_after_a_step(monkeypatch)
-        simulated, exact = metrics
+        simulated, exact = shown
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
         assert "Exact mean" in exact

@@ -13,7 +13,7 @@ from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
 from dpbayes.ui.pages.claims.page import place_of
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from tests.conftest import IS_THOROUGH
 from tests.copies import copied, python
 
@@ -94,7 +94,7 @@ import sys
 import pytest
 
 from dpbayes.theory import index
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.pages.claims.page import place_of
 from dpbayes.ui.session.link import settings_from
 from tests.pages import conftest

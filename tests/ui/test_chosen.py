@@ -20,7 +20,7 @@ from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Cpts, Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent

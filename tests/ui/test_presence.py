@@ -25,7 +25,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def of_session(monkeypatch: pytest.MonkeyPatch, session: str, scan: Callable[[], Work[int]]) -> Running[int]:
     monkeypatch.setattr(presence, "get_script_run_ctx", lambda: SimpleNamespace(session_id=session))
-    work = Running(scan(), anew=scan)
+    work = Running(scan(), restart=scan)
     next(work.steps)
     end_when_gone(work)
     return work

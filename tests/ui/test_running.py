@@ -180,7 +180,7 @@ def test_work_of_another_program_ends_when_it_is_stopped_and_begins_anew() -> No
             events.append("ended")
         return 7
 
-    work = Running(elsewhere(), anew=elsewhere)
+    work = Running(elsewhere(), restart=elsewhere)
     work.work()
     assert (events, work.share) == (["begun"], 0.25)
     work.stop()

@@ -12,10 +12,9 @@ from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AuditSubject
-from dpbayes.ui.session.options.compare import CompareView
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables
-from dpbayes.ui.session.place import show_place
+from dpbayes.ui.session.current import show_place
+from dpbayes.ui.session.options.research import CompareView
+from dpbayes.ui.session.options.workflow import AuditSubject, SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.facts import Facts, facts_of, pictures_tell
 from dpbayes.ui.widgets.chart.saving import (

@@ -1,1 +1,1 @@
-"""The pages, a folder each: what a person sets, what the page says first, its picture, and its details."""
+"""The pages, with one folder each: controls, headline, picture and details."""

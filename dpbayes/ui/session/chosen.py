@@ -1,6 +1,6 @@
-"""What a person chose, as values: the table, the network, the counts, the mechanism; resolved once in a run of a page.
+"""The values that the settings name: table, network, counts, mechanism and question.
 
-All caches but that of the shipped tables are the session's own, so an upload never leaves it.
+Only public tables are cached for all sessions. An upload stays in its session.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
@@ -41,10 +42,10 @@ from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
 
 SLOW_SAMPLE = 500_000
-"""Synthetic tables above this show a progress bar while they are drawn."""
+"""Records of a synthetic table above which a progress bar is shown during sampling."""
 
 FIRST_COLUMNS = 12
-"""How many columns of an uploaded table become nodes at first."""
+"""The number of columns of an uploaded table that are nodes at first."""
 
 
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
@@ -54,27 +55,27 @@ def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The settings of one run, and what they stand for; a page and its parts take it, and ask the session for none.
+    """The settings of one run, and the values that they name. A page and its parts take all values from this object.
 
-    Each value is resolved when it is first used. Errors: InputError there, which a page shows as it is, for what the
-    settings name and the session does not have, or no network can be.
+    Each value is computed at its first use. Errors: InputError at that moment if the session does not have what the
+    settings name, or if no network is possible. A page shows this message unchanged.
     """
 
     settings: Settings
 
     @classmethod
     def now(cls) -> "Chosen":
-        """Return what is chosen by now: to be taken once, where a page or a part that reruns alone begins."""
+        """Return the current choice. A page, or a part that reruns alone, calls this once at its start."""
         return cls(current())
 
     @property
     def is_curator(self) -> bool:
-        """Whether exact things may be shown."""
+        """Whether values that are not private may be shown."""
         return self.settings.seat is Seat.CURATOR
 
     @property
     def seed(self) -> int:
-        """The seed of all that is simulated."""
+        """The seed of all simulations."""
         return self.settings.seed
 
     @property
@@ -83,7 +84,7 @@ class Chosen:
         return float(self.parameter("epsilon"))
 
     def parameter(self, name: str, default: object = None) -> Any:
-        """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""
+        """Return the value of a parameter or option: the chosen one, else `default`, else the typical one."""
         return self.settings.parameter(name, default)
 
     def options(self, page: str) -> Any:
@@ -94,7 +95,7 @@ class Chosen:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The table. Errors: InputError when it was uploaded elsewhere, is not encoded yet, or stays where it is."""
+        """The table. Errors: InputError if it is in another session, has no domains yet, or stays in its engine."""
         if self.settings.data == "synthetic":
             return self._synthetic()
         if self.settings.data in SHIPPED:
@@ -117,12 +118,12 @@ class Chosen:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the table stays where it is, and its counts alone are here."""
+        """Whether the table stays in its engine, so that only its counts are known here."""
         return self.settings.data.partition(":")[0] == CONNECTED
 
     @cached_property
     def connected(self) -> Connected:
-        """The table that stays where it is. Errors: InputError when nothing is connected in this session."""
+        """The connected table. Errors: InputError if no table is connected in this session."""
         mine = self._connected_here
         if mine is None:
             person().require(Act.CONNECT)
@@ -135,7 +136,7 @@ class Chosen:
 
     @property
     def n(self) -> int | None:
-        """The public number of records, None where there is no table, or none that has been counted."""
+        """The public number of records; None without a table, and for a connected table that is not counted yet."""
         try:
             return self.records
         except InputError:
@@ -143,7 +144,7 @@ class Chosen:
 
     @property
     def records(self) -> int:
-        """The public number of records. Errors: InputError where there is no table, or none that has been counted."""
+        """The public number of records. Errors: InputError without a table, and for a table that is not counted yet."""
         if not self.is_connected:
             return self.dataset.n
         records = scanned_records(self.connected)
@@ -151,7 +152,7 @@ class Chosen:
 
     @cached_property
     def truth(self) -> tuple[Network, np.ndarray]:
-        """The network and the CPTs (K,) that synthetic records come from. Errors: InputError for CPTs that are gone."""
+        """The network and the CPTs (K,) that synthetic records are sampled from. Errors: InputError for lost CPTs."""
         settings, network = self.settings, network_of(graph_of(self.settings.source))
         given = given_cpts().get(settings.source)
         if settings.cpts is Cpts.GIVEN and given is None:
@@ -167,9 +168,9 @@ class Chosen:
 
     @cached_property
     def public_source(self) -> tuple[Network, np.ndarray] | None:
-        """The public network and CPTs (K,) that records of the drawn columns come from, whatever arrows are drawn.
+        """The public network and CPTs (K,) that the drawn columns are sampled from, regardless of the drawn arrows.
 
-        None where there is none: probabilities that were typed or uploaded may have been learnt from private records.
+        None without one: typed or uploaded probabilities may have been learnt from private records.
         """
         settings = self.settings
         is_made = settings.data == "synthetic" and settings.cpts is not Cpts.GIVEN
@@ -182,7 +183,7 @@ class Chosen:
 
     @property
     def own(self) -> "Chosen":
-        """The same with the graph that comes with the table in place of the drawn one."""
+        """The same choice with the graph that comes with the table instead of the drawn graph."""
         return Chosen(replace(self.settings, graph=""))
 
     def _synthetic(self) -> Dataset:
@@ -205,13 +206,13 @@ class Chosen:
 
     @property
     def has_public_records(self) -> bool:
-        """Whether everybody has these records: shipped ones, or drawn from what stands in the link."""
+        """Whether the records are public: shipped, or sampled from probabilities that the link determines."""
         settings = self.settings
         return settings.data in SHIPPED or (settings.data == "synthetic" and settings.cpts is not Cpts.GIVEN)
 
     @property
     def leaking_columns(self) -> frozenset[str]:
-        """The columns whose domains were taken from the data and so tell something of it."""
+        """The columns whose domains were read from the data, and therefore reveal something about it."""
         if self.is_connected:
             connected = self._connected_here
             return connected.leaks if connected else frozenset()
@@ -237,7 +238,7 @@ class Chosen:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph to fit: the drawn one, else the one that comes with the data."""
+        """The graph to fit: the drawn graph, else the graph that comes with the data."""
         settings = self.settings
         if settings.graph:
             return graph_of(settings.graph)
@@ -264,7 +265,7 @@ class Chosen:
 
     @property
     def readable(self) -> Mapping[str, ReadableName]:
-        """The readable names of nodes and columns by published name, where those of the table or the graph have any."""
+        """The readable names of nodes and columns, by published name, if the table or the graph has any."""
         settings = self.settings
         table = settings.source if settings.data == "synthetic" else settings.data
         return {**readable_names(settings.graph), **readable_names(table)}
@@ -276,18 +277,18 @@ class Chosen:
 
     @cached_property
     def network(self) -> Network:
-        """The network to fit. Errors: InputError for a cycle or a table that would not fit."""
+        """The network to fit. Errors: InputError for a cycle, and for a network that is too large."""
         settings = self.settings
         if self.is_connected and not self.graph.names:
-            self.connected.in_use  # noqa: B018 - says why there are no columns
+            self.connected.in_use  # noqa: B018 - raises the reason why there are no columns
         elif not self.graph.names and not settings.graph:
-            self.dataset  # noqa: B018 - the same of a table that is not in this session
+            self.dataset  # noqa: B018 - the same for a table that is not in this session
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
         name = "network" if self.settings.graph == current().graph else "network.own"  # see `own`: both are kept
         return kept(name, key, lambda: network_of(self.graph, self.domains))
 
     def adopt_as_source(self) -> None:
-        """Make the drawn network the one that synthetic records come from."""
+        """Sample synthetic records from the drawn network from now on."""
         drawn = self.graph
         code = code_of(Graph(drawn.names, drawn.edges, drawn.places, self.domains | dict(drawn.states)))
         change(data="synthetic", source=code, graph="", cpts=Cpts.RANDOM)
@@ -319,20 +320,20 @@ class Chosen:
 
     @cached_property
     def mechanism(self) -> Mechanism[Outcome]:
-        """The chosen mechanism. Errors: InputError where it cannot be run."""
+        """The chosen mechanism. Errors: InputError if it cannot be run."""
         return self.mechanism_called(self.settings.mechanism)
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
-        """Return the mechanism of this class with the parameters that are chosen. Errors: InputError."""
+        """Return the mechanism of this class with the chosen parameters. Errors: InputError."""
         return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name), self.prior)
 
     @cached_property
     def _mechanisms(self) -> Memo:
-        """Those that were asked for by now: each keeps the noise that it has searched."""
+        """The mechanisms of this run. Each one keeps the result of the search for its noise."""
         return Memo()
 
     def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
-        """Return the same for another network over the same nodes. Errors: InputError."""
+        """Return the mechanism for another network over the same nodes. Errors: InputError."""
         return self._mechanism(kind_called(name), Dirichlets.symmetric(network, self.settings.prior))
 
     def _mechanism(self, kind: type[NetworkMechanism[Outcome]], prior: Dirichlets) -> Mechanism[Outcome]:
@@ -343,15 +344,15 @@ class Chosen:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How much the error in each node's table counts; none where all count alike."""
+        """The weight of the error in each node's table; empty if all weights are equal."""
         return self.weights_on(self.network)
 
     def weights_on(self, network: Network) -> tuple[float, ...]:
-        """Return the same of another network's nodes, by their names."""
+        """Return the weights of another network's nodes, by their names."""
         return weights_of(network, self.settings.matters, float(self.parameter("release.weight")))
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
-        """Return the parameters that suit the network where the person has chosen none: the increment for stealth."""
+        """Return the default values that depend on the network: the increment for non-negative releases."""
         return self._defaults(kind, self.prior)
 
     def _defaults(self, kind: type[Any], prior: Dirichlets) -> dict[str, object]:
@@ -364,10 +365,40 @@ class Chosen:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _drawn_for_all(_chosen: Chosen, key: tuple[Any, ...]) -> Dataset:
-    """Return the table of these settings, the same object in all sessions: they share what is computed of it."""
+    """Return the table of these settings: one object in all sessions, which share the computations on it."""
     return _chosen._drawn()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the table …")
 def _shipped(key: str) -> Dataset:
     return load_shipped(key)
+
+
+# The question
+
+
+def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
+    """Return the target, a default one if none is chosen, and the evidence as states by node."""
+    net, settings = chosen.network, chosen.settings
+    target = settings.target if settings.target in net.names else telling_target(chosen)
+    states = dict(zip(net.names, net.states, strict=True))
+    given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
+    return target, given
+
+
+def has_question(chosen: Chosen) -> bool:
+    """Return whether the person has chosen a target or evidence."""
+    settings = chosen.settings
+    return settings.target in chosen.network.names or bool(settings.evidence and target_and_evidence(chosen)[1])
+
+
+def telling_target(chosen: Chosen) -> str:
+    """Return a node that is not nearly constant, by `default_target`.
+
+    Only public records influence this choice, because the choice reveals something about the records.
+    """
+    table = None
+    if chosen.has_public_records:
+        with suppress(InputError):  # without the table, only the graph decides
+            table = chosen.dataset
+    return kept("telling_target", (chosen.network, table), lambda: default_target(chosen.network, table))

@@ -1,7 +1,7 @@
-"""A table that stays where it is, as this session knows it: its columns, and what is declared of them.
+"""The connected table of this session: its columns and their declared domains. The records stay in the engine.
 
-No address, path of the server or password is kept here: the engine is opened for each piece of work from what the
-owner of the server named, and is let go after it.
+The session contains no address, no path of the server and no password. Each computation opens the engine from the
+connections that the owner of the server has named, and closes it.
 """
 
 import logging
@@ -33,12 +33,12 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Connected:
-    """A table that is counted where it lies, as its page shows it.
+    """A table that is counted in its engine.
 
-    `connection` is the public name that the owner gave, `path` what was typed below the data root, and `table` the name
-    of the table there. `proposals` and `columns` go by its columns, as those of an `Upload`; `number` tells the tables
-    of a session apart, `version` counts the changes to what is declared. `head` is for the curator alone. `bounds`,
-    `target` and `own` are those of an `Upload`, for a regression.
+    `connection` is the public name that the owner gave, `path` the typed path below the data root, and `table` the name
+    of the table there. `proposals` and `columns` have one entry for each column, as in an `Upload`. `number` identifies
+    the table in its session, and `version` counts the changes of the declared domains. Only the curator sees `head`.
+    `bounds`, `target` and `own` are for a regression, as in an `Upload`.
     """
 
     connection: str
@@ -56,23 +56,23 @@ class Connected:
 
     @property
     def title(self) -> str:
-        """What the table is called on screen: names that the owner gave, or that lie below the data root."""
+        """The name of the table on screen: its connection or its path below the data root, and its own name."""
         place = self.path if self.connection == FILES else self.connection
         return f"{place}, {self.table}" if self.table else place
 
     @property
     def key(self) -> str:
-        """What tells apart the tables of columns that a browser may have edited."""
+        """The key of the editable table of columns; a new key discards the edits in the browser."""
         return f"connected.{self.number}.{self.version}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The types of the columns in the engine's words."""
+        """The types of the columns, as the engine names them."""
         return tuple(field.type for field in self.fields)
 
     @property
     def in_use(self) -> tuple[Column, ...]:
-        """The domains of the columns in use. Errors: InputError for none, and for one without a domain."""
+        """The domains of the columns in use. Errors: InputError if there is no such column, or one without a domain."""
         places = [place for place, column in enumerate(self.columns) if column.use]
         if not places:
             raise InputError("No column is in use; tick at least one.")
@@ -91,20 +91,20 @@ class Connected:
 
     @property
     def leaks(self) -> frozenset[str]:
-        """The columns in use whose domains were taken from the data, or are not said to be public."""
+        """The columns in use whose domains were read from the data, or are not declared public."""
         used = [self.domain(place) for place, column in enumerate(self.columns) if column.use]
         return frozenset(domain.name for domain in used if domain is not None and not domain.public)
 
     def domain(self, place: int) -> Column | None:
-        """Return the domain of a column: the declared one, else the proposed one, else None."""
+        """Return the declared domain of a column, else the proposed domain, else None."""
         return self.columns[place].domain or self.proposals[place].domain
 
     def typed(self, columns: Iterable[DeclaredColumn]) -> "Connected":
-        """Return the table with columns as they were typed into its page's own table."""
+        """Return the table with the columns as typed into the page."""
         return replace(self, columns=tuple(columns))
 
     def declared(self, columns: Iterable[DeclaredColumn]) -> "Connected":
-        """Return the table with other declared columns, which its page has not shown yet."""
+        """Return the table with other declared columns, which the page has not shown yet."""
         return replace(self, columns=tuple(columns), version=self.version + 1)
 
 
@@ -114,7 +114,7 @@ def keep_connected(mine: Connected) -> None:
 
 
 def connected(connection: str) -> Connected | None:
-    """Return this session's connected table, if it is of this connection and this person may open it."""
+    """Return this session's connected table if it has this connection and this person may open it."""
     mine = st.session_state.get("connected")
     is_meant = isinstance(mine, Connected) and mine.connection == connection
     return mine if is_meant and person().may(Act.CONNECT, connection) else None
@@ -125,7 +125,7 @@ def connected(connection: str) -> Connected | None:
 
 @contextmanager
 def in_sentences(doing: str) -> Iterator[None]:
-    """Refuse in a sentence whatever an engine did not foresee, without its words: these may hold a password."""
+    """Turn an unexpected error of an engine into an InputError without its message, which may contain a password."""
     try:
         yield
     except InputError:
@@ -138,9 +138,9 @@ def in_sentences(doing: str) -> Iterator[None]:
 
 
 def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
-    """Look up, in steps, the names of the tables that may be connected there; "" alone where one is named, or a file.
+    """Return, in steps, the names of the tables of a connection; only "" if the address names a table or a file.
 
-    Steps that are closed end the look in the engine. Errors: InputError.
+    Closing the steps ends the query in the engine. Errors: InputError.
     """
     server = connections()
     address = parsed(server.address(connection, path))
@@ -154,9 +154,9 @@ def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
 
 
 def connecting(connection: str, path: str, table: str) -> Work[Connected]:
-    """Look at a table's columns and first records, in steps; nothing of it is declared.
+    """Read a table's columns and first records, in steps. No domain is declared yet.
 
-    Steps that are closed end the look in the engine. Errors: InputError, also for a table that is not there.
+    Closing the steps ends the query in the engine. Errors: InputError, also for a table that does not exist.
     """
     offered = yield from part_of(listing(connection, path), 0.0, 0.0)
     if table not in offered:
@@ -186,14 +186,14 @@ def _engine(connection: str, path: str, table: str) -> Engine:
 
 
 def engine_of(mine: Connected) -> Engine:
-    """Open the engine of a table, if the owner of the server still names it. Errors: InputError."""
+    """Open the engine of a table. Errors: InputError if the owner of the server does not name it any more."""
     return _engine(mine.connection, mine.path, mine.table)
 
 
 def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
-    """Look at the values of every column in use without a domain, in steps; a leak.
+    """Propose domains from the values of all columns in use without a domain, in steps. The proposals are not private.
 
-    Steps that are closed end the scan of a column in the engine. Errors: InputError.
+    Closing the steps ends the scan of a column in the engine. Errors: InputError.
     """
     proposals = list(mine.proposals)
     places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
@@ -210,6 +210,6 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
 
 
 def sampling(mine: Connected, most: int, seed: int) -> Work[pd.DataFrame]:
-    """Draw a random sample of the records as text, in steps, for the curator alone. Errors: InputError."""
+    """Return a random sample of the records as text, in steps. Only the curator may see it. Errors: InputError."""
     with in_sentences("a sample was drawn"):
         return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))

@@ -1,7 +1,7 @@
-"""Which files and addresses the owner of a server named, so that nobody who visits it can have it read another.
+"""The files and addresses that the owner of a server has named. A visitor cannot make the server read others.
 
-The owner names them at the start: by `--data-root` and `--connect`, or in the environment. Settings, links and messages
-know a connection by its public name alone, and a file by its path below the folder.
+The owner names them at the start, by `--data-root` and `--connect` or in the environment. Settings, links and messages
+contain only the public name of a connection, and the path of a file below the folder.
 """
 
 import os
@@ -14,10 +14,10 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.ui.session.roles import Act, person
 
 DATA_ROOT, CONNECT = "DPBAYES_DATA_ROOT", "DPBAYES_CONNECT"
-"""Variables of the environment: a folder; addresses, one a line, each with `name=` before it if it is to have one."""
+"""Variables of the environment: a folder; and addresses, one per line, with an optional `name=` before each."""
 
 FILES = "files"
-"""The public name of what lies below the folder."""
+"""The public name of the files below the folder."""
 
 HOW = (
     "The owner of the server names its connections: python -m dpbayes --data-root FOLDER for files below a folder, "
@@ -25,32 +25,32 @@ HOW = (
 )
 
 MOST_LISTED, MOST_LOOKED_AT = 200, 5_000
-"""Files and folders that a list offers, and that are looked at for it."""
+"""The number of files and folders that a list offers, and that are searched for the list."""
 
 PARQUET, DUCKDB = (".parquet", ".pq"), (".duckdb", ".ddb", ".db")
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})=(.+)", re.DOTALL)
 _SIGNS = re.compile(r"[%?#*\x00-\x1f]")
-"""Signs that mean something in an address, and are not taken in a path."""
+"""Characters that have a meaning in an address, and are refused in a path."""
 
 
 @dataclass(frozen=True)
 class Connections:
-    """What a server may read: below `root` if there is one, and `addresses` by their public names."""
+    """The places that a server may read: files below `root`, if there is one, and `addresses` by public name."""
 
     root: Path | None = None
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The public names of all that can be connected."""
+        """The public names of all connections."""
         return (*self.addresses, *((FILES,) if self.root else ()))
 
     def address(self, name: str, path: str = "") -> str:
-        """Return the address of a connection, for FILES that of a path below the folder.
+        """Return the address of a connection; for FILES, the address of a path below the folder.
 
-        Errors: InputError for a name that the owner did not give, and for whatever does not lie below the folder; it
-        does not tell whether there is such a file elsewhere.
+        Errors: InputError for an unknown name, and for a path that is not below the folder. The message does not
+        reveal whether such a file exists elsewhere.
         """
         if name == FILES and self.root is not None:
             return _address_below(self.root, path)
@@ -59,28 +59,28 @@ class Connections:
         return self.addresses[name]
 
     def within(self, name: str) -> Path | None:
-        """Return the folder beyond which nothing is read for a connection, also by views that its file holds.
+        """Return the folder that a connection must not leave, also by views in its file.
 
-        None is for an address of the owner's own: what it names is theirs to look at.
+        None for an address that the owner gave: it may name any place.
         """
         return self.root if name == FILES else None
 
 
 def connections() -> Connections:
-    """Return what this person may open. Errors: InputError for an invalid entry."""
+    """Return the connections that this person may open. Errors: InputError for an invalid entry."""
     named, who = named_connections(), person()
     addresses = {name: address for name, address in named.addresses.items() if who.may(Act.CONNECT, name)}
     return Connections(named.root if who.may(Act.CONNECT, FILES) else None, addresses)
 
 
 def named_connections() -> Connections:
-    """Return what the owner named in the environment. Errors: InputError for an invalid entry."""
+    """Return the connections that the environment names. Errors: InputError for an invalid entry."""
     lines = os.environ.get(CONNECT, "").splitlines()
     return read_connections(os.environ.get(DATA_ROOT, ""), lines)
 
 
 def connection_names() -> tuple[str, ...]:
-    """Return the public names that a link of this person may have; none if an entry is invalid."""
+    """Return the public names that a link of this person may contain; none if an entry is invalid."""
     try:
         return connections().names
     except InputError:
@@ -88,9 +88,9 @@ def connection_names() -> tuple[str, ...]:
 
 
 def read_connections(root: str, lines: Iterable[str]) -> Connections:
-    """Return what an owner named in words.
+    """Return the connections that texts of the owner name.
 
-    Errors: InputError for a folder that is none, a name twice, and for what is no address or holds a password.
+    Errors: InputError for a folder that does not exist, a repeated name, and an invalid address or one with a password.
     """
     folder = Path(root).resolve() if root.strip() else None
     if folder is not None and not folder.is_dir():
@@ -102,7 +102,7 @@ def read_connections(root: str, lines: Iterable[str]) -> Connections:
         if name in addresses or name == FILES:
             raise InputError(f"Two connections are called {brief(name)}; give them different names.")
         try:
-            from dpbayes.sources.engines.address import parsed  # a server without connections starts sooner without
+            from dpbayes.sources.engines.address import parsed  # late: a server without connections starts faster
 
             addresses[name] = str(parsed(address))
         except InputError as error:
@@ -130,7 +130,7 @@ def _address_below(root: Path, path: str) -> str:
 
 
 def _below(root: Path, path: str) -> Path:
-    """Return where a path leads, links followed. Errors: InputError unless it exists and lies below the folder."""
+    """Return the target of a path, with links resolved. Errors: InputError unless it exists below the folder."""
     text = path.strip()
     if _SIGNS.search(text):
         raise InputError(
@@ -142,7 +142,7 @@ def _below(root: Path, path: str) -> Path:
         place = (root / text).resolve(strict=True)
         if not place.is_relative_to(root):
             raise ValueError
-    except (OSError, ValueError, RuntimeError):  # the same for what is nowhere and for what is elsewhere
+    except (OSError, ValueError, RuntimeError):  # the same message for a missing file and a file elsewhere
         raise InputError(
             f"There is nothing called {brief(path)} below the data root; type a path relative to it, such as "
             "2026/visits.parquet."
@@ -163,7 +163,7 @@ def _lies_below(root: Path, place: Path) -> bool:
 
 
 def listed_files(root: Path) -> tuple[str, ...]:
-    """Return the first files and folders that can be connected, by their paths below the folder, in order."""
+    """Return the first files and folders that can be connected, as sorted paths below the folder."""
     offered: dict[str, None] = {}
     for place in _walked(root):
         parent = place.parent
@@ -179,7 +179,7 @@ def listed_files(root: Path) -> tuple[str, ...]:
 
 def _walked(root: Path) -> Iterator[Path]:
     looked = 0
-    for folder, folders, files in os.walk(root):  # which follows no link
+    for folder, folders, files in os.walk(root):  # `walk` follows no link
         folders.sort()
         for name in sorted(files):
             looked += 1

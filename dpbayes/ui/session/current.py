@@ -1,4 +1,4 @@
-"""The settings of this session: read from the link when it starts, and replaced by whoever changes one."""
+"""The settings of this session, read from the link at its start, and the page that it shows."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def current() -> Settings:
 
 
 def link_problems() -> tuple[str, ...]:
-    """Return what of the link was ignored, in sentences, until a setting changes: pages may run again by themselves."""
+    """Return the sentences about ignored parts of the link, until a setting changes."""
     settings, problems = st.session_state.get("link.problems", (None, ()))
     return problems if settings is st.session_state.get("settings") else ()
 
@@ -44,17 +44,30 @@ def set_parameter(name: str, value: object) -> None:
 
 
 def move_settings(place: str) -> None:
-    """Make the settings show on the page that a place has moved to what they showed there."""
+    """Adapt the settings of a former page, by its place, to the page that has replaced it."""
     now, problems = current(), link_problems()
     st.session_state["settings"] = settings_now(place, now)
     st.session_state["link.problems"] = current(), problems
 
 
 def follow_address(query: Mapping[str, str]) -> None:
-    """Make the settings those of an address that Back or Forward has led to, but for what no address carries."""
+    """Take the settings from an address after Back or Forward. Settings that are too long for an address stay."""
     now, (linked, problems) = current(), settings_from(query)
     kept = {name: getattr(now, name) for name in too_long(now) if name not in query}
     linked = dataclasses.replace(linked, **kept)
     if linked != now:
         st.session_state["settings"] = linked
         st.session_state["link.problems"] = linked, problems
+
+
+_PLACE = "place"
+
+
+def show_place(place: str) -> None:
+    """Remember the shown page. When a step opens a page, the address is for a moment that of the former page."""
+    st.session_state[_PLACE] = place
+
+
+def shown_place() -> str:
+    """Return the place of the shown page in the address; "" for Home."""
+    return str(st.session_state.get(_PLACE, ""))

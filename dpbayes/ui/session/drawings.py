@@ -1,7 +1,7 @@
-"""The drawings before the one in the editor, so that Undo reaches over whatever replaced it. Lives in the session.
+"""The history of drawings in the session, so that Undo also restores a drawing that something else has replaced.
 
-A stroke comes from the editor. All else (a ready network, a file, another table, a story) changes the settings on some
-page: `remember` finds at the start of each run that another network is to be drawn, and keeps the one before.
+A stroke comes from the editor. A named network, a file, another table or a story changes the settings on some page.
+At the start of each run, `remember` compares the drawing with the settings, and keeps the former drawing.
 """
 
 import dataclasses
@@ -17,36 +17,36 @@ from dpbayes.ui.session.graphs import Graph, code_of, placed
 from dpbayes.ui.session.settings import Settings
 
 KEPT = 60
-"""Most drawings that Undo goes back over."""
+"""The largest number of drawings that Undo can restore."""
 
 BY_HAND = "g:"
-"""How the text of a graph begins that was drawn or came from a file."""
+"""The prefix of the text of a graph that was drawn or read from a file."""
 
 STEPS = {"undo": -1, "redo": 1}
 
 
 @dataclass(frozen=True)
 class DrawnNetwork:
-    """A drawing with a place for every node, and the settings it was shown under."""
+    """A drawing with a position for each node, and the settings under which it was shown."""
 
     graph: Graph
     settings: Settings
 
     @property
     def look(self) -> tuple[object, ...]:
-        """What a person sees of it; places to a whole unit, as in the text of a graph."""
+        """The visible part of the drawing, with positions in whole units as in the text of a graph."""
         places = {name: (round(x), round(y)) for name, (x, y) in self.graph.places.items()}
         return self.graph.names, sorted(self.graph.edges), places
 
     @property
     def text(self) -> str:
-        """The graph as a text of its own, also where it came with the table."""
+        """The text of the graph, also of a graph that comes with the table."""
         settings = self.settings
         return settings.graph or (settings.source if settings.data == "synthetic" else code_of(self.graph))
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether it is nowhere else to be had: drawn, or read from a file."""
+        """Whether the graph was drawn or read from a file, so that only the drawing has it."""
         settings = self.settings
         own = settings.graph or (settings.source if settings.data == "synthetic" else "")
         return own.startswith(BY_HAND)
@@ -54,9 +54,10 @@ class DrawnNetwork:
 
 @dataclass(frozen=True)
 class DrawingHistory:
-    """The drawing in the editor among those before and after it.
+    """The drawing in the editor, with the earlier and the later drawings.
 
-    `rev` moves on whenever Python brings a drawing; `replaced` then says what replaced which, until the next step.
+    `rev` increases when Python replaces the drawing in the browser. Until the next step, `replaced` states what was
+    replaced.
     """
 
     present: DrawnNetwork
@@ -67,20 +68,20 @@ class DrawingHistory:
 
     @property
     def line(self) -> tuple[DrawnNetwork, ...]:
-        """All of them, in order."""
+        """All drawings, in order."""
         return (*self.past, self.present, *self.future)
 
     def followed_by(self, shown: DrawnNetwork) -> "DrawingHistory":
-        """Return the drawings with a new one after the present; what was undone is gone."""
+        """Return the history with a new present drawing; undone drawings are dropped."""
         return DrawingHistory(shown, (*self.past, self.present)[-KEPT:], (), self.rev)
 
     def at(self, place: int, settings: Settings) -> "DrawingHistory":
-        """Return the drawings with the one at a place of the line as the present, shown under these settings."""
+        """Return the history with the drawing at an index of `line` as the present one, under these settings."""
         line = self.line
         return DrawingHistory(DrawnNetwork(line[place].graph, settings), line[:place], line[place + 1 :], self.rev)
 
     def over(self, shown: DrawnNetwork) -> "DrawingHistory":
-        """Return the drawings over another table, under the same drawing: those before and after move there too."""
+        """Return the history for another table with the same drawing; all drawings move to that table."""
 
         def moved(drawing: DrawnNetwork) -> DrawnNetwork:
             return DrawnNetwork(drawing.graph, dataclasses.replace(shown.settings, graph=drawing.text))
@@ -91,13 +92,13 @@ class DrawingHistory:
         return dataclasses.replace(self, present=shown, past=past, future=future)
 
     def nearest(self, shown: DrawnNetwork) -> int | None:
-        """Return the place in the line of the nearest drawing that looks the same, if there is one."""
+        """Return the index in `line` of the nearest drawing that looks the same; None without one."""
         places = [place for place, drawing in enumerate(self.line) if drawing.look == shown.look]
         return min(places, key=lambda place: abs(place - len(self.past)), default=None)
 
 
 def drawings() -> DrawingHistory:
-    """Return the session's drawings."""
+    """Return the session's history of drawings."""
     if "drawings" not in st.session_state:
         st.session_state["drawings"] = DrawingHistory(_shown(current()))
     history = st.session_state["drawings"]
@@ -106,15 +107,15 @@ def drawings() -> DrawingHistory:
 
 
 def replace_drawing(by: str, **fields: object) -> None:
-    """Change settings so that another network is drawn; `by` says in words which, empty if that needs no words."""
+    """Change settings so that another network is drawn. `by` names the new network for the message; "" for none."""
     change(**fields)
     st.session_state["replaced_by"] = by
 
 
 def remember() -> str:
-    """Keep the drawing that the settings no longer show; return the sentence about it, where there is one to say."""
+    """Keep the former drawing if the settings show another one; return the message about this, "" without one."""
     by = st.session_state.pop("replaced_by", None)
-    with suppress(InputError):  # the page says why there is nothing to draw
+    with suppress(InputError):  # the page shows the error
         history, now = drawings(), current()
         if not _is_shown(history.present, now):
             st.session_state["drawings"] = after = _advanced(history, _shown(now), by)
@@ -123,7 +124,7 @@ def remember() -> str:
 
 
 def revisit() -> None:
-    """Turn to the drawing that the settings show again, as Undo and Redo do, where it was shown before."""
+    """Move in the history to the drawing that the settings show, as Undo and Redo do, if it was shown before."""
     with suppress(InputError):
         history, shown = drawings(), _shown(current())
         place = history.nearest(shown)
@@ -132,22 +133,22 @@ def revisit() -> None:
 
 
 def _advanced(history: DrawingHistory, shown: DrawnNetwork, by: str | None) -> DrawingHistory:
-    """Return the drawings once the settings show another one, or the same one over another table."""
+    """Return the history after the settings show another drawing, or the same drawing for another table."""
     present = history.present
     if shown.look == present.look:
         return history.over(shown)
     history = dataclasses.replace(history, rev=history.rev + 1, replaced="")
     if by is None and not present.settings.graph and not present.is_by_hand:
-        return dataclasses.replace(history, present=shown)  # nobody chose or drew what is gone
+        return dataclasses.replace(history, present=shown)  # nobody has drawn or chosen the former network
     whose = "your drawing" if present.is_by_hand else "the drawing before"
     by = "The table's own network" if by is None else by
     return dataclasses.replace(history.followed_by(shown), replaced=f"{by} replaced {whose}" if by else "")
 
 
 def draw(graph: Graph) -> None:
-    """Make what was drawn in the editor the network to fit; a step that the editor took back brings its settings back.
+    """Fit the network that was drawn in the editor. An Undo in the editor also restores the settings of that drawing.
 
-    Errors: InputError for a drawing too large to keep.
+    Errors: InputError for a drawing that is too large to keep.
     """
     history = drawings()
     drawn = DrawnNetwork(placed(graph), current())
@@ -160,7 +161,7 @@ def draw(graph: Graph) -> None:
 
 
 def travel(direction: str) -> None:
-    """Bring back the drawing before the present one, or after it, where the editor knows of none."""
+    """Restore the drawing before the present one, or after it, if the editor has none."""
     history = drawings()
     place = len(history.past) + STEPS.get(direction, 0)
     if direction in STEPS and 0 <= place < len(history.line):
@@ -175,9 +176,9 @@ def _turn_to(place: int) -> None:
 
 
 def _restored(then: DrawnNetwork, now: Settings) -> Settings:
-    """Return the settings of now that show this drawing: with its own source of records, unless the table is another.
+    """Return the settings of now, changed to show this drawing, with its own source of records for the same table.
 
-    A drawing that was its own source, perhaps with probabilities typed or read from a file, takes them along.
+    A drawing that was its own source, perhaps with typed or loaded probabilities, becomes the source again.
     """
     old = then.settings
     was_source = old.data == "synthetic" and not old.graph and then.is_by_hand
@@ -191,7 +192,7 @@ def _shown(settings: Settings) -> DrawnNetwork:
 
 
 def _is_shown(shown: DrawnNetwork, settings: Settings) -> bool:
-    """Whether these settings show nothing new: only the session's own table changes its network under the same ones."""
+    """Whether these settings show this drawing. Only the session's own table changes its network without settings."""
     same = _table(shown.settings) == _table(settings) and shown.settings.graph == settings.graph
     chosen = Chosen(settings)
     own_table = (settings.data == "upload" or chosen.is_connected) and not settings.graph

@@ -1,7 +1,7 @@
-"""Roles, and who has which after a sign-in by OpenID Connect: a short file of the server's owner says it.
+"""Roles, and the file of the server's owner that grants them after a sign-in by OpenID Connect.
 
-Streamlit and Authlib check the token's signature, issuer, audience and nonce at the sign-in. What is left to check
-here is when the token expires, and what its claims grant.
+Streamlit and Authlib check the token's signature, issuer, audience and nonce at the sign-in. This module checks when
+the token expires, and which roles its claims grant.
 """
 
 import enum
@@ -16,21 +16,21 @@ from typing import Any
 from dpbayes.base.validation import InputError, brief
 
 ROLES = "DPBAYES_ROLES"
-"""The variable of the environment with the path of the file; without it, there is no sign-in."""
+"""The environment variable with the path of the file; without it, there is no sign-in."""
 
 MOST_BYTES = 100_000
-"""A file of grants has no more."""
+"""The largest size of the file."""
 
 _EMAIL, _VERIFIED, _EXPIRES = "email", "email_verified", "exp"
 _KEYS = frozenset({"role", "datasets", "claim", "values"})
 
 
 EVERY = "*"
-"""What a grant names that is for all datasets."""
+"""The name that stands for all datasets."""
 
 
 class Role(enum.Enum):
-    """What a person is to a server, the most trusted first."""
+    """The role of a person, the most trusted first."""
 
     CURATOR = "curator"
     AUDITOR = "auditor"
@@ -59,9 +59,9 @@ class Rule:
     values: frozenset[str]
 
     def matches(self, claims: Mapping[str, Any]) -> bool:
-        """Return whether the claims of a person fit. An e-mail address counts if the provider has verified it."""
-        said = claims.get(self.claim)
-        values = said if isinstance(said, list) else [said]
+        """Return whether the claims of a person match. An e-mail address counts if the provider has verified it."""
+        value = claims.get(self.claim)
+        values = value if isinstance(value, list) else [value]
         texts = {value for value in values if isinstance(value, str)}
         if self.claim == _EMAIL:
             texts = {text.casefold() for text in texts} if claims.get(_VERIFIED) is True else set()
@@ -69,7 +69,7 @@ class Rule:
 
 
 def granted(claims: Mapping[str, Any], rules: tuple[Rule, ...], now: float) -> tuple[Grant, ...]:
-    """Return what a person may be.
+    """Return the roles that the claims of a person grant.
 
     Args:
         claims: The claims of the identity token.
@@ -77,7 +77,7 @@ def granted(claims: Mapping[str, Any], rules: tuple[Rule, ...], now: float) -> t
         now: Seconds since 1970.
 
     Returns:
-        The grants of all rules that match. None for a token that has expired, or does not say when it does.
+        The grants of all matching rules; an empty tuple for a token that has expired or states no expiry.
 
     Example:
         >>> from dpbayes.ui.session.grants import granted, read_rules
@@ -97,7 +97,7 @@ def granted(claims: Mapping[str, Any], rules: tuple[Rule, ...], now: float) -> t
 
 
 def has_expired(claims: Mapping[str, Any], now: float) -> bool:
-    """Return whether a token is not valid any more, or does not say until when it is."""
+    """Return whether a token has expired, or states no expiry."""
     expires = claims.get(_EXPIRES)
     return isinstance(expires, bool) or not isinstance(expires, int | float) or not expires > now
 
@@ -106,7 +106,7 @@ def has_expired(claims: Mapping[str, Any], now: float) -> bool:
 
 
 def rules() -> tuple[Rule, ...]:
-    """Return the rules of the server's owner; none where no file is named. Errors: InputError for an invalid file."""
+    """Return the rules of the server's owner; none without a file. Errors: InputError for an invalid file."""
     named = os.environ.get(ROLES, "")
     if not named:
         return ()
@@ -129,7 +129,7 @@ def _read(named: str, _changed: int) -> tuple[Rule, ...]:
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:
-    """Return the rules that a TOML text states. Errors: InputError with the number of the grant that is wrong."""
+    """Return the rules in a TOML text. Errors: InputError that names the number of the invalid grant."""
     try:
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""A drawn graph as a value, and as the short text that a link carries. Knows no Streamlit."""
+"""A drawn graph as a value, and as the short text in a link. This module does not use Streamlit."""
 
 import base64
 import binascii
@@ -15,22 +15,22 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, chain, empty, full, load_named, naive_bayes, tree
 
 MAX_CODE = 6_000
-"""Longest graph text in a link; browsers and chat programs cut longer addresses."""
+"""The longest text of a graph in a link; browsers and chat programs cut longer addresses."""
 
 MAX_TEXT, MAX_JSON = 10 * MAX_CODE, 200_000
-"""Longest graph text that is read, packed and unpacked; what is longer could not be read back."""
+"""The longest text of a graph that is read, compressed and as JSON."""
 
 MAX_NAME = 200
-"""The longest name of a node; on screen it is cut short."""
+"""The longest name of a node; the screen shows its beginning."""
 
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Names, arrows and places of a drawing, perhaps with states for nodes that no table declares.
+    """Names, arrows and positions of a drawing, with states for nodes that are not columns of a table.
 
-    It may hold a cycle or an unknown name: only `Network` decides what is valid.
+    A graph may have a cycle or an unknown name, because only `Network` validates it.
     """
 
     names: tuple[str, ...]
@@ -40,19 +40,19 @@ class Graph:
 
     @classmethod
     def of(cls, network: Network) -> "Graph":
-        """Return a network's graph with automatic places."""
+        """Return a network's graph with automatic positions."""
         states = dict(zip(network.names, network.states, strict=True))
         return cls(network.names, network.edges, layered_positions(network.graph), states)
 
 
 TEMPLATES = {"bayes": naive_bayes, "chain": chain, "tree": tree, "full": full, "empty": empty}
-"""Graphs by shape and size, written `bayes:16` in a link."""
+"""Graphs by shape and size, such as `bayes:16` in a link."""
 
 
 def graph_of(spec: str) -> Graph:
-    """Return the graph that a text names: a named network, `template:size`, or `g:` and a code.
+    """Return the graph of a text: a named network, `template:size`, or `g:` and a code.
 
-    Errors: InputError with a sentence for anything else, however hostile.
+    Errors: InputError for any other text.
     """
     if spec in NAMED:
         return Graph.of(load_named(spec)[0])
@@ -65,7 +65,7 @@ def graph_of(spec: str) -> Graph:
 
 
 def drawable(graph: Graph) -> Graph:
-    """Return the graph if the editor can show it. Errors: InputError for too many nodes, and for names it refuses."""
+    """Return the graph if the editor can show it. Errors: InputError for too many nodes and for invalid names."""
     if len(graph.names) > MAX_NODES:
         raise InputError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(graph.names):,}.")
     for name in distinct_names("node", graph.names):
@@ -75,9 +75,9 @@ def drawable(graph: Graph) -> Graph:
 
 
 def code_of(graph: Graph) -> str:
-    """Return the `g:` text of a graph; `graph_of` reads it back. It may be too long for a link (MAX_CODE).
+    """Return the `g:` text of a graph, which `graph_of` reads. It may be too long for a link (MAX_CODE).
 
-    Errors: InputError for a graph whose text is too long to be read back.
+    Errors: InputError for a graph whose text is too long for `graph_of`.
     """
     index = {name: i for i, name in enumerate(graph.names)}
     content = {
@@ -114,7 +114,7 @@ def _decoded(code: str) -> Graph:
 
 
 def _graph_from(content: Mapping[str, Any]) -> Graph:
-    json.dumps(content, ensure_ascii=False).encode()  # refuses halves of characters, which no page can show
+    json.dumps(content, ensure_ascii=False).encode()  # raises for unpaired surrogates, which no page can show
     names = tuple(content["n"])
     if len(names) > MAX_NODES or not all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in names):
         raise InputError(
@@ -138,7 +138,7 @@ def _position(value: object) -> int:
 
 
 def placed(graph: Graph) -> Graph:
-    """Return the graph with a place in the box for every node: its own, else one in layers, else on a circle."""
+    """Return the graph with a position in the box for every node: its own, else in layers, else on a circle."""
     places = graph.places
     if len(places) < len(graph.names):
         try:
@@ -159,5 +159,5 @@ def _circle(names: Sequence[str]) -> dict[str, Place]:
 
 
 def network_of(graph: Graph, domains: Mapping[str, Sequence[str]] | None = None) -> Network:
-    """Return the graph as a network; states come from the table's domains, else from the graph, else no / yes."""
+    """Return the graph as a network. States come from the table's domains, else from the graph, else no / yes."""
     return Network.from_edges(graph.names, graph.edges, {**graph.states, **(domains or {})})

@@ -1,19 +1,36 @@
-"""What a session keeps, one value under each name, as long as what it was made from is the same."""
+"""Values that a session keeps: one under each name, as long as its inputs stay the same."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Literal, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
+from dpbayes.model.network import Network
+
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
-def kept(name: str, made_from: object, make: Callable[[], Result]) -> Result:
-    """Return the value of this name, made again where it was made from something else, whose value is then forgotten.
+def kept(name: str, inputs: object, make: Callable[[], Result]) -> Result:
+    """Return the value of this name; `make` computes it again if its inputs have changed, and replaces it.
 
-    What `make` raises leaves the former value where it was.
+    If `make` raises, the former value stays.
     """
+    if not is_kept(name, inputs):
+        st.session_state[name] = inputs, make()
+    return cast("Result", st.session_state[name][1])
+
+
+def is_kept(name: str, inputs: object) -> bool:
+    """Whether the session has the value of this name for these inputs."""
     entry = st.session_state.get(name)
-    if entry is None or entry[0] != made_from:
-        entry = st.session_state[name] = made_from, make()
-    return cast("Result", entry[1])
+    return entry is not None and bool(entry[0] == inputs)
+
+
+def session_cache(
+    most: int, *, spinner: str | Literal[False] = False, show_time: bool = False
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Return a decorator that keeps the last `most` results of a function in the session; networks are arguments."""
+    return st.cache_data(
+        scope="session", max_entries=most, show_spinner=spinner, show_time=show_time, hash_funcs={Network: hash}
+    )

@@ -1,7 +1,7 @@
-"""Settings as the text of a link, and back: what is wrong in a link is ignored, and said.
+"""Settings as the query of a link, and back. Invalid parts of a link are ignored and reported.
 
-Streamlit's `bind` writes each widget on the page to the address by itself, and removes wrong values without a
-message. A link contains the settings of all pages.
+Streamlit's `bind` writes each widget of the page to the address separately, and removes invalid values without a
+message. A link here contains the settings of all pages.
 """
 
 import dataclasses
@@ -30,10 +30,10 @@ from dpbayes.ui.session.settings import (
 )
 
 MOST_PLACES = 99
-"""Steps of a story that a link can count to: more than any has."""
+"""The largest step of a story in a link; no story has so many."""
 
 MOST_KEY = 40
-"""Letters of what a story is called in a link."""
+"""The longest key of a story in a link."""
 
 
 def _one_of(name: str, names: Iterable[str]) -> Callable[[str], str]:
@@ -73,7 +73,7 @@ def _short(text: str) -> str:
 
 
 def _story(text: str) -> str:
-    """Return the key of a story; whether there is one of that name is said where it is shown."""
+    """Return the key of a story. The banner reports an unknown story."""
     if len(text) > MOST_KEY or not text.isidentifier():
         raise InputError(f"There is no story called {brief(text)}.")
     return text
@@ -117,11 +117,11 @@ READERS: dict[str, Callable[[str], Any]] = {
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
     "present": lambda text: Present(_one_of("way to present", (way.value for way in Present))(text)),
 }
-"""How each field is read from text, whether it comes from a link or was typed."""
+"""The reader of each field, for a text in a link and for a typed text."""
 
 
 def read_parameter(name: str, text: str) -> Any:
-    """Return a parameter or an option from text. Errors: InputError with a sentence."""
+    """Return the value of a parameter or an option from text. Errors: InputError."""
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
         options = [str(option.value) for option in parameter.options]
@@ -134,7 +134,7 @@ def read_parameter(name: str, text: str) -> Any:
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
-    """Return the settings a link asks for, and one sentence for each part that was ignored."""
+    """Return the settings of a link, and one sentence for each ignored part."""
     settings, problems = Settings(), []
     for key, text in query.items():
         try:
@@ -148,18 +148,18 @@ def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
 
 
 def query_of(settings: Settings) -> dict[str, str]:
-    """Return what the link must carry: every choice that is not the default and fits. `settings_from` reads it."""
+    """Return the query of a link: all choices that differ from the defaults and are short enough for it."""
     short = {name: text for name, text in _texts(settings).items() if len(text) <= MAX_CODE}
     return short | {name: _text(value) for name, value in settings.parameters}
 
 
 def left_out(settings: Settings) -> tuple[str, ...]:
-    """Return in words what the link does not carry, because it is too long for an address."""
+    """Return the names, for a sentence, of the settings that are too long for the link."""
     return tuple(_CALLED[name] for name in too_long(settings))
 
 
 def too_long(settings: Settings) -> tuple[str, ...]:
-    """Return the fields whose texts are too long for an address."""
+    """Return the fields that are too long for an address."""
     return tuple(name for name, text in _texts(settings).items() if len(text) > MAX_CODE)
 
 
@@ -172,11 +172,11 @@ _CALLED = {
     "evidence": "the evidence",
     "matters": "the tables with more weight",
 }
-"""What a person calls the settings whose text has no bound."""
+"""The names, for a sentence, of the settings whose text has no bound."""
 
 
 def _texts(settings: Settings) -> dict[str, str]:
-    """Return the text of every field that is not the default."""
+    """Return the texts of all fields that differ from the defaults."""
     texts: dict[str, str] = {}
     for field in dataclasses.fields(Settings):
         value = getattr(settings, field.name)

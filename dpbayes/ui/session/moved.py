@@ -1,4 +1,4 @@
-"""Pages that became parts of others: a saved link or story that names one opens the page that has its pictures."""
+"""Former pages: a saved link or story that names one opens the page that now has its pictures."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ MOVED = {
     **dict.fromkeys(("papers", "bounds", "robustness"), "claims"),
     **dict.fromkeys(("best_noise", "structure", "stealth"), "compare"),
 }
-"""By the place of a page in the addresses of former versions, the place of the page that has its pictures."""
+"""From the place of a former page in the address to the place of the page that has its pictures."""
 
 VIEWS: Mapping[str, Mapping[str, str]] = {
     "bounds": {"bounds.claim": "Theorem 1: KL of the posterior"},
@@ -22,24 +22,24 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
     "structure": {"compare.view": "Graph density"},
     "stealth": {"compare.view": "Non-negativity"},
 }
-"""By the former place of a page, the settings that show its pictures on the page that has them, as a link has them."""
+"""From the place of a former page to the settings, as in a link, that show its pictures on the present page."""
 
 IGNORED = {place: ("papers.claim", "papers.picture") for place in ("bounds", "robustness")}
-"""By the former place of a page, settings that decide what the page shows that has its pictures, and did not there."""
+"""From the place of a former page to the settings that had no effect there, but have one on the present page."""
 
 
 def place_now(place: str) -> str:
-    """Return the place of the page that has the pictures of this one: its own where it has not moved."""
+    """Return the place of the page that has the pictures of this place; the same place for a present page."""
     return MOVED.get(place, place)
 
 
 def view_of(place: str) -> dict[str, str]:
-    """Return the settings that show the pictures of a page that has moved: none where its place says it all."""
+    """Return the settings that show the pictures of a former page; none if its place is sufficient."""
     return dict(VIEWS.get(place, {}))
 
 
 def settings_now(place: str, settings: Settings) -> Settings:
-    """Return the settings with which the page that `place` has moved to shows what that place showed."""
+    """Return the settings under which the present page shows the pictures of a former page."""
     kept = tuple(pair for pair in settings.parameters if pair[0] not in IGNORED.get(place, ()))
     settings = dataclasses.replace(settings, parameters=kept)
     for name, text in view_of(place).items():

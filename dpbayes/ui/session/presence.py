@@ -1,7 +1,7 @@
-"""Whether somebody still looks: what another program does for a session is ended once its browser is gone.
+"""Stops work in other programs, such as a query in an engine, after the browser of its session has gone.
 
-A session outlives its tab for minutes, so that a lost connection can come back to it, and takes no step meanwhile. An
-engine would go on with its query.
+Streamlit keeps a session for minutes after its tab was closed, so that a lost connection can be restored. It runs no
+script in this time, but an engine would continue its query.
 """
 
 import threading
@@ -14,18 +14,18 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 LOOK = 3.0
-"""Seconds between two looks; a browser that is gone at two looks in a row is gone."""
+"""Seconds between two checks. Work is stopped after two checks in a row without a browser."""
 
 
 class Endable(Protocol):
-    """Work that can be stopped where it goes on."""
+    """Work that can be stopped in the other program."""
 
     @property
     def going(self) -> bool:
-        """Whether it is neither done nor stopped."""
+        """Whether the work is neither done nor stopped."""
 
     def stop(self) -> None:
-        """Stop it. Errors: ValueError while a step is being taken."""
+        """Stop the work. Errors: ValueError during a step."""
 
 
 @dataclass
@@ -40,21 +40,21 @@ _lock = threading.Lock()
 
 
 def end_when_gone(work: Endable) -> None:
-    """Stop work of this session once its browser is gone; nothing where no server runs, as in a test of a page."""
+    """Stop work of this session after its browser has gone. Without a server, as in a page test, do nothing."""
     run = get_script_run_ctx()
     if run is None or not runtime.exists():
         return
     with _lock:
         is_first = not _watched
         watched = _watched.get(id(work))
-        if watched is None or watched.work() is not work:  # a number is given again when its object is gone
+        if watched is None or watched.work() is not work:  # Python reuses the id of a deleted object
             _watched[id(work)] = _Watched(run.session_id, weakref.ref(work))
     if is_first:
         threading.Thread(target=_watch, name="presence", daemon=True).start()
 
 
 def _watch() -> None:
-    """Look as long as there is something to look at."""
+    """Check repeatedly while there is work to watch."""
     left = True
     while left:
         time.sleep(LOOK)
@@ -62,7 +62,7 @@ def _watch() -> None:
 
 
 def check_browsers() -> bool:
-    """Look once at whose browser is gone; return whether there is still work to look after."""
+    """Check once which browsers have gone, and stop their work; return whether there is still work to watch."""
     gone: list[Endable] = []
     with _lock:
         for key, watched in list(_watched.items()):
@@ -74,7 +74,7 @@ def check_browsers() -> bool:
             if watched.missed >= 2:
                 gone.append(work)
         is_left = bool(_watched)
-    for work in gone:  # an engine may take a moment, for which no page waits
+    for work in gone:  # outside the lock: an engine may take a moment to stop
         _end(work)
     return is_left
 
@@ -86,5 +86,5 @@ def _is_here(session: str) -> bool:
 def _end(work: Endable) -> None:
     try:
         work.stop()
-    except ValueError:  # a last step is on its way; the next look ends it
+    except ValueError:  # during a step; the next check stops it
         return

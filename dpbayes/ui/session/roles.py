@@ -1,6 +1,6 @@
-"""Who is at the other end of a connection, and what this person may do. Both are decided here and nowhere else.
+"""The person at the other end of a connection, and the acts that this person may do. Only this module decides both.
 
-A page asks `person().may(...)` or `person().require(...)`. The answer depends on the connection alone: on the cookie
+A page calls `person().may(...)` or `person().require(...)`. The result depends only on the connection: on the cookie
 that the server has set for its token, or on the identity token of a sign-in. Settings, links and the seat never change
 it. A person with neither is a visitor.
 """
@@ -24,17 +24,17 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.grants import Grant, Role, granted, has_expired, rules
 
 TOKEN = "DPBAYES_TOKEN"
-"""The variable of the environment with the token of a server; without it, the server has no curator."""
+"""The environment variable with the token of a server; without it, the server has no curator."""
 
 UPLOADS = "DPBAYES_UPLOADS"
 """The environment variable that, if it is `visitors`, lets visitors upload tables; a server for a class sets it."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
-"""A token that fits an address and a cookie, and that cannot be guessed."""
+"""A token that is valid in an address and a cookie, and that cannot be guessed."""
 
 
 class Act(enum.Enum):
-    """What a role may permit."""
+    """An act that a role may permit."""
 
     READ_LEDGER = "read the ledger"
     RELEASE = "charge a budget"
@@ -49,7 +49,7 @@ PERMITTED: Mapping[Role, frozenset[Act]] = {
     Role.VISITOR: frozenset({Act.SEE_RECORDS}),
     Role.RECIPIENT: frozenset(),
 }
-"""What each role may do. All may use the laboratory on shipped and synthetic tables, and open a release file."""
+"""The acts of each role. Every role may use shipped and synthetic tables, and open a release file."""
 
 REFUSALS: Mapping[Act, str] = {
     Act.READ_LEDGER: "Only the curator and the auditor can read the ledger.",
@@ -59,14 +59,14 @@ REFUSALS: Mapping[Act, str] = {
     Act.SEE_RECORDS: "A recipient sees only what a release contains.",
 }
 HOW = "The curator opens the address with the token, which the server prints when it starts."
-"""How a person becomes the curator."""
+"""The explanation how a person becomes the curator."""
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Person:
-    """A person as a server knows them: a name, and the roles that were granted.
+    """A person, with a name and the granted roles.
 
     Example:
         >>> from dpbayes.ui.session.grants import Grant, Role
@@ -86,19 +86,19 @@ class Person:
         return next((role for role in Role if role in granted), Role.VISITOR)
 
     def may(self, act: Act, dataset: str | None = None) -> bool:
-        """Return whether this person may do this.
+        """Return whether this person may do an act.
 
         Args:
-            act: What is to be done.
-            dataset: The name of the dataset or of the connection; None where any will do.
+            act: The act.
+            dataset: The name of the dataset or of the connection; None means any of them.
 
         Returns:
-            True where one of the grants permits it for this dataset.
+            True if one of the grants permits the act for this dataset.
         """
         return any(act in _acts_of(grant.role) and grant.covers(dataset) for grant in self.grants)
 
     def require(self, act: Act, dataset: str | None = None) -> None:
-        """Refuse what this person may not do. Errors: InputError with a sentence."""
+        """Check that this person may do an act. Errors: InputError otherwise."""
         if self.may(act, dataset):
             return
         if self.may(act):
@@ -118,7 +118,7 @@ VISITOR = Person("visitor", (Grant(Role.VISITOR),))
 
 
 def person() -> Person:
-    """Return the person for whom this run of a page is."""
+    """Return the person of this run of a page."""
     return of_connection()
 
 
@@ -130,23 +130,23 @@ def of_connection() -> Person:
     connection = _get_client_context()
     if connection is None:
         return VISITOR
-    if connection not in _owners:  # pages ask often, and neither cookies nor token change while a connection lasts
+    if connection not in _owners:  # cookies and token do not change during a connection
         name = cookie_name(dict(connection.headers).get("host", ""))
         _owners[connection] = is_token(connection.cookies.get(name, ""))
     return OWNER if _owners[connection] else signed_in(identity(), time.time())
 
 
 _owners: "WeakKeyDictionary[ClientContext, bool]" = WeakKeyDictionary()
-"""Which of the open connections came with the token."""
+"""From each open connection to whether it has the token."""
 
 
 # The sign-in
 
 
 def identity() -> Mapping[str, Any]:
-    """Return the claims of the identity token with which this session began; none without a sign-in.
+    """Return the claims of the identity token of this session; none without a sign-in.
 
-    Streamlit takes them from its signed cookie, and ends a session whose identity changes.
+    Streamlit reads them from its signed cookie, and ends a session whose identity changes.
     """
     run = get_script_run_ctx()
     claims: Mapping[str, Any] = run.user_info if run is not None else {}
@@ -154,7 +154,7 @@ def identity() -> Mapping[str, Any]:
 
 
 def signed_in(claims: Mapping[str, Any], now: float) -> Person:
-    """Return the person of a sign-in, a visitor where it grants nothing or has expired.
+    """Return the person of a sign-in; a visitor if the sign-in grants nothing or has expired.
 
     Args:
         claims: The claims of the identity token; none for a person who has not signed in.
@@ -167,7 +167,7 @@ def signed_in(claims: Mapping[str, Any], now: float) -> Person:
         return VISITOR
     try:
         grants = granted(claims, rules(), now)
-    except InputError as error:  # a file that was changed while the server runs
+    except InputError as error:  # the file was changed while the server runs
         _LOG.error("Nobody has a role by sign-in. %s", error)
         return VISITOR
     return Person(str(claims.get("email") or claims.get("sub") or VISITOR.name), grants or VISITOR.grants)
@@ -185,7 +185,7 @@ def server_token() -> str:
 
 
 def is_token(text: str) -> bool:
-    """Return whether a text is the token of this server, after a time that does not depend on the text."""
+    """Return whether a text is the token of this server, in a time that does not depend on the text."""
     try:
         token = server_token()
     except InputError:  # a server with a token that could be guessed has no curator
@@ -194,6 +194,6 @@ def is_token(text: str) -> bool:
 
 
 def cookie_name(host: str) -> str:
-    """Return the name of the cookie with the token: each port has its own, for a browser sends them to all ports."""
+    """Return the name of the cookie with the token. It has the port, because browsers send cookies to all ports."""
     port = host.rpartition(":")[2]
     return f"dpbayes-{port}" if port.isdecimal() else "dpbayes"

@@ -1,4 +1,4 @@
-"""What scans of a table that stays where it is have brought: counts of networks, and sums for a regression."""
+"""The results of scans of a connected table: counts for networks, and sums for a regression."""
 
 import time
 from collections.abc import Hashable
@@ -20,17 +20,17 @@ from dpbayes.ui.session.connected import Connected, engine_of, in_sentences
 Result = TypeVar("Result")
 
 QUICK, PATIENCE = 1.0, 3.0
-"""Seconds of a scan below which another network is counted unasked, and after which such a scan is given up."""
+"""Seconds: after a scan faster than QUICK, another network is counted without a button; PATIENCE limits this scan."""
 
 KEPT = 16
-"""Scans that a session keeps."""
+"""The number of scans that a session keeps."""
 
 NOT_COUNTED = "The table is not counted for this network yet; press “Count the table” to scan it once."
 
 
 @dataclass(frozen=True, eq=False)
 class Scan(Generic[Result]):
-    """What one scan brought: its result, or the sentence that refused it, and how many seconds it took."""
+    """The result of a scan, or the message of its error, and its duration in seconds."""
 
     result: Result | None
     seconds: float
@@ -41,23 +41,23 @@ class Scan(Generic[Result]):
 
 
 def scan_key(mine: Connected, network: Network) -> Hashable:
-    """Return what a scan depends on. Errors: InputError for columns in use without a domain."""
+    """Return the key of a scan: all its inputs. Errors: InputError for columns in use without a domain."""
     return mine.number, mine.in_use, network
 
 
 def scanning(mine: Connected, network: Network) -> Work[Counts]:
-    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
+    """Count the table in one scan, in steps. Closing the steps ends the scan in the engine. Errors: InputError."""
     with in_sentences("the table was counted"):
         return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
 
 
 def scanned(key: Hashable) -> Scan[Counts] | None:
-    """Return what this session knows of a scan."""
+    """Return a scan that this session keeps; None without it."""
     return _scans().get(key)
 
 
 def keep_scan(key: Hashable, scan: Scan[Counts]) -> None:
-    """Keep what a scan brought; those that are oldest are forgotten."""
+    """Keep a scan, and drop the oldest scans."""
     kept = _scans()
     kept.pop(key, None)
     kept[key] = scan
@@ -66,7 +66,7 @@ def keep_scan(key: Hashable, scan: Scan[Counts]) -> None:
 
 
 def forget_scans() -> None:
-    """Forget all scans, and what was summed up: the table may have changed."""
+    """Drop all scans and sums, because the table may have changed."""
     _scans().clear()
     forget_sums()
 
@@ -81,16 +81,16 @@ def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan[Counts]]]:
 
 
 def scanned_records(mine: Connected) -> int | None:
-    """Return how many records the last scan of these columns counted, whatever the network; None before the first."""
+    """Return the number of records in the last scan of these columns, for any network; None before the first scan."""
     columns = mine.in_use
     sizes = [scan.result.n for used, scan in _of_table(mine) if scan.result is not None and used == columns]
     return sizes[-1] if sizes else None
 
 
 def counts_of(mine: Connected, network: Network) -> Counts:
-    """Return the counts of a network: those of an earlier scan, or of a new one where the last one was quick.
+    """Return the counts of a network from an earlier scan, or from a new scan if the last one was quick.
 
-    Errors: InputError of the scan, and where one is to be asked for.
+    Errors: InputError of the scan, and if the person must start the scan.
     """
     key = scan_key(mine, network)
     scan = scanned(key)
@@ -106,7 +106,7 @@ def counts_of(mine: Connected, network: Network) -> Counts:
 
 
 def _scan_now(mine: Connected, network: Network) -> Scan[Counts] | None:
-    """Scan at once; None where that takes longer than it was to."""
+    """Scan immediately; return None if this takes longer than PATIENCE."""
     begun, work = time.perf_counter(), scanning(mine, network)
     try:
         while time.perf_counter() - begun < PATIENCE:
@@ -124,27 +124,27 @@ def _scan_now(mine: Connected, network: Network) -> Scan[Counts] | None:
 
 
 def sums_key(mine: Connected) -> Hashable:
-    """Return what the sums for a regression depend on."""
+    """Return the key of the sums for a regression: all their inputs."""
     return mine.number, mine.own
 
 
 def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
-    """Scan the table once, in steps; steps that are closed end the scan in the engine. Errors: InputError."""
+    """Compute the sums in one scan, in steps. Closing the steps ends the scan in the engine. Errors: InputError."""
     with in_sentences("the sums of the table were computed"):
         return (yield from summing(engine_of(mine), columns))
 
 
 def summed_up(mine: Connected) -> Scan[SummedRecords] | None:
-    """Return what this session knows of the sums of the columns that are stated; None before they are scanned."""
+    """Return the sums of the declared columns; None before the scan."""
     key, sums = st.session_state.get("connected.sums", (None, None))
     return sums if key == sums_key(mine) else None
 
 
 def keep_sums(mine: Connected, sums: Scan[SummedRecords]) -> None:
-    """Keep what a scan brought; it takes the place of the one before."""
+    """Keep the sums of a scan in place of the former ones."""
     st.session_state["connected.sums"] = (sums_key(mine), sums)
 
 
 def forget_sums() -> None:
-    """Forget what was summed up."""
+    """Drop the sums."""
     st.session_state.pop("connected.sums", None)

@@ -1,4 +1,4 @@
-"""Everything a person has chosen, as one frozen value."""
+"""All choices of a person, as one frozen value."""
 
 import dataclasses
 import enum
@@ -8,28 +8,28 @@ from typing import Any
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.options.index import OPTIONS, described_options
+from dpbayes.ui.session.options import OPTIONS, described_options
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
 
 CONNECTED = "connected"
-"""What `data` is where a table stays where it is; with a colon after it, the public name of the connection."""
+"""The value of `data` for a connected table, followed by a colon and the public name of the connection."""
 
 PARAMETERS: dict[str, Parameter | Choice] = {
     name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
 } | described_options()
-"""Every parameter of every mechanism, by name, and every option of a page; they go in the link under these names."""
+"""All parameters of all mechanisms, and all options of the pages, by their names in the link."""
 
 
 class Seat(enum.Enum):
-    """Who is looking."""
+    """The view of the curator, or that of a recipient."""
 
     CURATOR = "curator"
     RECIPIENT = "recipient"
 
 
 class Cpts(enum.Enum):
-    """Where the probabilities of a synthetic table come from."""
+    """The source of the probabilities of a synthetic table."""
 
     PUBLISHED = "published"
     RANDOM = "random"
@@ -37,7 +37,7 @@ class Cpts(enum.Enum):
 
 
 class Present(enum.Enum):
-    """Whether a story is shown to a room: its sentence, the picture and its slider alone, in large type."""
+    """Whether a story is presented: only its sentence, the picture and its slider, in large type."""
 
     OFF = "0"
     ON = "1"
@@ -45,14 +45,13 @@ class Present(enum.Enum):
 
 @dataclass(frozen=True)
 class Settings:
-    """The whole state of the app but for uploaded content.
+    """The whole state of the app except uploaded content.
 
-    `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection,
-    never a path or an address. `source` is the graph that synthetic records are drawn from, `graph` the one that is
-    fitted; "" stands for the data's own, which of synthetic records is `source`. `matters` are nodes whose tables count
-    more where noise is shared out among tables. `row` and `target` are names; "" and names that there are none of mean
-    that the person has picked none. `story` is the key of the story that is open, "" for none, and `step` counts its
-    steps from 1.
+    `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection, and
+    never a path or an address. `source` is the graph from which synthetic records are sampled, and `graph` is the
+    fitted graph; "" is the graph of the data, which is `source` for synthetic records. `matters` are the nodes whose
+    tables have more weight when a mechanism divides its noise among tables. `row` and `target` are names; for "" and
+    unknown names, the page uses a default. `story` is the key of the open story, "" for none. `step` begins at 1.
     """
 
     seat: Seat = Seat.CURATOR
@@ -78,17 +77,17 @@ class Settings:
 
     @property
     def fitted(self) -> str:
-        """The graph that is fitted to synthetic records, or to planned ones."""
+        """The graph that is fitted to synthetic or planned records."""
         return self.graph or self.source
 
     @property
     def published(self) -> str:
-        """The key of the published network that records are drawn from and that is fitted; "" where there is none."""
+        """The key of the published network that is both the source of the records and fitted; "" if there is none."""
         is_one = self.data == "synthetic" and not self.graph and self.source in NAMED
         return self.source if is_one else ""
 
     def parameter(self, name: str, default: object = None) -> Any:
-        """Return the value of a parameter or option: what was chosen, else `default`, else the typical one."""
+        """Return the value of a parameter or option: the chosen one, else `default`, else the typical one."""
         chosen = dict(self.parameters)
         if name in chosen or default is not None:
             return chosen.get(name, default)
@@ -96,24 +95,24 @@ class Settings:
         return parameter.typical if isinstance(parameter, Parameter) else next(iter(parameter.options))
 
     def options(self, page: str) -> Any:
-        """Return all options of a page as the instance of its class that `OPTIONS` names."""
+        """Return all options of a page as an instance of its class in `OPTIONS`."""
         kind = OPTIONS[page]
         return kind(**{name: self.parameter(f"{page}.{name}") for name in parameters_of(kind)})
 
     def with_parameter(self, name: str, value: object) -> "Settings":
-        """Return the settings with one parameter or option set. Errors: InputError out of range."""
+        """Return the settings with one parameter or option changed. Errors: InputError out of range."""
         checked = PARAMETERS[name].checked(title_at_sentence_start(name), value)
         chosen = {**dict(self.parameters), name: checked}
         return dataclasses.replace(self, parameters=tuple(sorted(chosen.items(), key=lambda item: item[0])))
 
 
 def parameter_title(name: str) -> str:
-    """Return what a person calls a parameter or an option."""
+    """Return the title of a parameter or an option."""
     return PARAMETERS[name].title or name.rpartition(".")[2]
 
 
 def title_at_sentence_start(name: str) -> str:
-    """Return `parameter_title` with a capital letter, but for a symbol such as epsilon or t."""
+    """Return `parameter_title` with a capital letter, except for a symbol such as epsilon or t."""
     word, parameter = parameter_title(name), PARAMETERS[name]
     symbol = parameter.symbol.removeprefix("\\") if isinstance(parameter, Parameter) else ""
     return word if word == symbol else word[:1].upper() + word[1:]

@@ -1,4 +1,4 @@
-"""What a person brought along: a table, and tables of probabilities. It lives in the session; no link carries it."""
+"""The uploaded table and uploaded probabilities of a session. Links do not contain them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ from dpbayes.ui.session.roles import Act, person
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A person's own table: the file as text, what is declared of its columns, and the records. Lives in the session.
+    """An uploaded table: the file as text, the declared domains, and the records.
 
-    `proposals` and `columns` go by the file's columns: what was read off the data, and what the person declares; the
-    declared domain counts where there is one. `dataset` is None until the columns in use have domains that its values
-    fit; `encoded` are those domains. `number` tells the tables of a session apart; `version` counts the changes to what
-    is declared of this one, but for those typed into the page's own table. `bounds` and `target` are what is typed for
-    a regression, one line for every column of numbers, and `own` the columns once they are complete. `said` is how the
-    file was read; `source` is the same when one file is read twice, in two ways.
+    `proposals` and `columns` have one entry for each column of the file: the domain that was read from the data, and
+    the domain that the person declares, which takes precedence. `dataset` is None until all columns in use have domains
+    that contain their values; `encoded` are these domains. `number` identifies the table in its session. `version`
+    counts the changes of the declared domains, except those typed into the page. `bounds` and `target` are typed for a
+    regression, with one line for each numeric column, and `own` are these columns when they are complete. `remark`
+    states how the file was read. `source` identifies the file, also if it is read in two ways.
     """
 
     name: str
@@ -38,34 +38,34 @@ class Upload:
     bounds: pd.DataFrame | None = None
     target: str = ""
     own: OwnColumns | None = None
-    said: str = ""
+    remark: str = ""
     source: str = ""
 
     @property
     def leaks(self) -> frozenset[str]:
-        """The columns whose domains were taken from the data, or are not said to be public."""
+        """The columns whose domains were read from the data, or are not declared public."""
         return frozenset(column.name for column in self.encoded if not column.public)
 
     def domain(self, place: int) -> Column | None:
-        """Return the domain of a column of the file: the declared one, else the proposed one, else None."""
+        """Return the declared domain of a column, else the proposed domain, else None."""
         return self.columns[place].domain or self.proposals[place].domain
 
     @property
     def key(self) -> str:
-        """What tells apart the tables of columns that a browser may have edited."""
+        """The key of the editable table of columns; a new key discards the edits in the browser."""
         return f"{self.number}.{self.version}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The types of the columns: none, for a file holds text."""
+        """The types of the columns: none, because a file contains text."""
         return ()
 
     def typed(self, columns: Iterable[DeclaredColumn]) -> "Upload":
-        """Return the table with columns as they were typed into its page's own table."""
+        """Return the table with the columns as typed into the page."""
         return replace(self, columns=tuple(columns))
 
     def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
-        """Return the table with other declared columns, which its page has not shown yet."""
+        """Return the table with other declared columns, which the page has not shown yet."""
         return replace(self, columns=tuple(columns), version=self.version + 1)
 
 
@@ -75,12 +75,12 @@ def keep_upload(mine: Upload) -> None:
 
 
 def upload() -> Upload | None:
-    """Return this session's uploaded table, if there is one and this person may see it."""
+    """Return this session's uploaded table; None without one, and for a person who may not upload."""
     mine = st.session_state.get("upload")
     return mine if isinstance(mine, Upload) and person().may(Act.UPLOAD) else None
 
 
 def given_cpts() -> dict[str, np.ndarray]:
-    """Return the CPTs given by hand or by a BIF file, by graph text; session only."""
+    """Return the typed or loaded CPTs of this session, by the text of their graph."""
     tables: dict[str, np.ndarray] = st.session_state.setdefault("given_cpts", {})
     return tables

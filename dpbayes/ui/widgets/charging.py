@@ -1,13 +1,14 @@
-"""The parts of a page that charges a dataset's budget: the dataset, the cost, the declarations."""
+"""The parts of a page that makes a real release: the dataset that pays, the cost, the warnings, the button."""
 
 from pathlib import Path
 
 import streamlit as st
 
 from dpbayes.base.amounts import Amount, amount_text, amount_with_symbol, measure_of
+from dpbayes.base.text import escaped
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import DomainChoice
-from dpbayes.releases.publishing import require_declared
+from dpbayes.releases.publishing import Chargeable, Published, require_declared, shown_again
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
@@ -16,18 +17,24 @@ from dpbayes.ui.session.uploads import upload
 
 
 def charged_ledger() -> Path:
-    """Return where the ledger is that a real release is charged to. Errors: InputError for all but the curator."""
+    """Return the path of the ledger that real releases are charged to. Errors: InputError for all but the curator."""
     person().require(Act.RELEASE)
     return ledger.ledger_path()
 
 
 def noted(act: str, dataset: str = "") -> None:
-    """Add to the ledger's audit log what this person does. Errors: LedgerError where it cannot be written."""
+    """Add an act of this person to the audit log of the ledger. Errors: LedgerError if it cannot be written."""
     ledger.record_access(ledger.ledger_path(), person().name, act, dataset)
 
 
-def whose_budget(path: Path, *, key: str) -> str | None:
-    """Let the person choose among their datasets with a budget; where there is none, lead to the ledger."""
+def dataset_to_charge(path: Path, chosen: Chosen, explanation: str, *, key: str) -> str | None:
+    """Show what a real release is, and let the person choose the dataset that pays for it.
+
+    Returns None while no dataset is chosen; a person without a dataset gets a link to the ledger. Errors: InputError
+    for a table whose domains were read from its records.
+    """
+    _require_releasable(chosen)
+    st.markdown(explanation)
     accounts, who = ledger.accounts(path) if ledger.exists(path) else (), person()
     datasets = [account.dataset for account in accounts if who.may(Act.RELEASE, account.dataset)]
     if not datasets:
@@ -38,8 +45,8 @@ def whose_budget(path: Path, *, key: str) -> str | None:
     return st.selectbox("Dataset to charge", datasets, index=only, placeholder="Choose a dataset", key=key)
 
 
-def charge(path: Path, dataset: str, amount: Amount) -> None:
-    """Show the cost of a release in the measure of the budget, and what is left.
+def show_cost(path: Path, dataset: str, amount: Amount) -> None:
+    """Show the cost of a release in the measure of the budget, and the remaining budget.
 
     Errors: InputError for a rho and a budget of pure epsilon.
     """
@@ -56,8 +63,36 @@ def charge(path: Path, dataset: str, amount: Amount) -> None:
         )
 
 
+def earlier_release(path: Path, request: Chargeable, sentence: str) -> Published | None:
+    """Return the newest release of the same request, and say in which row of the ledger it is; None without one."""
+    earlier = shown_again(path, request)
+    if earlier is not None:
+        st.info(f"{sentence}, in row {earlier.row} of the ledger. Showing it again costs no budget.")
+    return earlier
+
+
+def charge_confirmed(path: Path, dataset: str, chosen: Chosen, *, label: str, act: str, statement: str = "") -> bool:
+    """Show the warnings about the table and the button that makes the release; return whether it was pressed.
+
+    A pressed button is recorded as `act` in the audit log, and the table in the ledger. The person must tick the
+    `statement` first, if there is one. A connected table is not recorded, because its records stay in its engine.
+    """
+    if chosen.is_connected:
+        st.caption(ledger.RECORDS_ELSEWHERE)
+    else:
+        for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
+            st.warning(escaped(doubt))
+    is_stated = not statement or st.checkbox(statement, key="make.unseen")
+    is_pressed = st.button(label, disabled=not is_stated, type="primary")
+    if is_pressed:
+        noted(act, dataset)
+        if not chosen.is_connected:
+            ledger.remember_table(path, dataset, chosen.dataset)
+    return is_pressed
+
+
 def ledger_link() -> None:
-    """Lead to the ledger."""
+    """Show a link to the ledger."""
     st.page_link("pages/ledger.py", label="Ledger", icon=":material/arrow_forward:")
 
 
@@ -66,8 +101,8 @@ def domain_choice(chosen: Chosen) -> DomainChoice:
     return DomainChoice.PUBLISHED if chosen.settings.data in SHIPPED else DomainChoice.CURATOR
 
 
-def require_releasable(chosen: Chosen) -> None:
-    """Refuse a table whose domains are read off the records. Errors: InputError."""
+def _require_releasable(chosen: Chosen) -> None:
+    """Refuse a table whose domains were read from its records. Errors: InputError."""
     if chosen.is_connected:
         require_declared(DeclaredColumn(column.name, column) for column in chosen.connected.in_use)
     mine = upload()

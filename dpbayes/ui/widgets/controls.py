@@ -1,7 +1,7 @@
-"""Controls that mirror the settings: the settings are the truth, a widget shows and changes them.
+"""Controls that show and change the settings, which are the only state.
 
 Streamlit's `persist_state` keeps the value of one widget. A setting may have widgets on several pages, and a refused
-value leaves it unchanged.
+value leaves the setting unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,19 +22,19 @@ from dpbayes.ui.widgets.guard import LEFT_OUT
 from dpbayes.ui.widgets.slider import Wording, live_slider
 
 FEW = 4
-"""More options than this are a list, not a row of buttons."""
+"""The largest number of options that are a row of buttons; more options are a list."""
 
 
 def mirror(key: str, value: object) -> None:
-    """Let the widget of this key show `value`; what was typed and refused does not linger.
+    """Let the widget with this key show `value`, also instead of a refused text.
 
-    A widget that shows it already is left alone (`_leave_what_is_shown` in `dpbayes/ui/widgets/guard.py`).
+    A widget that already shows the value is not changed (`_leave_what_is_shown` in `dpbayes/ui/widgets/guard.py`).
     """
     st.session_state[key] = value
 
 
 def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> None:
-    """Apply what was typed; keep the old value and remember the sentence if it is refused."""
+    """Apply a typed text; if it is refused, keep the old value and store the message."""
     try:
         do(text)
         st.session_state.pop(f"{key}.refusal", None)
@@ -44,14 +44,14 @@ def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> Non
 
 def _refusal(key: str, kept: str) -> None:
     message, since = st.session_state.get(f"{key}.refusal", ("", ""))
-    if message and since == kept:  # another value, from wherever it came, is an answer to the refusal
+    if message and since == kept:  # a changed value, from any control, removes the message
         st.caption(f":red[{escaped(message)}] The value is still {escaped(kept)}.")
 
 
 def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
-    """Offer a settings field as a box that takes any text and refuses what is not fit, with a sentence.
+    """Show a settings field as a text box, which refuses invalid text with a message.
 
-    A `prefix` of the field's text is kept out of the box. Numbers may be written with thousands separators.
+    The box omits a `prefix` of the field's text. Numbers may have thousands separators.
     """
 
     def apply(text: str) -> None:
@@ -61,7 +61,7 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
 
 
 def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, help: str | None = None) -> None:
-    """Offer a box that shows a text and applies what is typed; a refusal is a sentence, and the old text stays."""
+    """Show a text box that applies a typed text. After an InputError, its message is shown and the old text stays."""
     key = f"box.{name}"
     mirror(key, shown)
     st.text_input(label, key=key, help=help, on_change=lambda: _attempt(key, shown, st.session_state[key], apply))
@@ -77,7 +77,7 @@ def choice(
     format_func: Callable[[Any], str] = str,
     **more: Any,
 ) -> None:
-    """Offer a settings field as a drop-down list; `default`, else the first option, stands for a value not in it."""
+    """Show a settings field as a drop-down list. For a value not in it, `default` or the first option is shown."""
     key = f"choice.{field}"
     value = getattr(current(), field)
     mirror(key, value if value in options else default or options[0])
@@ -92,7 +92,7 @@ def choice(
 
 
 def toggle(label: str, field: str, **more: Any) -> None:
-    """Offer a settings field as a switch."""
+    """Show a settings field as a switch."""
     key = f"toggle.{field}"
     mirror(key, getattr(current(), field))
     st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}), **more)
@@ -101,7 +101,7 @@ def toggle(label: str, field: str, **more: Any) -> None:
 def segments(
     label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
 ) -> None:
-    """Offer a settings field as buttons of which one is down: a bar of them where they are few enough for a line."""
+    """Show a settings field as buttons, one of which is selected; few options are a segmented control."""
     key = f"segments.{field}"
     mirror(key, getattr(current(), field))
     offer = st.segmented_control if len(options) <= FEW else st.pills
@@ -118,7 +118,7 @@ def segments(
 
 
 def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
-    """Offer a table whose cells can be typed in, but for `disabled` columns; edits of anything else are left out."""
+    """Show a table with editable cells, except in `disabled` columns; invalid edits are dropped with a message."""
     open_to_typing = [name for name in frame.columns if name not in disabled]
     try:
         edits_of(key, len(frame), dict.fromkeys(open_to_typing, ANY_CELL))
@@ -136,10 +136,10 @@ def parameter_control(
     on_rest: Callable[[], None] | None = None,
     label: Literal["visible", "collapsed"] = "visible",
 ) -> None:
-    """Build the control of one parameter, or of a page's option `page.name`, from its annotation.
+    """Show the control of one parameter, or of a page's option `page.name`, as its annotation describes it.
 
-    `reach` are the stops of its slider where other choices leave less than its range; `on_rest` is called when the
-    slider has been still for a moment; the `label` of a choice may be left to those who hear the page.
+    `reach` are the stops of its slider if other choices restrict its range. `on_rest` is called when the slider has
+    stopped. A collapsed `label` of a choice is only read by screen readers.
     """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
@@ -158,7 +158,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
         "label_visibility": label,
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
-    if len(options) <= (FEW if label == "visible" else FEW + 1):  # without a label, buttons have a line of their own
+    if len(options) <= (FEW if label == "visible" else FEW + 1):  # without a label, the buttons have a whole line
         st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)
@@ -170,12 +170,12 @@ def _title(name: str) -> str:
 
 
 def _number_parameter(name: str, default: object, reach: Sequence[float], on_rest: Callable[[], None] | None) -> None:
-    """Offer one number as a slider, logarithmic where its range is, and as a box that takes any value in range."""
+    """Show one number as a slider, logarithmic if its parameter is, and as a box for any value in range."""
     parameter, title = PARAMETERS[name], _title(name)
     assert isinstance(parameter, Parameter)
     value = current().parameter(name, default)
     key, shown = f"number.{name}", _number_text(value)
-    # A typed value is a stop as long as it is in use, so that the slider never shows another number.
+    # The present value is always a stop, so that the slider never shows another number.
     stops = dict.fromkeys(_number_text(stop) for stop in sorted({*reach, value}))
     label = f"{title} ({letters(parameter.symbol)})" if parameter.symbol else title
 

@@ -1,4 +1,4 @@
-"""What a browser says was typed into a table, checked against the table before anything is done with it.
+"""The edits of a table in the browser, checked against the table before they are used.
 
 Streamlit applies edits of a table without checking its lines, columns and types.
 """
@@ -15,15 +15,15 @@ from dpbayes.base.validation import InputError, is_writable
 Kind = type | UnionType
 
 ANY_CELL: Kind = bool | int | float | str
-"""Whatever a cell can hold, for a table whose values are checked where they are used."""
+"""Any value of a cell, for a table whose values are checked at their use."""
 
 
 def edits_of(key: str, lines: int, kinds: Mapping[str, Kind]) -> dict[int, dict[str, Any]]:
-    """Return what was typed in the editor of this key, by line and column; `kinds` are the columns that may be edited.
+    """Return the typed values of the editor with this key, by line and column; `kinds` are the editable columns.
 
-    Text is never None, a cleared number is; a cleared tick is no edit. Errors: InputError for lines and columns that
-    the table does not have, and values of another type: they come from no browser that shows this table, and Streamlit
-    fails on them. The caller then draws the table under another key.
+    A cleared text is "", a cleared number is None, and a cleared tick is no edit. Errors: InputError for lines and
+    columns that the table does not have, and for values of another type. No browser that shows this table sends them,
+    and Streamlit fails on them. The caller then draws the table under another key.
     """
     if key not in st.session_state:
         return {}

@@ -1,7 +1,7 @@
-"""What a page shows, asked from Python: the same numbers, to copy and run.
+"""Python code that computes the numbers of a page, to copy and run.
 
-Each page puts together its own few lines from the parts here: the network, the table, a mechanism. A table that a
-recipient must not see is no part of what she gets; each page sees to that.
+Each page combines the parts in this module: the network, the table, a mechanism. Each page ensures that the code for a
+recipient does not contain a table that the recipient must not see.
 """
 
 import dataclasses
@@ -28,24 +28,24 @@ STREAM = "from dpbayes.base.randomness import stream"
 PATH = "from pathlib import Path"
 
 NETWORK = "network.bif"
-"""The file that code reads a large network from, as the Network page offers it."""
+"""The file from which the code reads a large network. The Network page offers this file."""
 
 BIF = f'{PATH}\nnetwork, {{}} = dp.read_bif(Path("{NETWORK}").read_text(encoding="utf-8"))  # {{}}'
-"""How a network is read from a file: with or without its probabilities, and where the file is from."""
+"""The code that reads a network from a file, with or without its probabilities, and a comment about the file."""
 
 MOST_NODES = 60
-"""A network of more nodes would be a page of code; it is read from its file instead."""
+"""The largest network that the code writes out; a larger one is read from its file."""
 
 MOST_CELLS = 200
-"""So many probabilities that were typed or loaded are written out; more are read from their file."""
+"""The largest number of typed or loaded probabilities that the code writes out; more are read from their file."""
 
 
 DESCRIPTION = "domains.json"
-"""The file that code reads the domains of a person's own columns from."""
+"""The file from which the code reads the domains of the person's own columns."""
 
 
 def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) -> None:
-    """Offer code whose last line prints what the page shows, and the description that it reads, of a `chosen` table."""
+    """Show code whose last line prints the page's number, and offer the domain description of a `chosen` table."""
     with st.expander("Python code", key=f"python.{name}"):
         st.code(python, language="python", wrap_lines=True)
         if chosen is not None and DESCRIPTION in python:
@@ -53,14 +53,16 @@ def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) ->
 
 
 def description_beside(chosen: Chosen, name: str) -> None:
-    """Say which files the code reads from its folder, and offer the one that the person does not have."""
+    """State which files the code reads from its folder, and offer the domain description."""
     used = _columns_in_use(chosen)
     file = _file_name(chosen)
     other = "" if file is None else f" and {escaped(brief(file))}, the file that you loaded,"
-    said = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
+    sentences = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
     if not all(column.public for column in used):
-        said += " The description also contains domains that were read from the data; these are not marked as public."
-    st.caption(said)
+        sentences += (
+            " The description also contains domains that were read from the data; these are not marked as public."
+        )
+    st.caption(sentences)
     st.download_button(
         f"Download {DESCRIPTION}",
         write_domains(DeclaredColumn(column.name, column) for column in used),
@@ -72,7 +74,7 @@ def description_beside(chosen: Chosen, name: str) -> None:
 
 
 def _columns_in_use(chosen: Chosen) -> tuple[Column, ...]:
-    """Return the domains of the person's own columns that are in use: declared, or proposed from the data."""
+    """Return the domains, declared or proposed from the data, of the person's own columns in use."""
     if chosen.is_connected:
         return chosen.connected.in_use
     mine = upload()
@@ -80,13 +82,13 @@ def _columns_in_use(chosen: Chosen) -> tuple[Column, ...]:
 
 
 def _file_name(chosen: Chosen) -> str | None:
-    """Return the name of the file that was loaded; None where the code finds the records without one."""
+    """Return the name of the loaded file; None if the code needs no file for the records."""
     mine = None if chosen.is_connected else upload()
     return None if mine is None or any(table.title == mine.name for table in SHIPPED.values()) else mine.name
 
 
 def program(*parts: str) -> str:
-    """Return parts of code as one, what they import first and once."""
+    """Return parts of code as one program, with the imports at the top, each once."""
     lines = "\n".join(parts).splitlines()
     imports = dict.fromkeys(line for line in lines if line.startswith(("import ", "from ")))
     others = [line for line in lines if line not in imports]
@@ -95,12 +97,12 @@ def program(*parts: str) -> str:
 
 
 def is_read_from_file(network: Network) -> bool:
-    """Whether code reads a network from its file, unless it has the network by its name."""
+    """Whether the code reads a network from its file, unless the network has a name."""
     return len(network.names) > MOST_NODES
 
 
 def network_in_python(network: Network) -> str:
-    """Return the code that makes a network, as `network`: by its name, in full, or from the file of its drawing."""
+    """Return the code that creates `network`: by its name, written out, or from the file of its drawing."""
     if key := next((key for key in SHIPPED if default_network(key) == network), ""):
         return f"from dpbayes.sources.shipped_tables import default_network\nnetwork = default_network({key!r})"
     if key := next((key for key in NAMED if load_named(key)[0] == network), ""):
@@ -115,7 +117,7 @@ def network_in_python(network: Network) -> str:
 
 
 def table_in_python(chosen: Chosen) -> str:
-    """Return the code that makes the table, as `data`. Errors: InputError where there is none."""
+    """Return the code that creates the table, as `data`. Errors: InputError without a table."""
     settings = chosen.settings
     if settings.data == "synthetic":
         return _synthetic(chosen)
@@ -131,7 +133,7 @@ def table_in_python(chosen: Chosen) -> str:
 
 
 def _file() -> str:
-    """Return the code that reads the file that was uploaded, as `frame`."""
+    """Return the code that reads the uploaded file, as `frame`."""
     mine = upload()
     name = mine.name if mine is not None else "table.csv"
     if key := next((key for key, table in SHIPPED.items() if mine is not None and table.title == name), ""):
@@ -154,7 +156,7 @@ def _synthetic(chosen: Chosen) -> str:
 
 
 def public_source_in_python(chosen: Chosen) -> str:
-    """Return the code that makes the `network` and `probabilities` of the source: published, else drawn at random."""
+    """Return the code that creates `network` and `probabilities` of the source: published, else random."""
     settings = chosen.settings
     if settings.source in NAMED and (settings.data != "synthetic" or settings.cpts is Cpts.PUBLISHED):
         return f"network, probabilities = dp.load_named({settings.source!r})"
@@ -163,7 +165,7 @@ def public_source_in_python(chosen: Chosen) -> str:
 
 
 def counts_in_python(chosen: Chosen) -> str:
-    """Return the code that makes `network` and the table's `counts`. Errors: InputError where there is no table."""
+    """Return the code that creates `network` and the table's `counts`. Errors: InputError without a table."""
     drawn_from_it = chosen.settings.data == "synthetic" and chosen.truth[0] == chosen.network
     network = [] if drawn_from_it else [network_in_python(chosen.network)]
     return "\n".join([table_in_python(chosen), *network, "counts = dp.count(network, data)"])
@@ -173,19 +175,19 @@ def counts_in_python(chosen: Chosen) -> str:
 
 
 def mechanism_in_python(mechanism: object) -> str:
-    """Return the code that makes a mechanism, as `mechanism`; one for a network stands on `network`."""
+    """Return the code that creates a mechanism, as `mechanism`; a mechanism for a network uses `network`."""
     return value_in_python("mechanism", mechanism)
 
 
 def value_in_python(name: str, value: object) -> str:
-    """Return the code that makes a value of frozen dataclasses, enums and numbers, under a name."""
+    """Return the code that assigns a value of frozen dataclasses, enums and numbers to a name."""
     imports: dict[str, None] = {}
     assignment = f"{name} = {_expression(value, imports)}"
     return "\n".join([*imports, assignment])
 
 
 def _expression(value: object, imports: dict[str, None]) -> str:
-    """Return a value as an expression; what it needs beside the one face is added to `imports`."""
+    """Return a value as an expression, and add the imports that it needs, apart from `dpbayes`, to `imports`."""
     if isinstance(value, Network):
         return "network"
     if isinstance(value, Dirichlets):
@@ -198,14 +200,14 @@ def _expression(value: object, imports: dict[str, None]) -> str:
     if isinstance(value, np.generic):
         return repr(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [field for field in dataclasses.fields(value) if field.init and _is_said(value, field)]
-        said = ", ".join(f"{field.name}={_expression(getattr(value, field.name), imports)}" for field in fields)
-        return f"{_class(type(value), imports)}({said})"
+        fields = [field for field in dataclasses.fields(value) if field.init and _is_written(value, field)]
+        arguments = ", ".join(f"{field.name}={_expression(getattr(value, field.name), imports)}" for field in fields)
+        return f"{_class(type(value), imports)}({arguments})"
     return repr(value)
 
 
-def _is_said(value: object, field: "dataclasses.Field[object]") -> bool:
-    """Whether a field has another value than it has by itself."""
+def _is_written(value: object, field: "dataclasses.Field[object]") -> bool:
+    """Whether the value of a field differs from its default."""
     return field.default is dataclasses.MISSING or getattr(value, field.name) != field.default
 
 

@@ -1,4 +1,4 @@
-"""The one place where values enter from a browser: what no control can have sent is left out, and said.
+"""Checks all values from the browser. Values that no control can have sent are dropped with a message.
 
 Streamlit returns values that are not among the options of a control, and fails on values of other types.
 """
@@ -31,20 +31,20 @@ WENT_WRONG = (
 )
 
 MOST_BYTES = 10_000_000
-"""More than a control of this app ever sends: a drawing of 1,000 nodes with 19 parents each is smaller."""
+"""The largest value of a control; a drawing of 1,000 nodes with 19 parents each is smaller."""
 
 MOST_EVENTS = 20
-"""More than a component sends in one message; each would call its callback."""
+"""The largest number of events of a component in one message; each event calls a callback."""
 
 _PRESSES = frozenset({"trigger_value", "string_trigger_value", "json_trigger_value"})
-"""What a browser sends of a control only when it is pressed, and forgets once it is sent."""
+"""The kinds of values that a browser sends once, when a control is pressed."""
 
 _NOTES, _WAITING, _UNSHOWN = "guard.notes", "guard.waiting", "guard.unshown"
 _LOG = logging.getLogger(__name__)
 
 
 def watch() -> None:
-    """Have Streamlit check what a browser sends before a control's reader or its callback sees it."""
+    """Let Streamlit check the values from a browser before a control's deserializer or callback receives them."""
     take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
     AppSession.request_rerun = _whole_page_if_needed(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
@@ -52,19 +52,19 @@ def watch() -> None:
 
 
 def notes() -> list[str]:
-    """Return what is to be said of the browser's last message."""
-    said: list[str] = st.session_state.get(_NOTES, [])
-    return said
+    """Return the messages about the values that the browser has sent last."""
+    sentences: list[str] = st.session_state.get(_NOTES, [])
+    return sentences
 
 
 def log_failure(error: Exception) -> None:
-    """Write to the server's log what nobody foresaw, with its traceback."""
+    """Write an unexpected error to the server's log, with its traceback."""
     _LOG.error("A part of the page failed.", exc_info=error)
 
 
 @contextmanager
 def delivering() -> Iterator[None]:
-    """Once the page is drawn, take what the browser sent before this session knew the page's controls."""
+    """After the page was drawn, apply the values that the browser sent before this session had the page's controls."""
     try:
         yield
     finally:
@@ -80,9 +80,9 @@ def _deliver() -> None:
     st.session_state[_WAITING] = None
     if len(later) == len(waiting.widgets):
         return
-    # What stands in a part that the browser has open is taken once that part has been opened here, too.
+    # Values of controls in a folded part are applied after that part was opened here, too.
     st.session_state[_WAITING] = WidgetStates(widgets=later) if later else None
-    # Drawn as the link says, the controls went back on the screen to what they were before they moved.
+    # The page was drawn from the link, so the browser shows the former values of the moved controls.
     st.session_state[_UNSHOWN] = {state.id for state in waiting.widgets}
     raise RerunException(
         RerunData(
@@ -100,7 +100,7 @@ def _whole_page_if_needed(request: Callable[[AppSession, ClientState | None], No
     def requested(session: AppSession, client: ClientState | None) -> None:
         if client is not None and client.fragment_id:
             metadata = session.session_state._new_widget_state.widget_metadata
-            # The server has started anew under an open page: this session knows no part of it that could rerun alone.
+            # The server has restarted under an open page: this session has no fragment that could rerun alone.
             if not metadata or _presses_elsewhere(client, metadata):
                 client.fragment_id = ""
         request(session, client)
@@ -109,10 +109,10 @@ def _whole_page_if_needed(request: Callable[[AppSession, ClientState | None], No
 
 
 def _presses_elsewhere(client: ClientState, metadata: Mapping[str, WidgetMetadata[Any]]) -> bool:
-    """Whether something is pressed in one message with a part of the page that it does not stand in.
+    """Whether the message presses a control outside the fragment that it reruns.
 
-    The browser puts what happens at once into one message and asks for the part of the first alone to run: a key that
-    turns a story's step as the hand leaves the slider would be heard, and nothing would turn.
+    The browser sends simultaneous events in one message, which reruns only the fragment of the first one. If a person
+    releases a slider and presses a key for the next step of a story, the step would be received but not shown.
     """
     pressed = [state.id for state in client.widget_states.widgets if state.WhichOneof("value") in _PRESSES]
     return any(metadata[widget].fragment_id != client.fragment_id for widget in pressed if widget in metadata)
@@ -123,8 +123,8 @@ def _checked(take: Callable[[SessionState, WidgetStates], None]) -> Callable[[Se
     def checked(session: SessionState, sent: WidgetStates) -> None:
         metadata = session._new_widget_state.widget_metadata
         if sent.widgets and not metadata and _WAITING not in session:
-            # The server has started anew under an open page. What moved there cannot be told from what did not before
-            # the page has been drawn as its link says.
+            # The server has restarted under an open page. Which controls have moved is known only after the page was
+            # drawn from its link.
             session[_WAITING] = sent
             st.rerun()
         on_page = [state for state in sent.widgets if state.id in metadata]
@@ -147,7 +147,7 @@ def _guarding(
         _leave_what_is_shown(session, metadata.id, key)
         if metadata.callback is not None:
             metadata = replace(metadata, callback=_all_or_nothing(metadata.callback))
-        if metadata.callbacks is not None:  # of the graph editor, one for each event
+        if metadata.callbacks is not None:  # the graph editor has one for each event
             guarded = {event: _all_or_nothing(callback) for event, callback in metadata.callbacks.items()}
             metadata = replace(metadata, callbacks=guarded)
         result = register(session, metadata, key)
@@ -157,7 +157,7 @@ def _guarding(
 
 
 def _is_unshown(session: SessionState, control: str) -> bool:
-    """Whether the browser has yet to be told, once, what a control is set to."""
+    """Whether the browser must receive the value of a control, once."""
     if _UNSHOWN not in session or control not in session[_UNSHOWN]:
         return False
     session[_UNSHOWN].discard(control)
@@ -165,55 +165,55 @@ def _is_unshown(session: SessionState, control: str) -> bool:
 
 
 def _leave_what_is_shown(session: SessionState, control: str, key: str | None) -> None:
-    """Do not set a control to what the browser said that it shows: that would pull back a hand still on the move.
+    """Do not set a control to the value that the browser shows, because this would move a slider under the hand.
 
-    What the browser has not said since it was set is set again. What a run draws may never be sent, where the next one
-    begins at once; the control would then stand in the browser as it was, or empty where it is new.
+    A value that the browser has not confirmed is set again. The elements of a run may never be sent if the next run
+    begins at once; the control in the browser would then have its old value, or none if it is new.
     """
-    values, said = session._new_session_state, session._new_widget_state
+    values, confirmed = session._new_session_state, session._new_widget_state
     if key is None or key not in values:
         return
-    if control in said and _same(said[control], values[key]):
+    if control in confirmed and _same(confirmed[control], values[key]):
         del values[key]
     else:
-        said.pop(control, None)
+        confirmed.pop(control, None)
 
 
 def _same(shown: object, value: object) -> bool:
     try:
         return bool(shown == value)
-    except Exception:  # what cannot even be compared is another
+    except Exception:  # values that cannot be compared differ
         return False
 
 
 def _fits(state: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
-    """Whether a control can have sent this: it reads it, and would write the same."""
+    """Whether a control can have sent this value: it deserializes the value, and serializes it to the same."""
     field = state.WhichOneof("value")
     value_type: str | None = metadata.value_type
-    expected = value_type or "string_value"  # Streamlit forgets the type of a list that was emptied
+    expected = value_type or "string_value"  # Streamlit drops the type of an empty list
     if field not in (expected, None) or state.ByteSize() > MOST_BYTES:
         return False
     chosen = list(state.string_array_value.data) if expected == "string_array_value" else [state.string_value]
     try:
         sent = unpack_widget_state_value(state)
-        if field == "json_value" and not isinstance(sent, dict):  # Streamlit would take it for a state without fields
+        if field == "json_value" and not isinstance(sent, dict):  # Streamlit would read it as an empty state
             return False
         value = deepcopy(metadata.deserializer(sent))
         if expected == "json_trigger_value" and value is not None and len(value) > MOST_EVENTS:
             return False
-        # Of an unknown option a slider or a row of buttons makes another one; and of the buttons one is always down.
+        # A slider or a row of buttons maps an unknown option to another one; and one button is always selected.
         if expected == "string_array_value" and (value is None or metadata.serializer(value) != chosen):
             return False
     except Exception:
         return False
-    if field is None:  # emptied, where that can be
+    if field is None:  # an empty value, if the control may be empty
         return value is None
     options = metadata.formatted_options
     return options is None or (set(chosen) <= set(options) and len(set(chosen)) == len(chosen))
 
 
 def _forget_unfit(session: SessionState, metadata: WidgetMetadata[Any], key: str | None) -> None:
-    """Forget what a control cannot show of what the session holds for it: no browser put that there, only our code."""
+    """Drop values in the session that a control cannot show. They come from this program, not from a browser."""
     kept, start = session._old_state, metadata.deserializer(None)
     for values, name in ((session._new_session_state, key), (kept, key), (kept, metadata.id)):
         if name is None or name not in values:
@@ -234,7 +234,7 @@ def _shows(value: object, metadata: WidgetMetadata[Any]) -> bool:
 
 
 def _all_or_nothing(callback: Callable[..., None]) -> Callable[..., None]:
-    """Make a callback that fails a sentence on the page, and leave the settings as they were."""
+    """Return a callback that on failure restores the settings and shows a message."""
 
     @functools.wraps(callback)
     def call(*args: Any, **more: Any) -> None:

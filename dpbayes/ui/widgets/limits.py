@@ -1,4 +1,4 @@
-"""The nearest possible settings, and a sentence, for a page whose settings exceed what can be computed.
+"""The nearest possible settings, and a message, for a page whose settings exceed the limits of a computation.
 
 A widget of Streamlit has a fixed range. Here, the range of an option depends on other options.
 """
@@ -14,12 +14,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.ui.session.settings import PARAMETERS, Settings, parameter_title
 
 Attempt = Callable[[Settings], object]
-"""Tries settings out, at little cost, and raises an InputError for what cannot be done."""
+"""Checks settings at little cost, and raises an InputError for settings that exceed a limit."""
 
 
 @dataclass(frozen=True)
 class Possible:
-    """Settings that `attempt` takes, and why they are not those asked for: a sentence, "" where they are."""
+    """Settings that `attempt` accepts, and why they differ from the requested ones: a sentence, or ""."""
 
     settings: Settings
     giving: Mapping[str, float]
@@ -27,7 +27,7 @@ class Possible:
     why: str = ""
 
     def stops(self, name: str) -> Sequence[float]:
-        """Return the stops of an option's slider that can be done if what matters less than it gives way."""
+        """Return the possible stops of an option's slider if the less important options give way."""
         parameter = PARAMETERS[name]
         assert isinstance(parameter, Parameter)
         every, chosen = parameter.stops, self.settings.parameter(name)
@@ -37,7 +37,7 @@ class Possible:
         return sorted([*self._reached(name, below, others), chosen, *self._reached(name, above, others)])
 
     def _reached(self, name: str, stops: Sequence[float], others: Settings) -> Sequence[float]:
-        """Return the first of some stops, ever farther from what is possible, up to the last that is."""
+        """Return the stops up to the last possible one; the stops lead away from the possible values."""
         if not stops or _takes(self.attempt, others.with_parameter(name, stops[-1])):
             return stops
         return stops[: _refused_from(self.attempt, others, name, stops)]
@@ -58,10 +58,10 @@ def highest(name: str) -> float:
 
 
 def nearest(requested: Settings, giving: Mapping[str, float], attempt: Attempt) -> Possible:
-    """Return the settings asked for or, where `attempt` refuses these, the nearest that it takes.
+    """Return the requested settings or, if `attempt` refuses them, the nearest settings that it accepts.
 
-    `giving` are the options that may give way, what matters most first, each with the value at which it has given way
-    in full. Errors: InputError of what was asked for, where none of them helps.
+    `giving` has the options that may change, the most important first, each with its extreme value. Errors: InputError
+    of the requested settings if `attempt` refuses the extreme values, too.
     """
     try:
         attempt(requested)
@@ -86,7 +86,7 @@ def _given_way(settings: Settings, giving: Mapping[str, float]) -> Settings:
 
 
 def _kept(requested: Settings, settings: Settings, name: str, end: float, attempt: Attempt) -> float:
-    """Return the value nearest to the one asked for that `attempt` takes, on the way from `end` to it."""
+    """Return the value nearest to the requested one, between it and `end`, that `attempt` accepts."""
     wanted: float = requested.parameter(name)
     if wanted == end or _takes(attempt, settings.with_parameter(name, wanted)):
         return wanted
@@ -95,7 +95,7 @@ def _kept(requested: Settings, settings: Settings, name: str, end: float, attemp
 
 
 def _way(name: str, end: float, wanted: float) -> Sequence[float]:
-    """Return the values from `end` to just before the one wanted: every whole number, or the stops of the slider."""
+    """Return the values from `end` to just before the wanted one: all whole numbers, or the stops of the slider."""
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     if parameter.whole:
@@ -106,7 +106,7 @@ def _way(name: str, end: float, wanted: float) -> Sequence[float]:
 
 
 def _refused_from(attempt: Attempt, settings: Settings, name: str, values: Sequence[float]) -> int:
-    """Return the place of the first value that `attempt` refuses, of values that it takes up to some place."""
+    """Return the index of the first value that `attempt` refuses; it accepts all values before."""
     return bisect.bisect_left(
         values, x=True, key=lambda value: not _takes(attempt, settings.with_parameter(name, value))
     )

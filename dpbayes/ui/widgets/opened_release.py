@@ -43,7 +43,7 @@ ROWS_AT_ONCE = 40
 ARROWS_AT_ONCE = 60
 DRAWS = 1000
 MOST_COLUMNS = 10_000
-"""Cells of a network whose draws are offered as a file: each is a column, and 131,000 of them took half a minute."""
+"""The largest network, in cells, whose posterior samples are offered as a file; 131,000 columns took half a minute."""
 
 MOST_RECORDS = 1_000_000
 
@@ -51,10 +51,10 @@ BY_ROW = "The chart is of the row-wise posterior, and the files are of the joint
 
 
 def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> None:
-    """Show a release file: its checks first, then, if all pass, the release itself.
+    """Show the checks of a release file and, if all pass, the release.
 
-    `key` keeps the controls of two releases on one page apart; the report tells what becomes of a `suspicion`. Errors:
-    InputError where it cannot be used.
+    `key` distinguishes the controls of two releases on one page. The report states how large a `suspicion` can become.
+    Errors: InputError for an unusable file.
     """
     verification = _verified(data, key)
     _checks(verification)
@@ -102,14 +102,14 @@ def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str) -> N
 
 
 def arrow_list(network: Network) -> None:
-    """List the arrows of a graph, the first of them where there are many."""
+    """List the first arrows of a graph, and the number of the others."""
     arrows = [f"{parent} → {child}" for parent, child in network.edges]
     more = len(arrows) - ARROWS_AT_ONCE
     st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE]) or "No arrows.") + (f" … and {more:,} more" * (more > 0)))
 
 
 def _verified(data: bytes, key: str) -> Verification:
-    """Return what was checked of these bytes; kept for this session, for every control of the page runs it again."""
+    """Return the verification of a file, which the session keeps, because each control reruns the page."""
     return kept(f"{key}.verified", data, lambda: verify(data))
 
 
@@ -127,7 +127,7 @@ def _checks(verification: Verification) -> None:
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
-    """Offer both ways of reading the release, where it states its noise; files follow."""
+    """Let the person choose the reading of a release that states its noise; the files use this choice, too."""
     if not release.tells_noise:
         return Reading.AS_REAL
     reading: Reading = st.segmented_control(
@@ -144,20 +144,20 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 
 
 def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading, *, key: str) -> None:
-    """Draw the telling state of the first rows, in the mechanism's own colour."""
+    """Draw one state of each of the first rows, in the mechanism's colour."""
     network, mechanism = document.request.network, document.request.entry.simulated(document.request)
     rows = np.arange(min(network.row_count, ROWS_AT_ONCE))
     telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
     cells = network.row_starts[rows] + telling
     mean = release.outcome.probabilities[cells]
-    private, as_real, said = (mean, mean, mean), None, []
+    private, as_real, notes = (mean, mean, mean), None, []
     if isinstance(release.outcome, ReleasedPosterior):
         private = mean, *release.posterior.interval(LEVEL, cells=cells)
-        said.append(INTERVALS[reading])
+        notes.append(INTERVALS[reading])
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
         private, as_real = (aware.mean, *aware.interval(LEVEL)), private
-        said += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
+        notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
     labels = [network.cell_label(int(cell)) for cell in cells]
     chart(
         rows_figure(labels, private, None, own=mechanism.colour, as_real=as_real),
@@ -166,21 +166,21 @@ def _rows(document: ReleaseDocument, release: Release[Outcome], reading: Reading
         release=_release_facts(document.request, mechanism.label),
     )
     if network.row_count > len(rows):
-        said.insert(
+        notes.insert(
             0, f"The chart shows the first {len(rows)} of {network.row_count:,} rows; the BIF file has all rows."
         )
-    st.caption(" ".join(said))
+    st.caption(" ".join(notes))
 
 
 def _release_facts(request: ReleaseRequest, label: str) -> dict[str, str]:
-    """Return what a picture of a release says of it: what it was made by, of what."""
+    """Return the facts that a saved picture of a release states: mechanism, privacy loss, table, n."""
     spent = {"epsilon": request.epsilon} if request.epsilon else {"rho": request.rho}
     amounts = {name: amount_text(amount) for name, amount in spent.items()}
     return {"mechanism": label, **amounts, "table": request.dataset, "n": f"{request.n:,}"}
 
 
 def _of_files(network: Network, reading: Reading) -> Reading:
-    """Return how files are read: naively for a network too large for the noise-aware posterior."""
+    """Return the reading of the files: naive for a network that is too large for the noise-aware posterior."""
     if reading is Reading.NOISE_AWARE and network.cell_count > MOST_CELLS:
         st.caption(
             f"The files below use the naive reading, because the noise-aware posterior is computed for at most "
@@ -193,7 +193,7 @@ def _of_files(network: Network, reading: Reading) -> Reading:
 def _views(
     document: ReleaseDocument, release: Release[Outcome], requested: Reading, data: bytes, *, key: str, suspicion: float
 ) -> None:
-    """Offer everything that can be made of the release; all of it is computed from the released numbers alone."""
+    """Offer all files of the release, which are computed from the released numbers only."""
     reading = _of_files(document.request.network, requested)
 
     def offer(label: str, file: str, content: object, mime: str) -> None:

@@ -1,6 +1,7 @@
-"""A page with a live picture: while its main slider moves, picture and sentence rerun alone; the rest follows later.
+"""A page with a live picture: while its main slider moves, only the picture and the headline rerun.
 
-A fragment of Streamlit reruns alone. It does not know when a slider comes to rest, or what is outdated until then.
+A fragment of Streamlit reruns alone. Streamlit does not report that a slider has stopped, and does not mark the
+content that is outdated until then.
 """
 
 import functools
@@ -17,8 +18,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.settings import Settings
-from dpbayes.ui.widgets.address import shown_page, write_link
+from dpbayes.ui.widgets.address import shown_page, turn_to, write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames, recording
 from dpbayes.ui.widgets.running import run_again
@@ -28,28 +30,29 @@ from dpbayes.ui.widgets.turns import TURNS
 Result = TypeVar("Result")
 
 HEAD_START = 0.4
-"""Seconds that a browser gets for the picture of a page that was just opened: it would draw all that came meanwhile
-first, and the picture two seconds later."""
+"""Seconds that a browser gets to draw the picture of a page that was just opened. Without this pause it would
+first draw all other elements, and the picture two seconds later."""
 
 MOVING = '<span class="moving"></span>'
-"""What is on the page from a move of its main control until all of it is new: `style.css` fades what is of a former
-one."""
+"""An element that is on the page from a move of its main control until the whole page is updated. `style.css` greys the
+outdated content."""
 
 _OPEN, _RERUN, _MARK, _CONTINUES = "page.open", "page.asked", "page.mark", "page.continues"
 _FRAMES = "page.frames"
 
 
 def within_app() -> None:
-    """Run again, once in a session, if this page began without `app.py`: see dpbayes/ui/__init__.py."""
+    """Rerun, once in a session, if this page was run without `app.py`: see dpbayes/ui/__init__.py."""
     if not st.session_state.setdefault(_RERUN, is_guarded()):
         st.session_state[_RERUN] = True
         st.rerun()
 
 
 def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
-    """Show a part that reruns alone, from the settings as they are then, and goes on as long as it returns True.
+    """Show a part that reruns alone with the present settings, and runs again as long as it returns True.
 
-    `app.py` neither guards nor links such a rerun. A part without a key is the page as a whole.
+    Such a rerun does not run `app.py`, so this function guards the part and writes the link. A part without a key is
+    the whole page.
     """
 
     @st.fragment(key=key or _whole_page())
@@ -74,15 +77,15 @@ def live(part: Callable[[Chosen], bool | None], *, key: str = "") -> None:
 
 @st.fragment
 def _offered(offer: Callable[[], None]) -> None:
-    """Offer frames; the request of the browser reruns this part alone."""
+    """Offer frames; a request of the browser reruns only this part."""
     with guarded():
         offer()
 
 
 def settle() -> None:
-    """Show what follows the main control as it is again: it now belongs to the control's position.
+    """Stop greying the content that depends on the main control, because it is now up to date.
 
-    A page is settled at its end; one that works on after all is drawn settles before.
+    A page is settled at its end. A page that computes further after all is drawn calls this before.
     """
     mark = st.session_state.pop(_MARK, None)
     if mark is not None:
@@ -90,12 +93,12 @@ def settle() -> None:
 
 
 def _whole_page() -> str:
-    """Return the key of the page's fragment: each page has its own, because a page that is left is kept for a while."""
+    """Return the key of the page's fragment, one for each page, because Streamlit keeps former pages for a while."""
     return f"page {shown_page()}"
 
 
 def give_head_start() -> None:
-    """Wait before the rest of a page that was just opened: of one that is open already, the browser has the picture."""
+    """Wait before the rest of a page that was just opened; a browser already has the picture of an open page."""
     if st.session_state.get(_OPEN) != shown_page():
         st.session_state[_OPEN] = shown_page()
         with TURNS.others_turn():
@@ -103,7 +106,7 @@ def give_head_start() -> None:
 
 
 def _follow() -> None:
-    """Have the page follow its main control, unless all runs anyway, or the page has been left."""
+    """Rerun the page after its main control has stopped, unless the whole page runs, or it was left."""
     run = get_script_run_ctx()
     if run is not None and run.fragment_ids_this_run:
         with suppress(StreamlitAPIException):
@@ -112,9 +115,9 @@ def _follow() -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a page, whatever is drawn first: its sentence, the control that matters, the picture, the others.
+    """The containers of a page: headline, main control, picture, and other controls.
 
-    On a narrow screen they stand below each other in this order, so that the picture is seen while it is moved.
+    On a narrow screen they are below each other in this order, so that the picture is visible beside its slider.
     """
 
     top: DeltaGenerator
@@ -129,15 +132,14 @@ class Places:
         *,
         frames: Frames | None = None,
     ) -> Result | None:
-        """Show what moves with the main slider, and return what `part` returns; None where it failed unforeseen.
+        """Show the live part of the page, and return the result of `part`; None after an unexpected error.
 
-        With the page it is of what is `chosen` there, worked out once for both. It reruns alone, from the settings as
-        they are then, as long as the slider moves. What takes it a moment it computes outside the places: the word
-        shown meanwhile would take that of the chart, which is then built anew.
-        With `frames` the browser gets what the part shows at all stops once the page rests, and follows the hand alone.
-        Errors: InputError, of `part`.
+        In a run of the page, the part uses `chosen`, so that values are computed once for both. While the slider moves,
+        the part reruns alone with the present settings. Streamlit's messages during a computation are shown outside the
+        containers: inside, they would replace the chart, which would then be built again. With `frames`, the browser
+        receives the frames of all stops when the page is complete. Errors: InputError of `part`.
         """
-        aside = st.container(key="aside")  # for what Streamlit shows on its own while something is computed
+        aside = st.container(key="aside")  # for Streamlit's messages during a computation
         results: list[Result] = []
         refusals: list[InputError] = []
         is_alone, continues = False, st.session_state.pop(_CONTINUES, False)
@@ -146,14 +148,14 @@ class Places:
         @functools.wraps(part)
         def alone() -> None:
             with aside, guarded():
-                # With the page, too: else Streamlit keeps no place for it, and refuses it to the part alone.
+                # In a run of the page, too: otherwise Streamlit has no container for it when the part runs alone.
                 mark = st.session_state[_MARK] = st.empty()
                 if is_alone or not continues:
                     mark.html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
                     charts_of(now, frames)
-                    results[:] = [part(self, now)]  # the last one alone: a drag has hundreds
+                    results[:] = [part(self, now)]  # only the last result: a drag has hundreds
                 except InputError as error:
                     if is_alone:
                         raise
@@ -165,33 +167,33 @@ class Places:
             shown = functools.partial(_frame, part, frames)
             st.session_state[_FRAMES] = lambda: offer_frames(shown, chosen, frames)
         give_head_start()
-        if refusals:  # the page as a whole says it, once
+        if refusals:  # the page shows it, once
             raise refusals[0]
         return results[-1] if results else None
 
     def lead(self, name: str, **more: Any) -> None:
-        """Show the main control; the whole page follows it when the hand rests."""
+        """Show the main control; the whole page is updated when it stops."""
         with self.main:
             parameter_control(name, on_rest=_follow, **more)
 
     def beside(self) -> DeltaGenerator:
-        """Return the place under the picture of what follows the main control when the hand rests."""
+        """Return the container below the picture for content that is updated when the main control stops."""
         return self.picture.container(key="beside")
 
     def say(self, sentence: str) -> None:
-        """Show the page's sentence."""
+        """Show the headline."""
         with self.top:
             headline(sentence)
 
     def add(self, sentence: str, *, to: Literal["headline", "picture"]) -> None:
-        """Show a sentence in small type below the page's sentence, or below its picture."""
+        """Show a sentence in small type below the headline or below the picture."""
         with self.top if to == "headline" else self.picture:
             st.caption(sentence)
 
 
 @dataclass(frozen=True)
 class _Nowhere(Places):
-    """Places that no browser shows: of what goes there, the sentences are kept."""
+    """Containers of a frame, which is not shown: only the sentences are kept."""
 
     sentences: dict[str, str] = field(default_factory=dict)
 
@@ -199,7 +201,7 @@ class _Nowhere(Places):
         """Show no control."""
 
     def say(self, sentence: str) -> None:
-        """Keep the page's sentence."""
+        """Keep the headline."""
         self.sentences["headline h2"] = sentence
 
     def add(self, sentence: str, *, to: Literal["headline", "picture"]) -> None:
@@ -208,7 +210,7 @@ class _Nowhere(Places):
 
 
 def _frame(part: Callable[[Places, Chosen], object], frames: Frames, settings: Settings) -> Frame:
-    """Return what a page shows with these settings while its slider moves, in a browser that has none of it."""
+    """Return the frame of a page for these settings."""
     nowhere = DeltaGenerator(root_container=None)
     page, chosen = _Nowhere(nowhere, nowhere, nowhere, nowhere), Chosen(settings)
     with recording() as figures, nowhere:
@@ -218,7 +220,7 @@ def _frame(part: Callable[[Places, Chosen], object], frames: Frames, settings: S
 
 
 def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int] = (2, 1)) -> Places:
-    """Return the places of a page from here on, with a part `between` its sentence and the rest if it has one.
+    """Create the containers of a page, with an optional part `between` the headline and the rest.
 
     `widths` are the shares of the picture and of the controls beside it.
     """
@@ -228,5 +230,13 @@ def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int]
     left, controls = st.columns(widths, gap="medium")
     main, picture = left.container(key="main"), left.container(key="picture")
     for part in (top, main):
-        part.empty()  # a browser shows no container that has nothing in it: what comes last would move the picture
+        part.empty()  # a browser shows no empty container, and one that is filled later would move the picture
     return Places(top, main, picture, controls)
+
+
+def next_page(title: str, file: str, **parameters: object) -> None:
+    """Show the primary button that sets these parameters and opens the next page of the workflow."""
+    if st.button(f"Next: {title}", type="primary", key="next", icon=":material/arrow_forward:", icon_position="right"):
+        for name, value in parameters.items():
+            set_parameter(name, value)
+        turn_to(file)

@@ -1,9 +1,9 @@
-"""Work that takes longer than a moment: it goes on from run to run of a page.
+"""Long computations, which continue over several runs of a page.
 
-Each run works for a moment, shows what is in, and runs the page again. So the first picture comes at once, each control
-answers meanwhile, and stopping is a button like any other.
+Each run computes for a moment, shows the result so far, and reruns the page. The first picture therefore appears
+immediately, all controls work during the computation, and a button can stop it.
 
-Streamlit interrupts a run when a control is used. The work of this run is then lost.
+Streamlit interrupts a run when a control is used; a computation within one run would begin again.
 """
 
 import math
@@ -30,30 +30,31 @@ FIRST, MOMENT = 0.05, 0.5
 """Seconds of work before the first picture, and in each later run."""
 
 KEPT, UNFINISHED = 32, 2
-"""Works of one kind that the session keeps with what they have found, and of those the ones that are not done: these
-hold what they work on."""
+"""The number of computations of one kind that a session keeps, and how many of them may be unfinished; these also keep
+their inputs in memory."""
 
 NOTICED = 0.5
-"""Seconds still to go from which on there is a progress bar and a button to stop."""
+"""Remaining seconds above which there is a progress bar with a button to stop."""
 
 
 BESIDE = ThreadPoolExecutor(1, thread_name_prefix="beside")
-"""The thread of computations that are beside the sessions."""
+"""The thread of `in_background`."""
 
 LOOKED = 0.02
-"""Seconds after which a session looks whether such a computation is done."""
+"""Seconds between two checks whether a computation in the background is done."""
 
 
 @dataclass
 class Running(Generic[Result]):
-    """Work that goes on from run to run: `share` of it is done in `taken` steps, and `result` is what is in.
+    """A computation that continues over several runs of a page.
 
-    What it refuses it refuses again whenever it is to go on; work that ends in another way is `lost`. What another
-    program does would go on there while it is stopped here: where there is `anew`, stopping ends the steps, and going
-    on begins others.
+    `share` of it is done in `taken` steps, and `result` is the result so far. If a step raises an InputError, its
+    message is kept in `refused`, and each attempt to continue raises it again. After any other exception, the
+    computation is `lost`. A computation in another program cannot pause there. It has a function `restart`: stopping
+    closes its steps, and continuing begins new ones.
 
-    A run of the page that makes room for the next one hears of that only when it shows something: meanwhile both may
-    be `at_work`. They take turns, and only the last `worker` goes on.
+    Streamlit ends an outdated run only when this run shows something, so two runs may work at the same time. They hold
+    the lock `at_work` in turn, and only the last `worker` continues.
     """
 
     steps: Work[Result]
@@ -65,45 +66,45 @@ class Running(Generic[Result]):
     stopped: bool = False
     refused: str = ""
     lost: bool = False
-    anew: Callable[[], Work[Result]] | None = None
+    restart: Callable[[], Work[Result]] | None = None
     at_work: threading.Lock = field(default_factory=threading.Lock, repr=False)
     worker: object = None
 
     @property
     def going(self) -> bool:
-        """Whether the page is to run again to go on."""
+        """Whether the page must run again to continue."""
         return not (self.done or self.stopped)
 
     @property
     def is_long(self) -> bool:
-        """Whether so much is still to do that a person wants to see how far it is, and a way to stop it."""
+        """Whether so much work remains that the page shows its progress and a button to stop."""
         if self.done or not self.taken:
             return False
         return self.stopped or self.seconds * (1 - self.share) > NOTICED * self.share
 
     @property
     def so_far(self) -> Result:
-        """What is in, where every step brings something."""
+        """The result so far of a computation in which each step has a result."""
         assert self.result is not None
         return self.result
 
     def stop(self) -> None:
-        """Let nothing go on until `go_on`. Errors: ValueError while a step that is to be ended is being taken."""
-        if self.anew is not None:
+        """Stop the computation until `go_on`. Errors: ValueError during a step of a computation in another program."""
+        if self.restart is not None:
             self.steps.close()
-            self.taken = max(1, self.taken)  # closed steps bring no first picture
+            self.taken = max(1, self.taken)  # closed steps have no first picture
         self.stopped = True
 
     def go_on(self) -> None:
-        """Go on where it was stopped, or anew where nothing could wait there."""
+        """Continue a stopped computation; a computation in another program begins again."""
         self.stopped = False
-        if self.anew is not None:
-            self.steps, self.share, self.taken, self.seconds, self.refused = self.anew(), 0.0, 0, 0.0, ""
+        if self.restart is not None:
+            self.steps, self.share, self.taken, self.seconds, self.refused = self.restart(), 0.0, 0, 0.0, ""
 
     def work(self) -> None:
-        """Do steps for a moment, unless stopped; the first time one at least, for the picture. Errors: InputError.
+        """Do steps for a moment, unless stopped. The first call does at least one step, for the picture.
 
-        For a figure that is recorded, nobody comes back for the rest: all steps are done at once.
+        For the figure of a frame, all steps are done in one call. Errors: InputError of a step.
         """
         if self.refused:
             raise InputError(self.refused)
@@ -127,7 +128,7 @@ class Running(Generic[Result]):
         except InputError as error:
             self.refused = str(error)
             raise
-        except BaseException:  # Streamlit's own ways to end a run are no `Exception`
+        except BaseException:  # Streamlit ends a run with a BaseException
             self.lost = True
             raise
         else:
@@ -141,9 +142,9 @@ class Running(Generic[Result]):
 def in_background(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Work[Result]:
-    """Compute in a thread beside the sessions, one such computation at a time, and return what it returns.
+    """Return the result of a function that runs in a separate thread, one function at a time.
 
-    The session goes on meanwhile. Work that is given up before its computation began is not computed.
+    The session continues during the computation. A computation that is dropped before its start does not run.
     """
     future = BESIDE.submit(function, *arguments, **named)
     try:
@@ -157,23 +158,23 @@ def in_background(
 
 
 def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
-    """Return this session's work with this key, started if it is new; those not asked for longest are forgotten."""
+    """Return this session's computation with this key, started if it is new; the least recently used are dropped."""
     return _kept(kind, key, lambda: Running(start()))
 
 
 def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
-    """Return work as `running` does that another program does: stopped, it is ended there too, and begins anew.
+    """Return a computation in another program. Stopping ends it there, and continuing begins it again.
 
-    It is stopped also once the browser of this session is gone.
+    It also stops after the browser of this session has gone.
     """
-    work = _kept(kind, key, lambda: Running(start(), anew=start))
+    work = _kept(kind, key, lambda: Running(start(), restart=start))
     if work.going:
         end_when_gone(work)
     return work
 
 
 def forget(kind: str, key: Hashable) -> None:
-    """Forget work, which would else be taken for what is asked for the next time."""
+    """Drop a computation, so that the next request starts a new one."""
     st.session_state.get(f"{kind}.running", {}).pop(key, None)
 
 
@@ -188,32 +189,32 @@ def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Run
 
 
 def so_far(kind: str, key: Hashable) -> Any | None:
-    """Return what is in of this session's work with this key, without starting or going on with it; None if nothing."""
+    """Return the result so far of this session's computation with this key; None without one."""
     work = st.session_state.get(f"{kind}.running", {}).get(key)
     return None if work is None else work.result
 
 
-def progress(work: Running[Any], said: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
-    """Show how far the work is, `said` in words, and the button that stops it or goes on: it, and what runs `along`."""
+def progress(work: Running[Any], done: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
+    """Show the progress, in words what is `done`, and a button that stops or continues this work and that `along`."""
 
     def turn(*, stopped: bool) -> None:
         for task in (work, *along):
             task.stop() if stopped else task.go_on()
 
     left, right = st.columns([4, 1], vertical_alignment="center")
-    left.progress(work.share, f"Stopped after {said}." if work.stopped else f"{said} so far …")
-    label = "Stop" if not work.stopped else "Continue" if work.anew is None else "Restart"
+    left.progress(work.share, f"Stopped after {done}." if work.stopped else f"{done} so far …")
+    label = "Stop" if not work.stopped else "Continue" if work.restart is None else "Restart"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
 
 
 def blank(slots: int) -> None:
-    """Put nothing where an earlier run left something: what is not drawn again stays until a run ends by itself."""
+    """Clear this number of elements of an earlier run; Streamlit keeps them until a run ends without a rerun."""
     for _ in range(slots):
         st.empty()
 
 
 def run_again() -> None:
-    """Run the page again to go on: its own part where that is what runs, else all of it."""
+    """Rerun the page to continue: the fragment if a fragment is running, else the whole page."""
     try:
         st.rerun(scope="fragment")
     except StreamlitAPIException:

@@ -1,4 +1,4 @@
-"""Scans of a connected table: started by a button, watched, stopped, and kept with their result."""
+"""Scans of a connected table: a button starts them, a progress bar shows them, and their results are kept."""
 
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpbayes.base.steps import Work
-from dpbayes.base.text import done, numeral
+from dpbayes.base.text import done, escaped, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.scans import Scan
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.scans import NOT_COUNTED, Scan, forget_scans, keep_scan, scan_key, scanned, scanning
 from dpbayes.ui.widgets.running import Running, forget, progress, running_elsewhere
 from dpbayes.ui.widgets.show import show_refusal
 
@@ -25,9 +26,9 @@ def scan_on_request(
     label: str,
     purpose: str,
 ) -> bool:
-    """Offer a scan by a button; once it is asked for, go on with it and `keep` what it brings; whether it goes on.
+    """Show a button that starts a scan, then continue the scan and `keep` its result; return whether it continues.
 
-    `purpose` is what it is for; a sentence after it says that the table stays unchanged.
+    `purpose` is a sentence about the scan; a sentence after it states that the table stays unchanged.
     """
     if st.session_state.get(_request_key(kind)) != key:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -40,13 +41,13 @@ def scan_on_request(
         return _under_way(kind, work, of="the table")
     keep(scan)
     forget(kind, key)
-    forget_asking(kind)
+    forget_request(kind)
     st.rerun()
 
 
 def _after_a_moment(work: Running[Result]) -> Scan[Result] | None:
-    """Work for a moment; return what the scan brought, once it is over."""
-    opening = nullcontext() if work.taken else st.spinner("Opening the table …")  # which may take a cluster seconds
+    """Work for a moment; return the scan if it is over."""
+    opening = nullcontext() if work.taken else st.spinner("Opening the table …")  # a cluster may need seconds
     try:
         with opening:
             work.work()
@@ -58,9 +59,9 @@ def _after_a_moment(work: Running[Result]) -> Scan[Result] | None:
 def done_on_request(
     kind: str, key: Hashable, start: Callable[[], Work[Result]], keep: Callable[[Result], None], *, of: str
 ) -> bool:
-    """Do in steps what a button asked for, with a bar and a way to stop, and keep what comes; whether it goes on.
+    """Continue a computation that a button has started, and `keep` its result; return whether it continues.
 
-    What is asked for stands in the session's state under `kind`, and no longer once it is there or refused.
+    The request is in the session's state under `kind` until the computation is done or refused.
     """
     work = running_elsewhere(kind, key, start)
     try:
@@ -78,14 +79,14 @@ def done_on_request(
 
 
 def _under_way(kind: str, work: Running[Any], *, of: str) -> bool:
-    """Show how far the work is, and the way to stop it; whether it goes on."""
-    said = f"{done(work.share)} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
-    progress(work, said, key=f"{kind}.stop")
+    """Show the progress and a button to stop; return whether the work continues."""
+    so_far = f"{done(work.share)} of {of}" if work.share else f"{numeral(work.seconds, 2)} seconds"
+    progress(work, so_far, key=f"{kind}.stop")
     return work.going
 
 
-def forget_asking(kind: str) -> None:
-    """Forget that a scan was asked for: the next one is offered again."""
+def forget_request(kind: str) -> None:
+    """Drop the request for a scan, so that the button appears again."""
     st.session_state.pop(_request_key(kind), None)
 
 
@@ -95,3 +96,56 @@ def _ask(kind: str, key: Hashable) -> None:
 
 def _request_key(kind: str) -> str:
     return f"{kind}.asked"
+
+
+# Counts
+
+
+KIND = "connected"
+
+PAGES_OF_COUNTS = frozenset({"network", "explore", "audit", "claims", "sampling"})
+"""Pages that show counts of the table. Data shows them in its own part."""
+
+
+def count_connected(chosen: Chosen) -> bool:
+    """Offer to count a connected table for the present network, or show the progress; return whether it continues.
+
+    Nothing is shown to a recipient, if the counts exist, and if the page itself shows why there are none.
+    """
+    if not (chosen.is_connected and chosen.is_curator):
+        return False
+    try:
+        key = scan_key(chosen.connected, chosen.network)
+    except InputError:
+        return False
+    refused = _refused(chosen)
+    if refused == NOT_COUNTED:
+        return scan_on_request(
+            KIND,
+            key,
+            lambda: scanning(chosen.connected, chosen.network),
+            lambda scan: keep_scan(key, scan),
+            label="Count the table",
+            purpose=f"One scan of {escaped(chosen.connected.title)} counts the {chosen.network.cell_count:,} cells of "
+            "this network.",
+        )
+    if refused and scanned(key) is not None:
+        count_again("Try again")
+    return False
+
+
+def _refused(chosen: Chosen) -> str:
+    """Return why there are no counts, else "". A table with quick scans is counted here."""
+    try:
+        chosen.counts  # noqa: B018 - resolved here
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def count_again(label: str) -> None:
+    """Show a button that drops the counts and scans the table again."""
+    if st.button(label, key="connected.again", help="Discards the counts and scans the table again."):
+        forget_scans()
+        forget_request(KIND)
+        st.rerun()

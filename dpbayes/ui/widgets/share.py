@@ -1,4 +1,4 @@
-"""The address at which others can open what a person sees, or why they cannot."""
+"""The address at which other persons can open the present view, or the reason why they cannot."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -15,20 +15,20 @@ ONLY_HERE = (
 
 @dataclass(frozen=True)
 class Served:
-    """What the server listens on, and the address by which other computers find it, empty where none is known."""
+    """The address that the server listens on, and its name for other computers, "" if unknown."""
 
     listens: str
     public_name: str
 
     @classmethod
     def now(cls) -> "Served":
-        """Return how this server was started."""
+        """Return the configuration of this server."""
         address = str(st.get_option("browser.serverAddress") or "")
         return cls(str(st.get_option("server.address") or ""), "" if is_own(address) else address)
 
 
 def is_own(host: str) -> bool:
-    """Return whether a host is the computer that asks, so that another computer would find itself there."""
+    """Return whether a host name means the computer that uses it, such as localhost."""
     if host.rstrip(".") == "localhost":
         return True
     try:
@@ -38,9 +38,9 @@ def is_own(host: str) -> bool:
 
 
 def shareable(opened: str, served: Served) -> tuple[str, str]:
-    """Return the address for others of a page that was opened at `opened`, and why it is not for them, else ""."""
+    """Return the address for other persons of a page opened at `opened`, and why they cannot use it, else ""."""
     parts = urlsplit(opened)
-    if not is_own(parts.hostname or "localhost"):  # who opened it came from elsewhere, or by a name that others know
+    if not is_own(parts.hostname or "localhost"):  # opened from another computer, or by a name that others can use
         return opened, ""
     if is_own(served.listens) or not served.public_name:
         return opened, ONLY_HERE

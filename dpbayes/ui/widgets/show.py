@@ -1,6 +1,6 @@
-"""How a page shows things: a sentence, a chart with its data, a refusal."""
+"""Elements of pages: headlines, error messages, folded parts, tables with downloads, assumptions, sources."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,34 +15,35 @@ from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
 
 SLOW = 2_000_000
-"""Bytes of a file, or values of a table, from which work on them shows a bar."""
+"""The size of a file in bytes, or of a table in values, above which a progress bar is shown."""
 
 MOST_ROWS = 1_000
-"""Rows of numbers that a browser is given; what is downloaded has all."""
+"""The largest number of rows that a table shows; the downloaded file has all rows."""
 
 
 NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == name_of(kind)[0])
-"""Labels of mechanisms that begin inside a sentence as they do at its head: with a person's name."""
+"""Labels of mechanisms that begin with a person's name, and therefore always with a capital letter."""
 
 
 def inside(label: str) -> str:
-    """Return a mechanism's label as it stands inside a sentence; one that begins with a person's name keeps it so."""
+    """Return a mechanism's label for the middle of a sentence: with a small letter, unless it is a person's name."""
     return label if label.startswith(NAMES) else label[0].lower() + label[1:]
 
 
 def headline(text: str) -> None:
-    """Show the page's one sentence, with its terms explained in a tooltip; names in it must be `escaped`."""
+    """Show the headline of the page, with its terms explained in a tooltip; names in it must be `escaped`."""
     st.markdown(f"## {text}", help=explained(text) or None)
 
 
 @contextmanager
 def sentence_instead() -> Iterator[None]:
-    """Show a refusal as its sentence, in place of what could not be shown, and go on."""
+    """Show an InputError as its message instead of the content, and continue after the block."""
     try:
         yield
     except InputError as error:
@@ -53,13 +54,13 @@ _TO_UNFOLD = "page.to_unfold"
 
 
 def unfold(key: str) -> None:
-    """Have the part of this key open when it is shown next: what a browser says of a closed part would undo it now."""
+    """Open the folded part with this key when it is drawn next; the browser would close it again in this run."""
     st.session_state[_TO_UNFOLD] = key
 
 
 @contextmanager
 def folded(title: str, *, key: str) -> Iterator[bool]:
-    """Offer a part that is computed once it is opened; yield whether it is open."""
+    """Show a folded part whose content is computed only while it is open; yield whether it is open."""
     if st.session_state.get(_TO_UNFOLD) == key:
         del st.session_state[_TO_UNFOLD]
         st.session_state[key] = True
@@ -68,12 +69,12 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
 
 
 def show_refusal(error: InputError) -> None:
-    """Show a refusal's sentence."""
+    """Show the message of an InputError."""
     st.warning(escaped(str(error)))
 
 
 def remark(sentence: str) -> None:
-    """Show a sentence about what was asked for, if there is one, where something near to it is shown."""
+    """Show a message about requested settings, if there is one, when the page shows the nearest possible settings."""
     if sentence:
         show_refusal(InputError(sentence))
 
@@ -82,16 +83,16 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 def is_guarded() -> bool:
-    """Whether something here stands in place of what fails: in every page that `app.py` runs."""
+    """Whether errors are shown as messages here, as in every page that `app.py` runs."""
     return _inside.get()
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Show a sentence in place of whatever fails inside, and write what nobody foresaw to the server's log.
+    """Show an error in the block as a message, and write an unexpected error to the server's log.
 
-    The outermost of a run also shows what is to be said of the browser's message. Streamlit's own ways to end a run
-    are no `Exception` and pass.
+    The outermost block of a run also shows the messages about dropped values from the browser. Streamlit ends a run
+    with a BaseException, which passes.
     """
     if not _inside.get():
         for note in notes():
@@ -110,7 +111,7 @@ def guarded() -> Iterator[None]:
 
 @contextmanager
 def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
-    """Show a bar while so many bytes or values are worked on, unless they take but a moment."""
+    """Show a progress bar during work on this number of bytes or values, unless the number is small."""
     if size < SLOW:
         yield lambda share: None
         return
@@ -122,9 +123,9 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
 
 
 def numbers(frame: pd.DataFrame, *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
-    """Show a table whose numbers read as in a sentence and sort as numbers; `help` says what columns mean.
+    """Show a table of formatted numbers that sort as numbers; `help` explains columns.
 
-    Of one that is long, the file that is offered beside it has all.
+    A long table shows its first rows; the file beside it has all rows.
     """
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
@@ -140,9 +141,9 @@ def _cell_text(value: object) -> str:
 def data_and_download(
     make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool, simulates: bool = False
 ) -> None:
-    """Show the numbers behind a chart, once asked for, and offer them as CSV, and the chart as a picture.
+    """Show a folded part with the numbers of a chart, and offer them as CSV and the chart as a picture.
 
-    The file's name says whether it `simulates` releases.
+    The file's name states whether the chart `simulates` releases.
     """
     with folded("Numbers and download", key=f"numbers.{name}") as is_open:
         if not is_open:
@@ -162,22 +163,69 @@ def data_and_download(
         take_picture(key=name)
 
 
+def results_and_files(
+    make: Callable[[], pd.DataFrame],
+    parquet: Callable[[pd.DataFrame], bytes],
+    *,
+    name: str,
+    caption: str,
+    curator_only: bool = False,
+) -> None:
+    """Show a folded part with the results of simulations, and offer them as CSV and Parquet with their settings."""
+    with folded("Numbers and download", key=f"numbers.{name}") as is_open:
+        if not is_open:
+            return
+        if curator_only:
+            st.caption("Not private (curator view). Do not share this file.")
+        frame = make()
+        numbers(frame, height=300)
+        left, right = st.columns(2)
+        left.download_button(
+            "Download CSV",
+            lambda: safe_csv(frame),
+            file_name=offered_name(name, "csv", simulates=True, curator_only=curator_only),
+            mime="text/csv",
+            key=f"download.{name}.csv",
+            on_click="ignore",
+        )
+        right.download_button(
+            "Download Parquet",
+            lambda: parquet(frame),
+            file_name=offered_name(name, "parquet", simulates=True, curator_only=curator_only),
+            mime="application/vnd.apache.parquet",
+            key=f"download.{name}.parquet",
+            on_click="ignore",
+        )
+        st.caption(caption)
+
+
 def assumption(text: str, *, holds: bool) -> None:
     """Show one assumption of a statement with a tick or a cross."""
     st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
 
 
 def source(reference: Reference) -> None:
-    """Name the paper and place that a statement comes from."""
+    """Show the paper that is the source of a statement, and the place in it."""
     paper = PAPERS[reference.paper]
     link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
     st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
 
 
 def noise_is_not_error() -> None:
-    """Say what noise per cell leaves open, and lead to the page that shows the errors."""
+    """State that noise per cell is not an error of probabilities, and link the page that shows the errors."""
     st.caption(
         "Noise per cell is not the error of a probability. Rows with few records have larger errors, and the counts "
         "that Fourier adds (t) increase the errors. Explore shows the errors."
     )
     st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
+
+
+def readable_names_note(chosen: Chosen, names: Iterable[str]) -> None:
+    """Show the readable names of nodes, if they differ from the published names."""
+    pairs = [
+        f"{escaped(name)}: {escaped(chosen.readable[name].name)}"
+        for name in dict.fromkeys(names)
+        if name in chosen.readable and chosen.readable[name].name.casefold() != name.casefold()
+    ]
+    if pairs:
+        st.caption("; ".join(pairs) + ".")

@@ -1,4 +1,4 @@
-"""Signing in and out, where the server's owner has configured it."""
+"""Sign-in and sign-out, if the server's owner has configured them."""
 
 import os
 import time
@@ -20,14 +20,14 @@ def is_offered() -> bool:
 
 
 def sign_in_button() -> None:
-    """Offer to sign in or out, in the bar of every page."""
+    """Show the button to sign in or out."""
     if is_offered():
         is_in = bool(identity()) and not has_expired(identity(), time.time())
         st.button("Sign out" if is_in else "Sign in", key="sign", on_click=_sign_out if is_in else _sign_in)
 
 
 def say_who() -> None:
-    """Say as whom a person has signed in, and in which role."""
+    """Show the name and the role of a person who has signed in."""
     if not is_offered() or not identity():
         return
     if has_expired(identity(), time.time()):

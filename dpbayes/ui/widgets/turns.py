@@ -1,4 +1,4 @@
-"""Sessions that draw a whole page at once take turns: their threads would wait for each other at every element.
+"""Sessions draw whole pages one after the other, because their threads would block each other at every element.
 
 Streamlit reads its configuration under a lock for every element that it sends. Threads that draw at the same time
 switch at each of these reads: thirty pages then take twice the processor time that they take one after the other.
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 PATIENCE_S = 1.0
-"""Seconds after which a session draws although another one has the turn: that one computes something long."""
+"""Seconds after which a session draws although another session has the turn, because that one computes for long."""
 
 
 class _Thread(threading.local):
@@ -19,7 +19,7 @@ class _Thread(threading.local):
 
 @dataclass(eq=False)
 class Turns:
-    """The turn of one thread at a time, in the order in which the threads came."""
+    """A turn that one thread has at a time, in the order of arrival."""
 
     patience_s: float = PATIENCE_S
     semaphore: threading.Semaphore = field(default_factory=threading.Semaphore)
@@ -28,7 +28,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for the turn, and have it during the block; go on without it after others had it for too long."""
+        """Wait for the turn and hold it during the block; without the turn if another thread holds it for too long."""
         self._take()
         try:
             yield
@@ -37,7 +37,7 @@ class Turns:
 
     @contextmanager
     def others_turn(self) -> Iterator[None]:
-        """Give others the turn during the block; a thread without the turn does nothing."""
+        """Release the turn during the block; a thread without the turn does nothing."""
         had = self._give_back()
         try:
             yield
@@ -48,7 +48,7 @@ class Turns:
     def _take(self) -> None:
         self.thread.has_turn = False
         before = -1
-        while not self.thread.has_turn and before != self.taken:  # as long as others take and give back their turns
+        while not self.thread.has_turn and before != self.taken:  # while other threads take and release the turn
             before = self.taken
             self.thread.has_turn = self.semaphore.acquire(timeout=self.patience_s)
         self.taken += self.thread.has_turn

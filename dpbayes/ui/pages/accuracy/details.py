@@ -28,9 +28,9 @@ from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sente
 
 
 def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
-    """Show the details; return whether one that is opened is still being computed.
+    """Show the details; return whether an opened one is still being computed.
 
-    What takes time is computed once it is opened, from the whole study: not while that is `under_way`.
+    Slow details are computed when they are opened, and only after the study, which may be `under_way`.
     """
     going = False
     with folded("Calibration of the predicted probabilities", key="accuracy.reliable") as is_open:
@@ -58,15 +58,15 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
 
 
 def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
-    """Go on for a moment and show what is in; return whether there is more to come."""
+    """Continue for a moment and show the result so far; return whether the work continues."""
     if under_way:
         st.caption("The calibration is computed once all repeats are done.")
         return False
     work = reliability_run(study, epsilon)
     work.work()
     if not work.done:
-        said = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
-        progress(work, said, key="accuracy.reliability.stop")
+        repeats_done = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
+        progress(work, repeats_done, key="accuracy.reliability.stop")
     if work.result is not None:
         _reliability_chart(recipe, study, work.result, epsilon)
     return work.going
@@ -164,12 +164,14 @@ def _promises(study: AccuracyStudy) -> None:
         }
     )
     st.dataframe(frame, hide_index=True)
-    said = [
+    sentences = [
         "The table compares the proved ε of a whole release with the stated ε. Choose “accuracy by proved ε” below the "
         "picture to draw all curves against the proved ε."
     ]
     releases = Releases(study.plan)
-    st.caption(" ".join([*said, *(note for curves in ALL_CURVES for note in curves.notes(study.methods, releases))]))
+    st.caption(
+        " ".join([*sentences, *(note for curves in ALL_CURVES for note in curves.notes(study.methods, releases))])
+    )
 
 
 # Formulas, assumptions, code

@@ -24,8 +24,8 @@ def verdict(study: AccuracyStudy, epsilon: float) -> str:
         return f"Without privacy, {target} is predicted correctly in {share_text(exact)} of records."
     place, correct = f"At ε = {numeral(best.epsilon)}", share_text(best.accuracy)
     if best.beside:
-        said = f"{target} is predicted correctly in {correct} of records ({share_text(exact)} without privacy)"
-        return f"{place}, {said}; no private curve is clearly best."
+        finding = f"{target} is predicted correctly in {correct} of records ({share_text(exact)} without privacy)"
+        return f"{place}, {finding}; no private curve is clearly best."
     name = escaped(best.method.called(study.plan.draws))
     shares = f"correct for {correct} of records, {share_text(exact)} without privacy"
     return f"{place}, {name} predicts {target} best: {shares}."
@@ -50,8 +50,8 @@ def races(study: AccuracyStudy) -> str:
         for method, how in ((MANY, "as stated in the paper"), (CERTIFIED, "as proved"))
         if {method, LAPLACE} <= set(study.methods)
     ]
-    said = [f"Posterior sampling, {how}, {race}." for how, race in ways]
-    return " ".join([*said, _close(study)]).strip()
+    sentences = [f"Posterior sampling, {how}, {race}." for how, race in ways]
+    return " ".join([*sentences, _close(study)]).strip()
 
 
 def points(behind: float, error: float) -> str:

@@ -37,8 +37,8 @@ from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
+from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import data_and_download, folded, remark, show_refusal
-from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 
 def _table(chosen: Chosen) -> str:
@@ -104,7 +104,7 @@ def _beginning(plan: AccuracyPlan) -> str:
 
 
 def _possible(chosen: Chosen) -> Possible | None:
-    """Return the nearest settings that can be run, and say why if they differ, or if this seat sees other records."""
+    """Return the nearest possible settings, with a message if they differ or if this seat sees other records."""
     if scene_of(chosen) is not chosen.options("accuracy").scene:
         st.caption(
             "These curves use synthetic records of the same network. Only the curator may see curves of true records."
@@ -227,7 +227,7 @@ def _mechanism_name(name: str) -> str:
 
 
 def _target(chosen: Chosen) -> None:
-    with suppress(InputError):  # the picture's place says why there is none
+    with suppress(InputError):  # the error is shown instead of the picture
         net = predicting_network(chosen)
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=target_of(chosen, net))
 

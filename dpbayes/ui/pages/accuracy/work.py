@@ -61,7 +61,7 @@ _naive_bayes = functools.lru_cache(maxsize=8)(naive_bayes)
 
 
 def methods_on_offer(options: AccuracyOptions, net: Network, noise: Noise) -> tuple[Method, ...]:
-    """Return the methods of the calibrations and the noise asked for that fit the network."""
+    """Return the methods with the requested calibrations and noise that the network allows."""
     return methods_for(net, CALIBRATIONS[options.curves], noise, among=ALL_METHODS.values())
 
 
@@ -84,12 +84,12 @@ GIVING = {
 
 
 def possible(chosen: Chosen) -> Possible:
-    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    """Return the settings of an experiment that can be run, nearest to the requested settings. Errors: InputError."""
     return nearest(chosen.settings, GIVING, lambda settings: recipe_at(chosen, settings))
 
 
 def recipe_at(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
-    """Return the plan at settings that differ in options from what is chosen, and its sources. Errors: InputError."""
+    """Return the plan at settings with other options than the chosen ones, and its sources. Errors: InputError."""
     options, net, noise = settings.options("accuracy"), predicting_network(chosen), settings.parameter("noise")
     left_out, scene = curves_left_out(chosen), scene_of(chosen)
     methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in left_out)

@@ -21,7 +21,8 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.subject import Audited, digits, network_kind, setting_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AttackedTables, AuditOptions
+from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.options.workflow import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -31,11 +32,11 @@ from dpbayes.ui.widgets.show import data_and_download, remark, sentence_instead,
 ATTACKERS = 100
 LEAST_ATTACKERS, FEWEST_ATTACKERS = 10, 3
 MANY_NUMBERS, MOST_NUMBERS = 1_500_000, 4_000_000
-"""Released numbers that are still drawn and weighed quickly, and that are at once: larger releases get fewer attackers,
-LEAST_ATTACKERS while one release for each is not too much, and FEWEST_ATTACKERS of the largest."""
+"""The number of released values that is simulated quickly, and the largest number. Larger releases get fewer attackers:
+LEAST_ATTACKERS while one release for each is possible, and FEWEST_ATTACKERS for the largest."""
 
 FIRST = 2
-"""Throws on side 1 where none are chosen and there are so many."""
+"""The default number of throws on side 1."""
 
 NAMED = 8
 """Most values of a record that its description names."""
@@ -69,9 +70,9 @@ def _why_not(subject: Audited) -> str:
 
 
 def possible(chosen: Chosen, subject: Audited) -> Possible:
-    """Return the settings of an attack that can be simulated, nearest to those asked for."""
+    """Return the settings of an attack that can be simulated, nearest to the requested settings."""
     requested, choosing = chosen.settings, _choosing(subject)
-    if choosing:  # what stands in the box where nothing was chosen
+    if choosing:  # the default value of the box
         requested = requested.with_parameter("audit.first", requested.parameter("audit.first", min(FIRST, subject.n)))
     names = ["audit.releases", *choosing, *(["audit.record"] if subject.n else [])]
     return nearest(
@@ -207,20 +208,14 @@ def simulated_attackers(subject: Audited, tables: TablePair, options: AuditOptio
     return Attack(ratios, prior)
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=16,
-    show_spinner="Simulating releases …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
+@session_cache(16, spinner="Simulating releases …", show_time=True)
 def _ratios(key: Hashable, releases: int, seed: int, _subject: Audited, _tables: TablePair) -> np.ndarray:
     rng = stream(seed, "audit", type(_subject.mechanism).__name__)
     return ratios_of_pair(_subject.mechanism, _tables, rng, (_attackers(_subject, releases), releases))
 
 
 def ceilings_of(report: AuditReport) -> list[tuple[Guarantee, str]]:
-    """Return what bounds the odds: the claim, what is proved where that is another number, else the exact loss."""
+    """Return the limits of the odds: the claim, the proved guarantee if it differs, else the exact loss."""
     ceilings = [(report.claimed, "stated")] if report.claimed.is_private else []
     proved = report.certified
     if not proved.is_private and np.isfinite(report.exact):

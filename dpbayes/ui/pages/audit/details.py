@@ -1,23 +1,92 @@
-"""What the Audit page shows at its end: recalibration, and the formulas, assumptions and sources of an audit."""
+"""The lower part of the Audit page: the worst pair, recalibration, formulas, assumptions and sources."""
 
 import enum
+from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.entry import Recalibration
-from dpbayes.audit.report.types import AuditReport, Exactness
+from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
+from dpbayes.audit.report.types import AuditReport, Exactness, WorstCase
 from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import latex, numeral
+from dpbayes.base.text import escaped, latex, numeral
+from dpbayes.figures.audit import laws_figure, row_losses_figure
+from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms.exact_class import formula
-from dpbayes.ui.pages.audit.subject import Audited, network_kind, setting_of
-from dpbayes.ui.pages.audit.work import recalibration_work, show_progress
+from dpbayes.ui.pages.audit.subject import Audited, network_kind, recalibration_work, setting_of, show_progress
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running
-from dpbayes.ui.widgets.show import assumption, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
+
+# The worst pair
+
+
+STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
+"""An axis of probabilities that span many magnitudes."""
+
+
+def worst_section(subject: Audited, report: AuditReport) -> None:
+    """Show the two tables and the output, and a picture of them if there is one."""
+    st.subheader("The worst pair of neighbouring tables")
+    worst = report.worst
+    if worst is None:
+        st.markdown("There is no worst pair, because no record changes the release.")
+        return
+    st.markdown(
+        f"{subject.entry.tables}\n\n"
+        f"- **First table:** {escaped(worst.first)}\n- **Second table:** {escaped(worst.second)}\n"
+        f"- **Output with the largest privacy loss:** {escaped(worst.output)}"
+    )
+    with sentence_instead():
+        picture = _picture(subject.key, subject, worst)
+        if isinstance(picture, TwoLaws):
+            _laws(picture)
+        elif isinstance(picture, Shares):
+            _shares(picture)
+        else:
+            st.caption("There are too many outputs to draw.")
+
+
+@session_cache(16, spinner="Computing the privacy loss …")
+def _picture(key: Hashable, _subject: Audited, _worst: WorstCase) -> Picture | None:
+    return _subject.entry.picture(_subject.mechanism, _worst, **_subject.sizes)
+
+
+def _laws(picture: TwoLaws) -> None:
+    figure = laws_figure(
+        picture.places,
+        picture.first,
+        picture.second,
+        x=picture.x,
+        y=titled(picture.y, **(STEEP if picture.is_logarithmic else {})),
+    )
+    chart(figure, key="audit.laws", alt=picture.alt)
+    if picture.caption:
+        st.caption(picture.caption)
+    if picture.columns is not None:
+        columns = picture.columns
+        data_and_download(lambda: pd.DataFrame(columns), name="worst-pair", curator_only=False)
+
+
+def _shares(picture: Shares) -> None:
+    order = np.argsort(-picture.losses)[: picture.most]
+    labels = distinct_labels([picture.rows[k] for k in order], 48)
+    chart(row_losses_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.alt)
+    st.caption(picture.caption)
+    data_and_download(
+        lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),
+        name="worst-pair",
+        curator_only=False,
+    )
+
 
 # Recalibration
 
@@ -57,7 +126,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
 
 
 def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float) -> None:
-    """Offer the setting of the knob that was found for what is asked."""
+    """Offer the value of the parameter that meets the target."""
     turned, symbol = _also_turned(subject, how), how.knob.symbol
     also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
     st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {target}.")
@@ -77,7 +146,7 @@ def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float)
 
 
 def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
-    """Return the parameters, but for the knob, in which what is recalibrated differs from what is audited."""
+    """Return the other parameters in which the recalibrated mechanism differs from the audited one."""
     mechanism, start = subject.mechanism, how.start(subject.mechanism)
     names = [name for name in parameters_of(type(mechanism)) if name != how.knob.setting]
     return {name: getattr(start, name) for name in names if getattr(start, name) != getattr(mechanism, name)}

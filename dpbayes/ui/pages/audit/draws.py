@@ -9,9 +9,9 @@ from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral, power_of_ten
-from dpbayes.model.network import Network
 from dpbayes.ui.pages.audit.attacker import made_up_tables
 from dpbayes.ui.pages.audit.subject import Audited, digits
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.show import sentence_instead
 
 MOST_DRAWS, LEAST_DRAWS = 200_000, 2_000
@@ -67,13 +67,7 @@ def _show(subject: Audited, loss: SampledLoss, description: str) -> None:
     )
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=16,
-    show_spinner="Simulating releases …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
+@session_cache(16, spinner="Simulating releases …", show_time=True)
 def _proved(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: TablePair) -> SampledLoss:
     rng = stream(seed, "audit", "draws", type(_subject.mechanism).__name__)
     return audit_by_draws(

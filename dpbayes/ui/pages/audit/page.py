@@ -13,41 +13,39 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
-from dpbayes.audit.report.types import AuditReport, Exactness
+from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.ui.pages.audit.attacker import attack_section
-from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details
+from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details, worst_section
 from dpbayes.ui.pages.audit.draws import lower_bound_section
-from dpbayes.ui.pages.audit.headline import verdict, without_audit
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
     Audited,
+    audit_work,
     audited,
     curve_is_exact,
     digits,
     hypothetical_of,
     network_kind,
     setting_of,
+    show_progress,
 )
-from dpbayes.ui.pages.audit.work import audit_work, show_progress
-from dpbayes.ui.pages.audit.worst_pair import worst_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, blank
-from dpbayes.ui.widgets.searching import search_under_way
+from dpbayes.ui.widgets.shares import search_under_way
 from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
 REFUTED_CASES: dict[str, dict[str, object]] = {
@@ -73,7 +71,7 @@ SLOTS = 40
 
 
 def audit_page(chosen: Chosen) -> bool:
-    """Show the curve first: it moves with the main parameter, all else follows when the hand rests."""
+    """Show the curve first: it moves with the main parameter, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     nearby, subject, report = page.first(_moving, chosen) or (None, None, None)
@@ -118,7 +116,7 @@ def python_of(subject: Audited) -> str:
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | None, AuditReport | Running[Any] | None]:
-    """Show the curve of what is audited; it is from the settings nearest to those asked for."""
+    """Show the privacy curve at the settings nearest to the requested ones."""
     with page.picture:
         nearby = _possible(chosen)
         subject = audited(chosen, nearby.settings) if nearby is not None else None
@@ -132,7 +130,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
 
 
 def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
-    """Show what is promised, and what releases alone prove, of a mechanism whose loss nobody has written down."""
+    """Show the guarantee of a mechanism without an audit, and the lower bound that simulated releases prove."""
     page.say(without_audit(subject))
     with page.picture:
         left, middle, right = st.columns(3)
@@ -147,7 +145,7 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
 
 
 def _goes_on(work: Running[Any]) -> bool:
-    """Work for a moment once everything is drawn; return whether the page is to run again, also to show the result."""
+    """Continue for a moment after everything is drawn; return whether the page must run again, also for the result."""
     if not work.going:
         return False
     work.work()
@@ -167,7 +165,7 @@ def _open(case: dict[str, object]) -> None:
 
 
 def _audited_parameters(chosen: Chosen) -> list[str]:
-    """Return the parameters of what is audited. Errors: InputError, where there is no network."""
+    """Return the parameters of the audited mechanism. Errors: InputError without a network."""
     kind = network_kind(chosen.settings)
     return (
         list(parameters_of(kind))
@@ -202,7 +200,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
 
 
 def _possible(chosen: Chosen) -> Possible | None:
-    """Return what can be audited, nearest to what is asked for; what cannot is said."""
+    """Return the nearest settings that can be audited, and show a message if they differ."""
     try:
         nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
     except InputError as error:
@@ -213,9 +211,9 @@ def _possible(chosen: Chosen) -> Possible | None:
 
 
 def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
-    """Show the curve and return what it is of, or how far the audit is, or the search for the noise that is audited.
+    """Show the curve and return its audit, the work on the audit, or the search for the best noise.
 
-    What cannot be audited gets its sentence.
+    For settings that cannot be audited, the message is shown.
     """
     if subject.entry is UNKNOWN:
         st.caption("There is no privacy curve, because the distribution of the releases is not known.")
@@ -315,3 +313,59 @@ def _promise(place: DeltaGenerator, title: str, guarantee: Guarantee, nothing: s
     place.metric(title, str(guarantee) if guarantee.is_private else "none", help=help)
     text = f"{guarantee.in_full}. {guarantee.reference}" if math.isfinite(guarantee.rho) else str(guarantee.reference)
     place.caption(escaped(text) if guarantee.is_private else nothing)
+
+
+# The headline
+
+
+def without_audit(subject: Audited) -> str:
+    """Return the sentence for a mechanism whose exact privacy loss is unknown."""
+    return f"{_begun(subject.name)}: the worst-case privacy loss is not known."
+
+
+def loss_text(report: AuditReport) -> str:
+    """Return the worst-case privacy loss at the stated delta, in words."""
+    if math.isinf(report.needed):
+        return "unbounded"
+    least, most = report.needed_at_least, report.needed
+    return _loss(report, most) if most - least <= 1e-6 * max(1.0, most) else f"at most {_loss(report, most)}"
+
+
+def _loss(report: AuditReport, loss: float) -> str:
+    """Return a loss in four digits, in more where four would make it equal the stated epsilon."""
+    return distinct_texts(loss, report.claimed.epsilon, most=4)[0]
+
+
+def verdict(subject: Audited, report: AuditReport) -> str:
+    """Return the page's sentence: the stated guarantee, and whether it holds."""
+    name, claim = _begun(subject.name), f"the claim {escaped(str(report.claimed))}"
+    match report.verdict:
+        case AuditVerdict.NO_PROMISE:
+            return f"{name} states no guarantee. {_run_at(subject, report)}"
+        case AuditVerdict.PROVED_AND_TIGHT:
+            return f"{name}: {claim} holds and is tight."
+        case AuditVerdict.CLAIM_REFUTED:
+            if math.isinf(report.needed_at_least):
+                return f"{name}: {claim} is refuted. The worst-case privacy loss is unbounded."
+            is_exact = report.needed_at_least >= report.needed * (1 - 1e-6)
+            least = f"{'' if is_exact else 'at least '}{_loss(report, report.needed_at_least)}"
+            return f"{name}: {claim} is refuted. The worst-case privacy loss is {least}."
+        case AuditVerdict.HOLDS:
+            return f"{name}: {claim} holds{_spare(report)}."
+    return f"{name}: {claim} is neither proved nor refuted."
+
+
+def _run_at(subject: Audited, report: AuditReport) -> str:
+    epsilon = numeral(subject.promised.epsilon, 6)
+    return f"At ε = {epsilon} the worst-case privacy loss is {loss_text(report)}."
+
+
+def _spare(report: AuditReport) -> str:
+    spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
+    if report.exactness is Exactness.EXACT and spare > 0.005:
+        return f" with {whole_percent(spare)} to spare"
+    return ""
+
+
+def _begun(name: str) -> str:
+    return name[0].upper() + name[1:]

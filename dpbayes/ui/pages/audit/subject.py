@@ -1,39 +1,42 @@
-"""What the Audit page audits: from the settings to a mechanism, its tables, and a report kept per session."""
+"""The subject of the Audit page: its mechanism, its tables, and its reports, which may take several runs."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import streamlit as st
 
-from dpbayes.audit.entry import Audit, Hypothetical
+from dpbayes.audit.entry import Audit, Hypothetical, Recalibration
+from dpbayes.audit.recalibration import recalibration_steps
 from dpbayes.audit.registry import AUDITS, audit, audit_of
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.steps import Work
+from dpbayes.base.text import done, escaped, many, numeral
+from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
-from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.audit import AuditSubject
+from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
+from dpbayes.ui.widgets.running import Running, blank, progress, running
 
 POINTS = 161
 """Points of a privacy curve."""
 
 SIZES = ("n", "features")
-"""The numbers that say how large tables are."""
+"""The options that determine the size of the tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """A mechanism, what is known of its kind, and the sizes of the tables it is audited for, such as n.
+    """A mechanism, the audit of its class, and the sizes of the audited tables, such as n.
 
-    `hypothetical` are tables that belong to no network; `key` is all that the rest is made from.
+    `hypothetical` are tables without a network. `key` contains all inputs.
     """
 
     mechanism: Any
@@ -60,7 +63,7 @@ class Audited:
 
     @property
     def promised(self) -> Guarantee:
-        """The claim; where there is none, the epsilon that the mechanism is run at, which is no promise."""
+        """The claim; without one, the epsilon setting of the mechanism, which is not a guarantee."""
         claim = self.claimed
         run_at = getattr(self.mechanism, "epsilon", np.inf)
         return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
@@ -84,7 +87,7 @@ def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
 
 
 def hypothetical_of(settings: Settings) -> Hypothetical:
-    """Return the hypothetical tables that are audited, where it is no network's mechanism."""
+    """Return the hypothetical tables that are audited; None for a mechanism of a network."""
     name = settings.options("audit").subject.name
     return next(entry.hypothetical for entry in AUDITS if entry.kind.__name__ == name and entry.hypothetical)
 
@@ -95,7 +98,7 @@ def setting_of(name: str) -> str:
 
 
 def audited(chosen: Chosen, settings: Settings) -> Audited:
-    """Return what is to be audited at settings that differ in options from what is chosen. Errors: InputError."""
+    """Return the subject of the audit at settings with other options than the chosen ones. Errors: InputError."""
     kind = network_kind(settings)
     if kind is not None:
         return _for_network(chosen, kind)
@@ -119,7 +122,7 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
 
 
-# What pictures tell of it
+# The facts of pictures
 
 
 def _mechanism(chosen: Chosen) -> str:
@@ -146,13 +149,7 @@ def report_of(subject: Audited) -> AuditReport:
     return _report(subject.key, subject)
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=32,
-    show_spinner="Auditing all pairs of neighbouring tables …",
-    show_time=True,
-    hash_funcs={Network: hash},
-)
+@session_cache(32, spinner="Auditing all pairs of neighbouring tables …", show_time=True)
 def _report(key: Hashable, _subject: Audited) -> AuditReport:
     mechanism, sizes = _subject.mechanism, _subject.sizes
     bounded = _subject.certified.is_private  # else nothing bounds the loss before it is known
@@ -176,3 +173,45 @@ def digits(number: float) -> str:
 def curve_is_exact(report: AuditReport) -> bool:
     """Return whether the curve's two values are the same as far as a picture shows."""
     return bool(np.allclose(report.curve.deltas, report.curve.lower, rtol=1e-3, atol=LEAST_DELTA))
+
+
+# Work on reports
+
+
+Result = TypeVar("Result")
+
+
+def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
+    """Return the audit, or the work on it if it takes longer than a moment. Errors: InputError."""
+    mechanism, steps = subject.mechanism, subject.entry.steps
+    if steps is None or not steps.are_needed(mechanism):
+        return report_of(subject)
+
+    def start() -> Work[AuditReport]:
+        return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
+
+    return _result_or_work(running("audit", subject.key, start))
+
+
+def recalibration_work(subject: Audited, how: Recalibration, target: float) -> Running[float] | float:
+    """Return the setting of the knob that keeps to the target, or the work on it. Errors: InputError."""
+    start, delta = how.start(subject.mechanism), subject.promised.delta
+
+    def search() -> Work[float]:
+        turned = yield from recalibration_steps(start, n=subject.n, target=target, delta=delta)
+        return how.knob.read(turned)
+
+    return _result_or_work(running("audit.target", (subject.key, target), search))
+
+
+def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
+    """Return the result, or the work on it. Errors: InputError for what was refused while the page was not looking."""
+    if work.refused:
+        raise InputError(work.refused)
+    return work.so_far if work.done else work
+
+
+def show_progress(work: Running[Any], what: str, *, key: str) -> None:
+    """Show the progress, and the button that stops or continues the work."""
+    progress(work, f"{done(work.share)} of {what}", key=key)
+    blank(3)

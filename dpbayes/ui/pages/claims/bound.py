@@ -1,4 +1,4 @@
-"""A claim's bound as it is shown: as stated in the paper, as proved and as measured, against what it depends on."""
+"""The picture and the numbers of a claim's bound: as stated in the paper, as proved, and as measured."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation, axis_of, evalu
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -33,7 +33,7 @@ FACTS: Facts = EPSILON | TABLE | N
 
 
 def moving(page: Places, chosen: Chosen, claim: BoundClaim) -> tuple[Possible | None, Evaluation | None]:
-    """Show a bound and what it bounds, at the settings nearest to those chosen at which it can be computed."""
+    """Show a bound and the bounded quantity, at the nearest settings at which they can be computed."""
     nearby, evaluation = None, None
     with page.picture:
         try:
@@ -69,7 +69,7 @@ def _control(claim: BoundClaim, nearby: Possible | None, name: str) -> dict[str,
 
 
 def bound_controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:
-    """Offer what the bound depends on, but for the main control."""
+    """Show the controls of the bound, except the main control."""
     exhibit = EXHIBITS[claim.name]
     if len(exhibit.axes) > 1:
         _axis_control(claim, axis_of(claim, chosen.settings))
@@ -134,7 +134,7 @@ def names_of(evaluation: Evaluation) -> list[str]:
 
 
 def below(evaluation: Evaluation) -> None:
-    """Show how far the curves are, the numbers at hand, and where the stated bound fails; offer the curves."""
+    """Show the progress of the curves, the present values, and where the stated bound fails; offer the curves."""
     _progress(evaluation.work)
     _numbers(evaluation)
     _lead_to_failure(evaluation)
@@ -167,7 +167,7 @@ def _numbers(evaluation: Evaluation) -> None:
 
 
 def _lead_to_failure(evaluation: Evaluation) -> None:
-    """Offer the nearest setting at which the stated bound is exceeded, where it is not exceeded at the one at hand."""
+    """Offer the nearest setting at which the stated bound is exceeded, if it is not exceeded at the present one."""
     exceeded = np.array(evaluation.curve.x)[evaluation.curve.measured.violated]
     name = "epsilon" if evaluation.axis is Axis.EPSILON else f"bounds.{evaluation.axis.field}"
     if evaluation.measured.violated[0] or not exceeded.size or name not in PARAMETERS:
@@ -217,7 +217,7 @@ def _frame(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def python_of(chosen: Chosen, evaluation: Evaluation) -> str:
-    """Return the code that gives the bound as stated in the paper and as proved, at the setting at hand."""
+    """Return the code that gives the bound as stated in the paper and as proved, at the present setting."""
     subject, at, exhibit = evaluation.subject, evaluation.at, evaluation.exhibit
     needs_counts = exhibit.uses is Uses.COUNTS and subject.counts is not None
     table = counts_in_python(chosen) if needs_counts else network_in_python(subject.network)

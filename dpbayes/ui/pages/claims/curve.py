@@ -1,4 +1,4 @@
-"""A claim evaluated along its axis and at the setting at hand; the session keeps the former, and goes on with it."""
+"""A claim evaluated along its axis, which continues over several runs, and at the present setting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,18 +14,18 @@ from dpbayes.theory.claims.exhibit import Exhibit, Measured, Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, grid, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.claims import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
 TOGETHER = 250
-"""Cells times epsilons that are evaluated at once: a few hundredths of a second."""
+"""The number of cells times epsilons that are evaluated together, which takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
 class BoundCurve:
-    """A bound along an axis at `x` (E,), and what is measured beside it."""
+    """A bound along an axis at `x` (E,), and the measured values."""
 
     x: tuple[float, ...]
     bound: Bound
@@ -34,7 +34,7 @@ class BoundCurve:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A claim as the page shows it: a curve along its axis; the bound and the truth at the setting at hand, `here`.
+    """A claim as the page shows it: a curve along its axis; the bound and the truth at the present setting, `here`.
 
     `work` evaluates the curve point by point, and `curve` holds the points evaluated so far.
     """
@@ -61,26 +61,26 @@ class Evaluation:
 
 
 def is_visible(claim: BoundClaim, chosen: Chosen) -> bool:
-    """Whether a claim may be shown in the seat at hand."""
+    """Whether the present seat may see a claim."""
     return chosen.is_curator or EXHIBITS[claim.name].uses.is_for_all
 
 
 def axis_of(claim: BoundClaim, settings: Settings) -> Axis:
-    """Return the chosen axis, or the claim's usual one where it does not depend on that."""
+    """Return the chosen axis, or the claim's usual one if the claim does not have the chosen axis."""
     axes = EXHIBITS[claim.name].axes
     chosen = settings.parameter("bounds.axis", axes[0])
     return chosen if chosen in axes else axes[0]
 
 
 def possible(chosen: Chosen, claim: BoundClaim) -> Possible:
-    """Return the setting at which a claim can be evaluated, nearest to the one asked for. Errors: InputError."""
+    """Return the setting at which a claim can be evaluated, nearest to the requested one. Errors: InputError."""
     exhibit = EXHIBITS[claim.name]
     giving = {name: lowest(name) for name in exhibit.gives}
     return nearest(chosen.settings, giving, lambda settings: exhibit.limit(*_setting(chosen, exhibit, settings)))
 
 
 def _setting(chosen: Chosen, exhibit: Exhibit, settings: Settings) -> tuple[Subject, EvaluationPoint]:
-    """Return what a claim is evaluated for, at settings that differ from what is chosen in options only."""
+    """Return the subject of a claim and its point, at settings with other options than the chosen ones."""
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
     counts = chosen.counts if chosen.is_curator and exhibit.uses is not Uses.PUBLIC else None

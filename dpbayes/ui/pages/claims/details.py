@@ -1,4 +1,4 @@
-"""What stands below the picture of a claim: its formula, its conditions, where it fails, where it is tested."""
+"""The part below the picture of a claim: its formula, its conditions, where it fails, where it is tested."""
 
 import math
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def _failures(_claim: Claim, place: str) -> tuple[Counterexample, ...]:
 
 
 def formula_and_conditions(claim: Claim, evaluation: Evaluation | None) -> None:
-    """Show the claim's formula, with the numbers at hand where it has a bound, and which of its conditions hold."""
+    """Show the claim's formula, with the present numbers if it has a bound, and which of its conditions hold."""
     st.html(SCROLLS)
     with st.container(key=FORMULA):
         st.latex(claim.formula)
@@ -101,7 +101,7 @@ def sources(claim: Claim) -> None:
 
 
 def python_of(claim: Claim) -> str:
-    """Return the code that gives a claim's verdict or, where it fails, the true and the stated value."""
+    """Return the code that prints a claim's verdict or, if it fails, the true and the stated value."""
     named = f"claim = next(claim for claim in CLAIMS if str(claim.reference) == {str(claim.reference)!r})"
     if not failures(claim):
         return program("from dpbayes.theory.index import CLAIMS", named, "print(claim.verdict.value)")
@@ -116,7 +116,7 @@ def python_of(claim: Claim) -> str:
 
 
 def table_1_live(chosen: Chosen) -> None:
-    """Show Table 1 of [Zhang16] at this setting, once asked for; the recipient gets what is public of it."""
+    """Show Table 1 of [Zhang16] at this setting in a folded part; a recipient sees its public values."""
     with folded("Table 1 of AAAI 2016 at these settings", key="bounds.table1") as is_open:
         if not is_open:
             return

@@ -15,7 +15,7 @@ from dpbayes.figures.robustness import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.claims import RobustnessOptions
+from dpbayes.ui.session.options.research import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart

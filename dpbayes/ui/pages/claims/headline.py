@@ -11,7 +11,7 @@ from dpbayes.ui.pages.claims.curve import Evaluation
 
 
 def finding(evaluation: Evaluation) -> str:
-    """Return the sentence at the setting at hand: the claim, what was decided of it, and two numbers at most."""
+    """Return the sentence at the present setting: the claim, what was decided of it, and two numbers at most."""
     judgement = judged(evaluation.exhibit.says, evaluation.bound, evaluation.measured)
     name, printed = _name(evaluation), float(evaluation.bound.printed[0])
     proved = _number(evaluation, float(evaluation.bound.certified[0]))

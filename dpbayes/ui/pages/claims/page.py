@@ -30,7 +30,7 @@ from dpbayes.ui.pages.claims.headline import finding, shown_as
 from dpbayes.ui.pages.claims.selection import Selection, pick_picture, selected, turn_to_page
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.claims import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
+from dpbayes.ui.session.options.research import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell
@@ -72,7 +72,7 @@ SHORT = {
 """The verdicts as the list has room for them."""
 
 ROW, ROWS = 30, 11
-"""Height of a row of the list in pixels, and how many are seen at once."""
+"""The height of a row of the list in pixels, and the number of visible rows."""
 
 WIDTHS = {"paper": 54, "place": 196, "verdict": 90, "statement": 270}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
@@ -99,7 +99,7 @@ def claims_page(chosen: Chosen) -> bool:
 
 
 def _with_bound(page: Places, chosen: Chosen, shown: Selection) -> bool:
-    """Show a claim by its bound; return whether its curves go on."""
+    """Show a claim by its bound; return whether its curves continue."""
     claim = shown.bound
     assert claim is not None
     pictures_tell(bound.FACTS)

@@ -12,8 +12,7 @@ from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING
 from dpbayes.ui.pages.claims.curve import is_visible, possible
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.claims import BoundClaim, ClaimPicture, ClaimShown
-from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.session.options.research import BoundClaim, ClaimPicture, ClaimShown, CompareView
 from dpbayes.ui.widgets.address import turn_to
 
 OF_FAMILIES = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)

@@ -23,11 +23,12 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.explore.non_negativity import NonNegativity, in_steps
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, running
 
 MOST_SAMPLED, WITHOUT_TABLE = 20_000, 1000
-"""Most records of the sampled table, and as many where there is no table whose n is public."""
+"""The largest number of records of the sampled table, and their number without a public n."""
 
 RELEASES, LEAST_RELEASES = 300, 20
 MOST_RELEASED = 600_000
@@ -95,7 +96,7 @@ def _steps(
     return in_steps(releases, step_size=max(1, STEP // network.cell_count), step=step)
 
 
-@st.cache_data(scope="session", max_entries=8, show_spinner=False, hash_funcs={Network: hash})
+@session_cache(8)
 def coin_flip_counts(network: Network, n: int, seed: int) -> Counts:
     """Count a table of n fair coin flips in every column: it holds nothing of anybody's data."""
     fair = np.full(network.cell_count, 0.5)
@@ -123,12 +124,12 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
     st.selectbox("Node that two tables share", view.shared, key="stealth.shared")
     chosen, node = net.names[view.node], view.node
     names = tuple(f"the table of {net.names[k]}" for k in view.families)
-    said = {label: totals.said for label, totals in seen.items()}
+    stated = {label: totals.said for label, totals in seen.items()}
     # Both panels have the same scale, each around its own releases: the lift moves them apart.
-    room = 0.55 * max(float(np.ptp(values)) for values in said.values()) + 1
+    room = 0.55 * max(float(np.ptp(values)) for values in stated.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
-    differs = {label: Estimate.of(largest_gap(values)) for label, values in said.items()}
-    for column, (label, values) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
+    differs = {label: Estimate.of(largest_gap(values)) for label, values in stated.items()}
+    for column, (label, values) in zip(st.columns(2, gap="medium"), stated.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2
             st.markdown(
@@ -153,7 +154,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
 
 
 def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: int) -> None:
-    """Show what tells a release from a table of true counts."""
+    """Show what distinguishes a release from a table of true counts."""
     st.markdown("**Differences between a release and true counts**")
     rows = {
         "total of a table, mean (records)": (f"{records:,}", *(view.total for view in seen.values())),
@@ -163,8 +164,8 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
     }
     if differs:
         rows["difference of two tables about the shared node (records)"] = (0, *differs.values())
-    said = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
-    frame = pd.DataFrame.from_dict(said, orient="index", columns=["true counts", *seen])
+    cells = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
+    frame = pd.DataFrame.from_dict(cells, orient="index", columns=["true counts", *seen])
     st.dataframe(frame.reset_index(names="property"), hide_index=True)
     st.caption(
         "Fourier’s tables agree. With real-valued noise, their cells are not whole numbers. Their total is n plus the "

@@ -20,8 +20,7 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -39,7 +38,7 @@ RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
 """Simulated releases behind every error, fewer of a network whose releases would hold more values than that."""
 
 MOST_RECORDS, USUAL_RECORDS = 100_000, 1_000
-"""Most records of the sampled table, and as many where there is no table with a public number of records."""
+"""The largest number of records of the sampled table, and their number without a public number of records."""
 
 CLEARLY, MOST_NAMED = 2.0, 1
 """Standard errors that two errors are apart at least for a clear difference; mechanisms named for want of one."""
@@ -48,7 +47,7 @@ Errors = tuple[Estimate, ...]
 
 
 def answer_view(page: Places, chosen: Chosen) -> bool:
-    """Show the slider first; the picture is simulated when the hand rests."""
+    """Show the slider first; the picture is simulated when the slider has stopped."""
     page.first(_led, chosen)
     with page.controls:
         ask(chosen)
@@ -85,7 +84,7 @@ def _led(page: Places, _chosen: Chosen) -> bool:
 
 
 def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:
-    """Return the code that gives the error of the first mechanism, at epsilon alone."""
+    """Return the code that prints the error of the first mechanism at the chosen epsilon."""
     mechanism, releases = comparison.noises[0].mechanism, releases_per_answer(question.network.cell_count)
     return program(
         FACE,
@@ -151,7 +150,7 @@ def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) 
 
 
 def releases_per_answer(cells: int) -> int:
-    """Return how many releases are simulated of a network of so many cells."""
+    """Return the number of simulated releases for a network with this number of cells."""
     return max(FEWEST, min(RELEASES, MOST_VALUES // cells))
 
 

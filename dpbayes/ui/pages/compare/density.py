@@ -33,7 +33,7 @@ from dpbayes.sources.named_networks import chain
 from dpbayes.theory.zhang16.fourier import REMARK_COMPARISON, closure_bound, comparison_bound
 from dpbayes.ui.pages.compare.noise import promise_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import MechanismsShown
+from dpbayes.ui.session.options.research import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -88,9 +88,9 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class OtherNoise:
-    """A mechanism besides the paper's two: its noise sds in counts, of families (families,) and random graphs.
+    """A mechanism that is not in the paper: its noise sds in counts, for families (families,) and random graphs.
 
-    Its `column` in tables says which delta it needs, if it needs one.
+    Its `column` in tables states the delta, if it needs one.
     """
 
     look: Look
@@ -101,7 +101,7 @@ class OtherNoise:
 
 
 def density_view(page: Places, chosen: Chosen) -> bool:
-    """Show the picture first: it moves with the number of nodes, all else follows when the hand rests."""
+    """Show the picture first: it moves with the number of nodes, and all else is updated when the slider stops."""
     moving = page.first(_moving, chosen)
     with page.controls:
         for name in ("compare.shown", "structure.graphs", "epsilon", "delta"):
@@ -125,7 +125,7 @@ def density_view(page: Places, chosen: Chosen) -> bool:
     if work is None or not work.going:
         return False
     settle()
-    work.work()  # once all is drawn, lest it stand faded meanwhile
+    work.work()  # after all is drawn, so that nothing is greyed meanwhile
     return True
 
 
@@ -152,12 +152,12 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Costs, list[OtherNoise], Runn
 
 
 def other_kinds() -> tuple[type[Any], ...]:
-    """Return the mechanisms that say how much noise is in a cell, but for those that the paper compares."""
+    """Return the mechanisms that state the noise in a cell, except the two that the paper compares."""
     return tuple(kind for kind in noisy_kinds() if kind not in KINDS)
 
 
 def _others(nodes: int, graphs: int, seed: int) -> tuple[FamilyNoise | None, Running[FamilyNoise] | None]:
-    """Return the other mechanisms' noise so far, and the work on it; none while a hand moves."""
+    """Return the other mechanisms' noise so far, and the work on it; none while a slider moves."""
     key = (nodes, graphs, seed)
     if hand_moves():
         return so_far("structure.others", key), None
@@ -210,7 +210,7 @@ def arrows_per_node(number: str) -> str:
 
 
 def lines_of(costs: Costs, others: list[OtherNoise], *, epsilon: float, shown: MechanismsShown) -> list[DensityLine]:
-    """Return what is drawn: the paper's two mechanisms, and the least noise without δ and with it, or everything."""
+    """Return the drawn lines: the paper's two mechanisms, and the least noise without δ and with δ, or all."""
     random = costs.random
     lines = [DensityLine(LAPLACE, random.laplace / epsilon), DensityLine(PROVED, random.certified / epsilon)]
     if shown is MechanismsShown.ALL:

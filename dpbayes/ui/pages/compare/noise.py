@@ -39,12 +39,13 @@ from dpbayes.theory.zhang16.fourier import (
     printed_noise,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import MechanismsShown
+from dpbayes.ui.session.options.research import MechanismsShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import (
     assumption,
     data_and_download,
@@ -55,11 +56,10 @@ from dpbayes.ui.widgets.show import (
     sentence_instead,
     source,
 )
-from dpbayes.ui.widgets.weights import weights_control, weights_said
 
 AT_ONCE, AT_MOST = 40, 4_000
-"""Nodes of a network up to which the best noise is searched unasked, beyond which a person asks for it; and sets of
-nodes within its families up to which it is searched at all."""
+"""The largest network, in nodes, for which the best noise is searched without a button; and the largest number of sets
+of nodes within its families for which it is searched at all."""
 
 MOST_SETS = 4_000
 """Sets of nodes that a picture shows; a network of more has tables too wide to look at set by set."""
@@ -68,7 +68,7 @@ Graphs = tuple[GraphComparison, ...]
 
 
 def noise_view(page: Places, chosen: Chosen) -> bool:
-    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     work = page.first(_moving, chosen)
     if work is None:
         return False
@@ -133,7 +133,7 @@ def promise_of(chosen: Chosen) -> Promise:
 
 
 def promise_controls(chosen: Chosen) -> None:
-    """Offer what the comparison depends on besides epsilon."""
+    """Show the controls of the comparison, except epsilon."""
     controls.parameter_control("delta")
     _search(chosen.network)
     with sentence_instead():
@@ -141,7 +141,7 @@ def promise_controls(chosen: Chosen) -> None:
 
 
 def comparison_progress(work: Running[Comparison]) -> None:
-    """Show how far the comparison is, where it takes long."""
+    """Show the progress of a long comparison."""
     if work.is_long:
         progress(work, f"{done(work.share)} of the noise comparison", key="best_noise.stop")
 
@@ -217,7 +217,7 @@ def _captions(comparison: Comparison, network: Network) -> None:
 
 
 def weights_effect(comparison: Comparison, network: Network) -> str:
-    """Return which tables count more, which mechanisms allocate noise by that, and what it gains."""
+    """Return a sentence about the tables with more weight, the mechanisms that use the weights, and the gain."""
     best, matter = comparison.best, np.array(comparison.weights) != 1
     sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
     here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
@@ -230,7 +230,7 @@ def weights_effect(comparison: Comparison, network: Network) -> str:
 
 
 def kinds_compared(network: Network) -> tuple[type[Any], ...]:
-    """Return the mechanisms compared: those that search for the best noise only where it is searched."""
+    """Return the compared mechanisms; those with a search for the best noise only if the search is done."""
     searched = _is_searched(network)
     return tuple(kind for kind in noisy_kinds() if searched or not is_searched(kind))
 
@@ -241,7 +241,7 @@ def _is_searched(network: Network) -> bool:
 
 
 def _search(network: Network) -> None:
-    """Offer the search where it takes so long that nobody wants it unasked."""
+    """Show a button for a search that takes long."""
     if _is_searched(network):
         return
     if len(network.closure) > AT_MOST:
@@ -273,7 +273,7 @@ def _factors(comparison: Comparison) -> None:
 
 
 def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
-    """Return one record per mechanism; noise per cell by the weights of the tables, which stand beside it."""
+    """Return one record per mechanism, with the noise per cell and the weights of the tables."""
     noises = comparison.noises
     return pd.DataFrame(
         {
@@ -303,17 +303,17 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     promise = comparison.promise
     work = running("best_noise.graphs", promise, lambda: graph_steps(promise))
     work.work()
-    graphs, said = work.so_far, winners_text(work.so_far)
+    graphs, winners = work.so_far, winners_text(work.so_far)
     looks = _looks(graphs, shown)
     factors = {
         look: np.array([graph.factors.get(look.name, np.nan) for graph in graphs], dtype=np.float64) for look in looks
     }
-    st.markdown(f"**{said}**")
+    st.markdown(f"**{winners}**")
     chart(
         factors_figure([graph.name for graph in graphs], factors),
         key="compare.graphs",
         alt=f"Dots: the noise per cell of Laplace divided by that of each mechanism on {many(len(graphs), 'graph')}. "
-        f"{said}",
+        f"{winners}",
     )
     if work.is_long:
         progress(work, f"{len(graphs)} of {len(compared_graphs())} graphs", key="best_noise.graphs.stop")
@@ -371,7 +371,7 @@ def graphs_frame(graphs: Graphs) -> pd.DataFrame:
 
 
 def _residuals(comparison: Comparison, network: Network) -> None:
-    """Show the noise on the residual of every set of nodes, once asked for."""
+    """Show the noise on the residual of every set of nodes in a folded part."""
     with folded("Noise by set of nodes", key="compare.residuals.open") as is_open:
         if not is_open:
             return
@@ -405,7 +405,7 @@ def _residuals(comparison: Comparison, network: Network) -> None:
 
 
 def _formulas(comparison: Comparison) -> None:
-    """Show what every mechanism does, with its numbers, and what is assumed."""
+    """Show the formula of every mechanism, with its numbers, and the assumptions."""
     with st.expander("Formulas, assumptions and source"):
         st.markdown("\n".join(f"- **{noise.label}**: {formula(noise.mechanism)}" for noise in comparison.noises))
         st.markdown(

@@ -31,8 +31,7 @@ from dpbayes.ui.pages.explore.non_negativity import NonNegativity, non_negativit
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated
-from dpbayes.ui.session.options.claims import BoundClaim
-from dpbayes.ui.session.options.compare import StealthAim, StealthOptions
+from dpbayes.ui.session.options.research import BoundClaim, StealthAim, StealthOptions
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.frames import Frames, counts_of
@@ -66,7 +65,7 @@ THEORY = "dpbayes.theory.zhang16.stealth"
 
 
 def non_negativity_view(page: Places, chosen: Chosen) -> bool:
-    """Show the picture first: it moves with t or its target, all else follows when the hand rests."""
+    """Show the picture first: it moves with t or its target, and all else is updated when the slider stops."""
     require_binary(chosen.network)
     options = chosen.options("stealth")
     shown = page.first(_moving, chosen, frames=Frames(_main_number(chosen), counts_of))
@@ -110,17 +109,17 @@ def _main_number(chosen: Chosen) -> str:
 
 
 def _progress(works: Mapping[str, Running[Any]]) -> None:
-    """Show how far the first of the works is that takes long, by what is released."""
+    """Show the progress of the first long computation, by the released quantity."""
     long = next((name for name, work in works.items() if work.is_long), None)
     if long is not None:
         part, of = works[long].share, "" if long == "noise" else f" of the {long}"
-        said = f"{done(part)} of the simulated releases{of}"
-        progress(works[long], said, key="stealth.stop", along=tuple(works.values()))
+        progress_text = f"{done(part)} of the simulated releases{of}"
+        progress(works[long], progress_text, key="stealth.stop", along=tuple(works.values()))
 
 
 @dataclass(frozen=True)
 class Increment:
-    """The t at hand, and whether it is proved to reach the target or comes from the simulation."""
+    """The present t, and whether it is proved to reach the target or is simulated."""
 
     t: float
     is_proved: bool
@@ -170,7 +169,7 @@ def verdict(simulated: NonNegativity, options: StealthOptions, increment: Increm
 
 
 def simulated_share(kept: Estimate, draws: int) -> str:
-    """Return a share of simulated releases with its standard error; all and none in so many words."""
+    """Return a share of simulated releases with its standard error; the words "all" and "none" for 1 and 0."""
     if kept.value in (0, 1):
         return f"{'all' if kept.value else 'none of'} {draws:,} simulated"
     return f"{kept.times(100)}% of simulated"
@@ -189,7 +188,7 @@ def _controls(increment: Increment | None) -> None:
 
 
 def _picture(simulated: NonNegativity, sense: Sense, increment: Increment | None) -> None:
-    """Show the probabilities against t, and the t at hand."""
+    """Show the probabilities against t, and the present t."""
     proved, worst = simulated.proved(sense), simulated.worst.get(sense)
     bound = Curve(Look("proved, at least", BOUND, "dot", width=2), simulated.grid, proved, np.full(len(proved), np.nan))
     curves = [] if worst is None else [simulated.simulated(sense, "simulated, all counts zero")]
@@ -317,7 +316,7 @@ def _costs_of_trying_again(epsilon: float) -> None:
 
 
 def python_of(simulated: NonNegativity, options: StealthOptions, increment: Increment) -> str:
-    """Return the code that gives the t at hand, as simulated or proved, or for a given t the share that it keeps."""
+    """Return the code that prints the present t, simulated or proved, or the share of releases for a given t."""
     t = increment.t
     if increment.is_proved:
         return _proved_in_python(simulated, options, t)

@@ -10,7 +10,7 @@ from dpbayes.ui.pages.compare.noise import noise_view
 from dpbayes.ui.pages.compare.non_negativity import non_negativity_view
 from dpbayes.ui.pages.compare.tables import tables_view
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.compare import CompareView
+from dpbayes.ui.session.options.research import CompareView
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.page import Places, places
@@ -34,7 +34,7 @@ FACTS: dict[CompareView, Facts] = {
 
 
 def compare_page(chosen: Chosen) -> bool:
-    """Show the chosen view below the buttons that choose it; return whether its work goes on."""
+    """Show the chosen view below the buttons that choose it; return whether its work continues."""
     view = chosen.options("compare").view
     pictures_tell(FACTS[view])
     return VIEWS[view](places(_view_control), chosen)

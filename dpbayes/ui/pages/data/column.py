@@ -1,4 +1,4 @@
-"""The distribution of a column; for the curator alone."""
+"""The distribution of a column, which only the curator may see."""
 
 from collections.abc import Sequence
 

@@ -52,7 +52,7 @@ def _connection(chosen: Chosen, server: Connections) -> str:
 
 
 def only_connection() -> tuple[str, ...]:
-    """Return the connection that is meant where there is one alone; else none."""
+    """Return the only connection; None if there are several."""
     names = connection_names()
     return names if len(names) == 1 else ()
 
@@ -106,13 +106,13 @@ def _ask_to_open(name: str, path: str, table: str) -> None:
 
 
 def _open(chosen: Chosen) -> bool:
-    """List the tables, then look at the one that is chosen, as was asked for; whether it goes on."""
+    """List the tables, then read the chosen one; return whether the work continues."""
     name = chosen.settings.data.partition(":")[2]
     return _list(name) or _connect(name)
 
 
 def _list(name: str) -> bool:
-    """Look up which tables there are, and open the only one; whether it goes on."""
+    """List the tables, and open the only one; return whether the work continues."""
     request = st.session_state.get(LISTING)
     if request is None or request[0] != name:
         return False
@@ -129,7 +129,7 @@ def _list(name: str) -> bool:
 
 
 def _connect(name: str) -> bool:
-    """Look at the columns and first records of a table, and connect it; whether it goes on."""
+    """Read the columns and first records of a table, and connect it; return whether the work continues."""
     request = st.session_state.get(OPENING)
     if request is None or request[0] != name:
         return False

@@ -16,14 +16,13 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, keep_connected, proposing, sampling
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.scans import scan_key, scanned
-from dpbayes.ui.widgets.counting import count_again, count_connected
 from dpbayes.ui.widgets.page import live
-from dpbayes.ui.widgets.scanning import done_on_request
+from dpbayes.ui.widgets.scanning import count_again, count_connected, done_on_request
 
 PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 
 MOST_RECORDS = 10_000
-"""Records of a random sample that can be a table of its own."""
+"""The number of records of a random sample that becomes a table."""
 
 
 def show_connected(name: str) -> None:
@@ -44,7 +43,7 @@ def show_connected(name: str) -> None:
 
 
 def _records_instead(mine: Connected) -> None:
-    """Offer records for pages that look at some: synthetic ones, or a random sample as a table of its own."""
+    """Offer records for pages that need records: synthetic ones, or a random sample as a table."""
     st.caption("Pages that need records, such as Accuracy, use synthetic records or a random sample instead.")
     left, right = st.columns(2)
     if left.button(
@@ -69,7 +68,7 @@ def _ask_for_sample(key: str) -> None:
 
 
 def _sample(chosen: Chosen) -> bool:
-    """Draw a random sample that was asked for, and make it the session's table; whether it goes on."""
+    """Take the requested random sample, and make it the session's table; return whether the work continues."""
     mine, seed = chosen.connected, chosen.settings.data_seed
     if st.session_state.get(SAMPLING) != mine.key:
         return False
@@ -81,15 +80,15 @@ def _sample(chosen: Chosen) -> bool:
 
 
 def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
-    """Make a sample the session's table, with what is declared of the columns."""
-    said = f"All {many(len(frame), 'record')} of {mine.title}."
+    """Make a sample the session's table, with the declared domains of its columns."""
+    remark = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:
-        said = (
+        remark = (
             f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement, with seed "
             f"{seed}. These are real records: not private (curator view)."
         )
     declared = {column.name: column for column in mine.columns if column.domain or not column.use}
-    take(f"random sample of {mine.title}", TableFile(frame, said), declared=declared)
+    take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
     change(data="upload", graph="", row="", target="", evidence=())
 
 
@@ -141,7 +140,7 @@ def about_connected(chosen: Chosen) -> str:
 
 
 def look_counted(chosen: Chosen) -> None:
-    """Show one column's counts and offer to count anew; nothing before the first scan.
+    """Show one column's counts and offer to count again; nothing before the first scan.
 
     Only columns that are nodes of the network were counted.
     """

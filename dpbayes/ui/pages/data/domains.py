@@ -38,10 +38,10 @@ FEW_REASONS = 6
 
 
 class Described(Protocol):
-    """A table of whose columns a person declares the domains, wherever its records are.
+    """A table whose domains a person declares: uploaded or connected.
 
-    `proposals` and `columns` go by its columns, and so do `kinds`, their types in the words of an engine, unless there
-    are none. `key` is another one for every change that the table on the page has not shown.
+    `proposals`, `columns` and `kinds` have one entry for each column; `kinds` are the types in an engine, and may be
+    empty. `key` changes with every change that the table on the page has not shown.
     """
 
     @property
@@ -84,9 +84,9 @@ def domain_table() -> None:
 def declare_columns(
     mine: Table, keep: Callable[[Table], None], aside: Callable[[Table], None]
 ) -> tuple[Table, InputError | None]:
-    """Show the columns for their domains to be stated; `keep` what is, and show `aside` what else is offered.
+    """Show the editable table of columns and domains. `keep` stores the table, and `aside` shows other controls.
 
-    Returns the table as it is now, and what is wrong with a line of it.
+    Returns the present table, and the message about an invalid line.
     """
     st.subheader("Columns and domains")
     st.caption(
@@ -140,7 +140,7 @@ def _line(mine: Described, place: int) -> dict[str, object]:
 
 
 def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
-    """Offer to declare the same of all columns in use at once."""
+    """Offer one declaration for all columns in use."""
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
     dropped = [place for place in in_use if isinstance(domains[place].missing, DropRecord)]  # type: ignore[union-attr]
@@ -210,9 +210,9 @@ def _set_aside(mine: Described) -> None:
 
 
 def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
-    """Return the table with what was typed since this table came on the page, and what is wrong with the rest of it.
+    """Return the table with the valid edits in the browser, and the message about an invalid one.
 
-    A line that is wrong leaves its column as it was. The browser shows what was typed until another page is opened.
+    An invalid line leaves its column unchanged. The browser shows the typed text until another page is opened.
     """
     try:
         edits = edits_of(_key(mine), len(mine.columns), EDITABLE)

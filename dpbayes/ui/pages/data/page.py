@@ -35,7 +35,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     table_in_python,
 )
-from dpbayes.ui.widgets.onward import next_page
+from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}
@@ -78,7 +78,7 @@ def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
 
 
 def python_of(chosen: Chosen) -> str:
-    """Return the code that tells how many records and columns there are; for the recipient, the public domains."""
+    """Return the code that prints the numbers of records and columns; for a recipient, the public domains."""
     if not chosen.is_curator:
         states = "dict(zip(network.names, network.states, strict=True))"
         return program(FACE, network_in_python(chosen.network), f"print({states})")
@@ -88,7 +88,7 @@ def python_of(chosen: Chosen) -> str:
 
 
 def shown_table(chosen: Chosen) -> Dataset | None:
-    """Return the table to show; None where the loader, or the table of its columns, states what is missing."""
+    """Return the table to show; None if the loader or the table of columns states what is missing."""
     mine = upload()
     if chosen.settings.data == "upload" and chosen.is_curator and (mine is None or mine.dataset is None):
         return None
@@ -151,7 +151,7 @@ def _is_offered(origin: str) -> bool:
 
 
 def _connects() -> bool:
-    """Return whether the server offers connections; where their list is wrong, the part that shows them says so."""
+    """Return whether the server offers connections; the part that lists them reports an invalid list."""
     try:
         return bool(connections().names)
     except InputError:
@@ -177,13 +177,13 @@ def _ready(chosen: Chosen) -> None:
     )
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
-    if chosen.n is not None:  # else the page says below why the table cannot be read
+    if chosen.n is not None:  # the error is shown below
         with right:
             _offer(chosen.settings.data, chosen)
 
 
 def _offer(key: str, chosen: Chosen) -> None:
-    """Offer what can be done with a ready table's file."""
+    """Show the actions for the file of a loaded table."""
     with st.container(horizontal=True):
         st.download_button(
             "Download domain description",
@@ -239,7 +239,7 @@ def _probabilities(chosen: Chosen) -> None:
     settings = chosen.settings
     try:
         net, cpts = chosen.truth
-    except InputError:  # the page says why, once
+    except InputError:  # the page shows the error, once
         return
     if net.cell_count > MOST_EDITABLE:
         st.caption(

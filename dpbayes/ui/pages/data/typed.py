@@ -19,14 +19,14 @@ MAX_TEXT = 100_000
 
 
 def kind_of(domain: Column | None) -> str:
-    """Return which kind of domain it is; categories where there is none yet."""
+    """Return the kind of a domain; categories without a domain."""
     if isinstance(domain, Cuts):
         return CUTS
     return GROUPS if isinstance(domain, Groups) else CATEGORIES
 
 
 def text_of(domain: Column | None) -> str:
-    """Return the categories or cut points with semicolons between them; nothing where there is no domain."""
+    """Return the categories or cut points with semicolons between them; "" without a domain."""
     values = map(shortest, domain.points) if isinstance(domain, Cuts) else domain.states if domain else ()
     return "; ".join(map(_quoted, values))
 
@@ -37,7 +37,7 @@ def _quoted(value: str) -> str:
 
 
 def missing_text(missing: Missing) -> str:
-    """Return what is done with missing values."""
+    """Return the text for the treatment of missing values."""
     if isinstance(missing, CountAs):
         return f"{COUNT_AS}: {missing.state}"
     if isinstance(missing, OwnState):
@@ -76,7 +76,7 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
 
 
 def _values(name: str, text: str) -> list[str]:
-    """Return what semicolons or line ends separate; what holds such a sign itself stands in quotation marks."""
+    """Return the values between semicolons or line ends; a value with such a character is in quotation marks."""
     if len(text) > MAX_TEXT:
         raise InputError(f"The domain of {brief(name)} has {len(text):,} letters; the limit is {MAX_TEXT:,}.")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", skipinitialspace=True)

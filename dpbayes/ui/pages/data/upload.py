@@ -1,4 +1,4 @@
-"""A person's own table: a file becomes text values in the session, with what is proposed of its columns."""
+"""The upload of a table: the session keeps the file as text values, with proposed domains."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ RECOGNISE = "automatic"
 
 
 def loader() -> None:
-    """Read a file into the session; whatever was loaded before stays until the new file can be used."""
+    """Read a file into the session; the former table stays until the new one is usable."""
     try:
         person().require(Act.UPLOAD)
     except InputError as error:
@@ -51,8 +51,8 @@ def loader() -> None:
     if mine is not None and not refused:
         # The box above forgets the file when another page is opened.
         st.caption(escaped(f"Table in use: {mine.name}."))
-        if mine.said:
-            st.caption(escaped(mine.said))
+        if mine.remark:
+            st.caption(escaped(mine.remark))
 
 
 def _choice(place: DeltaGenerator, label: str, options: Mapping[str, str], *, key: str) -> str | None:
@@ -74,10 +74,10 @@ def _tried(file: UploadedFile, dialect: Dialect) -> str:
 
 
 def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str, DeclaredColumn] | None = None) -> None:
-    """Make a file the session's uploaded table: domains are proposed, but for those `declared` by name.
+    """Make a file the session's uploaded table, with proposed domains except for the columns in `declared`.
 
-    What was declared of the same source stays. Errors: InputError for a table without a column that can be used;
-    whatever was loaded before stays.
+    Declarations for the same source stay. Errors: InputError for a table without a usable column; the former table
+    then stays.
     """
     proposals: list[Proposal] = []
     with shown_progress(f"Reading the columns of {name} …", file.frame.size) as progress:
@@ -101,13 +101,19 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
     number = before.number + 1 if before else 1
     keep_upload(
         Upload(
-            name, file.frame, proposals=tuple(proposals), columns=columns, number=number, said=file.said, source=source
+            name,
+            file.frame,
+            proposals=tuple(proposals),
+            columns=columns,
+            number=number,
+            remark=file.said,
+            source=source,
         )
     )
 
 
 def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
-    """Return, by name, the columns of which the person has said anything."""
+    """Return the columns with a declaration of the person, by name."""
     pairs = zip(mine.columns, mine.proposals, strict=True)
     return {
         column.name: column for column, suggestion in pairs if column.domain or column.use == bool(suggestion.reason)

@@ -1,7 +1,7 @@
 """The answer of the first simulated release to a question, with its credible interval and that of the prior.
 
-A small network gets the answer of the joint posterior at once. A larger one gets that of the row-wise posterior first,
-and the joint posterior, which takes up to seconds, is computed in a thread beside the sessions.
+For a small network, the answer comes from the joint posterior. For a larger one, the answer of the row-wise posterior
+is shown first, while the joint posterior, which takes up to seconds, is computed in a separate thread.
 """
 
 from contextlib import suppress
@@ -18,8 +18,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, answer_under, has_joint, posterior_name, posterior_of
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.running import Running, in_background, running
 
 MOST_CELLS = 10_000
@@ -45,14 +44,14 @@ class Answered:
 
 @dataclass(frozen=True, eq=False)
 class AnswerUnderWay:
-    """The answer by now, None without one, and the work that goes on with it; `is_ahead` of what the headline says."""
+    """The answer so far, if any, and its unfinished work; `is_ahead` if the headline shows an older answer."""
 
     by_now: Answered | None
     work: Running[Answered | None] | None = None
     is_ahead: bool = False
 
     def go_on(self) -> bool:
-        """Work for a moment, once all is drawn; return whether there is more to show."""
+        """Continue for a moment after all is drawn; return whether there is more to show."""
         is_going = self.work is not None and self.work.going
         if self.work is not None:
             self.work.work()
@@ -60,7 +59,7 @@ class AnswerUnderWay:
 
 
 def answer_under_way(chosen: Chosen, readings: Readings) -> AnswerUnderWay:
-    """Return the first release's answer by now; none for releases without a posterior and too large networks."""
+    """Return the first release's answer so far; none for releases without a posterior and for too large networks."""
     if not readings.as_real.is_posterior or chosen.network.cell_count > MOST_CELLS:
         return AnswerUnderWay(None)
     question, key = _question(chosen), releases_key(chosen)

@@ -1,4 +1,4 @@
-"""Averages over many noise-aware readings: over a few at once, over all once the hand rests."""
+"""Averages over many noise-aware readings: over a few during a move, over all when the slider has stopped."""
 
 from collections.abc import Container, Hashable
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ MOST_CELLS = 60_000
 """Cells of all releases together that averages are taken over: ten seconds' work."""
 
 MOST_MEASURED, MEASURED_AT_ONCE = 200, 50
-"""Releases in which one cell is read, and so many at once."""
+"""The number of releases in which one cell is read, and the number that is read during a move."""
 
 _OF_ALL, _OF_CELL = "release.averages", "release.cell"
 
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Averages by now: over the releases `shown`, as they are read, and over those of the cell in the picture."""
+    """The averages so far: over the releases `shown`, and over the readings of the picked cell."""
 
     shown: ReleaseStudy
     cell: ReadCell
@@ -50,10 +50,10 @@ class Averages:
 
 @dataclass(frozen=True, eq=False)
 class AveragesUnderWay:
-    """The averages by now, and the works that go on with them: none where all is known, or a hand moves.
+    """The averages so far, and their unfinished works: none if all are known, or while a slider moves.
 
-    What the works have by now may be ahead of the sentence above, which was written before: then the averages are
-    still those of the sentence, and the page runs again for the others.
+    The works may be ahead of the headline, which was written before. The averages are then those of the headline, and
+    the page runs again for the others.
     """
 
     by_now: Averages
@@ -61,14 +61,14 @@ class AveragesUnderWay:
     is_ahead: bool = False
 
     def go_on(self) -> bool:
-        """Work for a moment, once all is drawn so that nothing stands faded; return whether there is more to show."""
+        """Continue for a moment after all is drawn, so that nothing is greyed; return whether there is more to show."""
         is_going = any(work.going for work in self.works)
         for work in self.works:
             work.work()
         return is_going or self.is_ahead
 
     def show_progress(self, total: int) -> None:
-        """Show how many of all releases are read, and the button to stop, where there is long to go."""
+        """Show the number of releases that are read, and a button to stop, if the rest takes long."""
         if any(work.is_long for work in self.works):
             *others, last = self.works
             progress(
@@ -86,13 +86,13 @@ def averages(readings: Readings) -> Work[Averages]:
 
 
 def cell_coverage(readings: Readings) -> Work[float]:
-    """Work out `Averages.coverage` alone, over all releases in which the cell is read."""
+    """Compute only `Averages.coverage`, over all releases in which the cell is read."""
     cell = yield from part_of(_cell_steps(readings), 0.0, 1.0)
     return float(cell.covered.mean())
 
 
 def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
-    """Return the averages by now, over some releases at first; while a hand moves, there is no work on more."""
+    """Return the averages so far, first over a few releases; while a slider moves, no work on more begins."""
     of_cell, of_all = (*releases_key(chosen), readings.cell), releases_key(chosen)
     if not readings.is_noise_aware:
         return AveragesUnderWay(Averages(readings.shown, _first(_cell_steps(readings))))
@@ -109,13 +109,13 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
 
 
 def with_averages(chosen: Chosen, readings: Readings) -> Readings:
-    """Return readings with what has been read of the releases by now, here or by whoever shares their memo."""
+    """Return the readings with the releases that are read so far, in this session or one that shares the memo."""
     read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_read(readings)), read_releases)
     return readings if read is None else replace(readings, read_by_now=read)
 
 
 def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable, ...]:
-    """Return what the simulated releases depend on, but for the parameters of these names."""
+    """Return the key of the simulated releases: all inputs except the parameters of these names."""
     mechanism = chosen.mechanism
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name not in but)
     settings = chosen.settings
@@ -164,5 +164,5 @@ def _begun(work: Running[Result]) -> Running[Result]:
 
 
 def _first(steps: Work[ReadCell]) -> ReadCell:
-    """Return what there is after one step."""
+    """Return the result after one step."""
     return _begun(Running(steps, stopped=True)).so_far

@@ -37,9 +37,8 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.claims import BoundClaim
-from dpbayes.ui.session.options.compare import CompareView
-from dpbayes.ui.session.options.explore import Against
+from dpbayes.ui.session.options.research import BoundClaim, CompareView
+from dpbayes.ui.session.options.workflow import Against
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart, take_board
 from dpbayes.ui.widgets.controls import mirror, parameter_control, toggle
@@ -60,7 +59,7 @@ GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
 ACCURACY_GRID = GRID[::2]
 
 MOST_VALUES, MOST_RELEASES, LEAST_RELEASES = 400_000, 400, 10
-"""Releases at each epsilon: as many as their cells make so many numbers, but within these limits."""
+"""The number of released values at each epsilon, and the limits of the number of releases."""
 
 MOST_AT_ONCE = 1_000_000
 """Numbers of the fewest releases at one epsilon, at most; larger releases have no picture against epsilon."""
@@ -86,10 +85,10 @@ THEOREM = "THEOREM_1"
 
 
 def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
-    """Return the places of the page, and by key those of the pictures beside the posterior that this seat may see.
+    """Return the containers of the page, and those of the other pictures that this seat may see, by key.
 
-    The slider stands above the pictures that it moves, and what is chosen more rarely beside them. A low screen shows
-    one pair of pictures at a time.
+    The slider is above the pictures that it moves, and the other controls are beside them. A low screen shows one pair
+    of pictures at a time.
     """
     top = st.container(key="headline")
     with st.container(key="explore"):
@@ -121,10 +120,10 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of the board: its title, what it shows, one sentence below it and the page that goes deeper.
+    """A picture of the board: its title, its content, one sentence below it and the page with more details.
 
-    `turn` goes there where it must be told what to show; `choice` names an option of Explore that is chosen beside the
-    title.
+    `turn` opens that page with settings, if it needs any. `choice` is the name of an option of Explore whose control is
+    beside the title.
     """
 
     title: str
@@ -137,7 +136,7 @@ class Picture:
 
 
 def pictures_beside(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list[Running[Any]]:
-    """Show the three pictures beside the posterior in their places, and return the work that goes on for them."""
+    """Show the three pictures beside the posterior in their containers, and return their unfinished work."""
     works: list[Running[Any]] = []
     for key, place in places.items():
         with place:
@@ -146,7 +145,7 @@ def pictures_beside(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list
 
 
 def follow_hand(chosen: Chosen) -> Frame:
-    """Return the pictures beside the posterior, and their sentences, as the hand moves."""
+    """Return the pictures beside the posterior, and their sentences, while the slider moves."""
     pictures = {key: _picture_of(chosen, key, []) for key in _shown_beside(chosen)}
     figures = {f"explore.{key}": picture.figure for key, picture in pictures.items() if picture.figure is not None}
     return Frame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})
@@ -157,7 +156,7 @@ def _shown_beside(chosen: Chosen) -> list[str]:
 
 
 def _picture_of(chosen: Chosen, key: str, works: list[Running[Any]]) -> Picture:
-    """Return a picture, or the sentence that says why there is none."""
+    """Return a picture, or the message why there is none."""
     try:
         return MAKERS[key](chosen, works)
     except InputError as error:
@@ -190,7 +189,7 @@ def _header(title: str) -> Iterator[None]:
 
 
 def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
-    """Return the curves of simulated releases by now, None at first. Errors: InputError."""
+    """Return the curves of simulated releases so far, None at first. Errors: InputError."""
     mechanism, counts = chosen.mechanism, chosen.counts
     values = chosen.network.cell_count * getattr(mechanism, "draws", 1)
     if LEAST_RELEASES * values > MOST_AT_ONCE:
@@ -234,7 +233,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
 
 
 def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
-    """Return Theorem 1 as stated in the paper and as proved, at the epsilons evaluated by now."""
+    """Return Theorem 1 as stated in the paper and as proved, at the epsilons evaluated so far."""
     several = max(1, TOGETHER // chosen.network.cell_count)
     groups = [GRID[start : start + several] for start in range(0, len(GRID), several)]
     key = (chosen.network, chosen.settings.prior, chosen.counts.digest, chosen.options("bounds").delta)
@@ -390,7 +389,7 @@ def accuracy_target(chosen: Chosen) -> str:
     if target in network.names:
         return target
     table = None
-    with suppress(InputError):  # why there is none stands in the picture's place
+    with suppress(InputError):  # the message is shown instead of the picture
         table = chosen.dataset
     return kept("accuracy_target", (network, table), lambda: default_target(network, table))
 
@@ -446,9 +445,9 @@ def _begun(
     steps: Callable[[], Work[Result]],
     works: list[Running[Any]],
 ) -> Result | None:
-    """Return what work has by now, None before there is anything to show, and note the work where it goes on.
+    """Return the result of a work so far, None before the first one, and add an unfinished work to the list.
 
-    Of records that everybody may have, a server does it once for all its sessions.
+    On public records, a server does the work once for all its sessions.
     """
 
     def start() -> Work[Result]:
@@ -472,7 +471,7 @@ def _is_fourier(chosen: Chosen) -> bool:
 
 
 CLIPPED = "Clipped counts"
-"""What stands in the place of non-negativity where a mechanism clips its counts."""
+"""The text instead of the picture of non-negativity for a mechanism that clips its counts."""
 
 TITLES = {"posterior": "Posterior", "divergence": "KL divergence", "counts": "Non-negativity", "accuracy": "Accuracy"}
 

@@ -28,14 +28,14 @@ from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
 
 RELEASES, FEW_RELEASES, SMALL = 200, 40, 100
-"""Releases at every epsilon: as many for networks of up to so many cells, and fewer for others."""
+"""The number of releases at every epsilon for networks up to this number of cells; fewer for larger networks."""
 
 MOST_VALUES = 1_000_000
 """Values of one table that is drawn for each release."""
 
 
 def coverage(chosen: Chosen) -> bool:
-    """Show the coverage of intervals, once opened; return whether it goes on."""
+    """Show the coverage of intervals in a folded part; return whether its work continues."""
     with folded("Calibration of intervals", key="coverage.open") as is_open:
         if not is_open:
             return False
@@ -87,11 +87,11 @@ def _measured(chosen: Chosen) -> bool:
 
 
 MOST_RHAT = 1.05
-"""R-hat above which chains are said not to agree yet."""
+"""The R-hat above which the page states that the chains do not agree yet."""
 
 
 def check_against_exact(chosen: Chosen, readings: Readings, cell: int) -> bool:
-    """Show the exact noise-aware posterior beside the quick one, once opened; return whether it goes on."""
+    """Show the exact noise-aware posterior beside the quick one in a folded part; return whether work continues."""
     with folded("Comparison with Markov chains", key="exact.open") as is_open:
         if not is_open:
             return False

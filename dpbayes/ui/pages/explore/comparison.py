@@ -39,7 +39,7 @@ _COLUMNS = {
 
 
 def comparison(chosen: Chosen, cell: int) -> bool:
-    """Show the errors of each mechanism, once opened; for a large network one mechanism in each run of the page."""
+    """Show the errors of each mechanism in a folded part; for a large network, one mechanism in each run."""
     with folded("Comparison of the mechanisms at this setting", key="comparison") as is_open:
         if not is_open:
             return False

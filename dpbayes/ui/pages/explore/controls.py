@@ -12,16 +12,14 @@ from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.question import target_and_evidence
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.readable import readable_names_note
-from dpbayes.ui.widgets.show import folded, sentence_instead
-from dpbayes.ui.widgets.weights import weights_control
+from dpbayes.ui.widgets.shares import weights_control
+from dpbayes.ui.widgets.show import folded, readable_names_note, sentence_instead
 
 ARROW = ":material/arrow_forward:"
 
@@ -32,7 +30,7 @@ EXAMPLE = "dysp | bronc=yes, either=no"
 """The row in the picture of the table that comes first, while the person has picked none."""
 
 MOST_LISTED = 2_000
-"""Rows that one list offers: a browser gets all of them at once."""
+"""The largest number of rows in one list, all of which the browser receives."""
 
 NUMBER_HELP = "Rows are numbered by the states of the parents; the last parent varies fastest."
 
@@ -54,7 +52,7 @@ def has_picked(chosen: Chosen) -> bool:
 
 
 def ask(chosen: Chosen) -> None:
-    """Offer what is asked for, and what is given."""
+    """Show the controls of the target and of the evidence."""
     net, (target, evidence) = chosen.network, target_and_evidence(chosen)
     controls.choice("What is the probability of", "target", net.names, default=target)
     pairs = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
@@ -82,7 +80,7 @@ def lead_control(page: Places, chosen: Chosen) -> None:
 
 
 def release_controls(chosen: Chosen) -> None:
-    """Offer everything else that a release depends on: what is changed often in sight, the rest folded."""
+    """Show all other controls of a release; those that are rarely changed are in a folded part."""
     kind, kinds = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
     controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: kinds[name].label)
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
@@ -160,9 +158,9 @@ def _stealth(chosen: Chosen) -> None:
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
     share = share_text(kept_share(net, calibration, getattr(mechanism, name), law))
-    said = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
+    releases = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
     st.caption(
-        f"If all counts are zero, {said} have no negative count. With true counts the share is at least as high."
+        f"If all counts are zero, {releases} have no negative count. With true counts the share is at least as high."
     )
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)

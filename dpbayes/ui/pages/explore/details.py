@@ -21,12 +21,10 @@ from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
-from dpbayes.ui.pages.explore.file import release_json
-from dpbayes.ui.pages.explore.handout import handout_button
+from dpbayes.ui.pages.explore.files import handout_button, release_json
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
@@ -39,9 +37,9 @@ ROWS_AT_ONCE = 24
 
 
 def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[], bool]]]:
-    """Offer what lies below the pictures, each part computed once it is opened.
+    """Show the folded parts below the pictures, each computed when it is opened.
 
-    Returns whether a part goes on, and what goes on once the page is drawn.
+    Returns whether the work of a part continues, and the functions that continue work after the page is drawn.
     """
     st.subheader("Details", anchor=ANCHOR)
     few_points(readings)
@@ -58,7 +56,7 @@ def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[],
 
 
 def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bool]]:
-    """Offer a question, the spread of releases, their errors and all rows; return what of these goes on."""
+    """Show the question, the spread of releases, their errors and all rows; return their unfinished work."""
     under_way: list[AveragesUnderWay] = []
     go_on: list[Callable[[], bool]] = []
 
@@ -92,7 +90,7 @@ def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bo
 
 
 def few_points(readings: Readings) -> None:
-    """Where the noise-aware posterior rests on few points, say so and offer more."""
+    """If the noise-aware posterior uses few points, state this and offer more."""
     if not readings.is_noise_aware:
         return
     if sentence := roughness(readings.first_of_cell):

@@ -1,4 +1,4 @@
-"""Making a real release of what the Explore page shows: what it will spend, what it will show, one confirmation."""
+"""The real release of the mechanism that Explore shows: its cost, its accuracy, and one confirmation."""
 
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,26 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
-from dpbayes.releases import ledger
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish, shown_again
+from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import (
-    charge,
+    charge_confirmed,
     charged_ledger,
+    dataset_to_charge,
     domain_choice,
+    earlier_release,
     ledger_link,
-    noted,
-    require_releasable,
-    whose_budget,
+    show_cost,
 )
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
+EXPLANATION = (
+    "The page above shows simulations. A real release samples its noise once, exactly, from this computer’s "
+    "randomness. Its cost is charged to the dataset’s budget, and the result may be published."
+)
 UNSEEN = "I chose the graph and the prior without looking at these records."
 PRIOR_UNSEEN = "I chose the prior without looking at these records."
 
@@ -44,12 +47,7 @@ def make_release(chosen: Chosen) -> None:
 
 def _make(chosen: Chosen) -> None:
     path = charged_ledger()
-    require_releasable(chosen)
-    st.markdown(
-        "The page above shows simulations. A real release samples its noise once, exactly, from this computer’s "
-        "randomness. Its cost is charged to the dataset’s budget, and the result may be published."
-    )
-    dataset = whose_budget(path, key="make.dataset")
+    dataset = dataset_to_charge(path, chosen, EXPLANATION, key="make.dataset")
     if dataset is None:
         return
     learnt = learnt_as(path, dataset, chosen.network)
@@ -67,22 +65,19 @@ def _make(chosen: Chosen) -> None:
             f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
             f"ε = {amount_text(learnt.document.request.epsilon)} is charged there."
         )
-    before = shown_again(path, request)
-    if before is not None:
-        st.info(f"This release exists already, in row {before.row} of the ledger. Showing it again costs no budget.")
-        _show(before, chosen)
-        return
-    if chosen.is_connected:
-        st.caption(ledger.RECORDS_ELSEWHERE)
-    else:
-        for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
-            st.warning(escaped(doubt))
-    is_unseen = st.checkbox(UNSEEN if learnt is None else PRIOR_UNSEEN, key="make.unseen")
-    if st.button(f"Make release and spend {amount_with_symbol(request.cost)}", disabled=not is_unseen, type="primary"):
-        noted("made a release", dataset)
-        if not chosen.is_connected:
-            ledger.remember_table(path, dataset, chosen.dataset)
-        _show(_published(path, request, chosen.counts), chosen)
+    published = earlier_release(path, request, "This release exists already")
+    if published is None and charge_confirmed(
+        path,
+        dataset,
+        chosen,
+        label=f"Make release and spend {amount_with_symbol(request.cost)}",
+        act="made a release",
+        statement=UNSEEN if learnt is None else PRIOR_UNSEEN,
+    ):
+        published = _published(path, request, chosen.counts)
+    if published is not None:
+        opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
+        ledger_link()
 
 
 def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published:
@@ -103,21 +98,16 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
     return published
 
 
-def _show(published: Published, chosen: Chosen) -> None:
-    opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
-    ledger_link()
-
-
 def _summary(path: Path, request: ReleaseRequest) -> None:
-    """Say what will be spent, what is left then, and how exact it will be."""
-    charge(path, request.dataset, request.cost)
+    """Show the cost, the remaining budget, and the accuracy of the release."""
+    show_cost(path, request.dataset, request.cost)
     st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
 
 
 def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
-    """Return what is asked for: the page's mechanism and numbers, as texts; of the learnt graph, what its choice cost.
+    """Return the request: the page's mechanism and numbers as texts, and the cost of a learnt graph.
 
-    Errors: InputError for a mechanism without an exact draw, and for the printed form.
+    Errors: InputError for a mechanism without exact sampling, and for one calibrated as stated in the paper.
     """
     kind = kind_called(chosen.settings.mechanism)
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)

@@ -1,7 +1,7 @@
 """How often a Fourier release has no negative number, by the increment t: simulated with all counts zero, and proved.
 
-Noise is simulated once for a graph and a calibration; a moving t only looks numbers up. Simulations go on from run to
-run of the page; see `running`.
+Noise is simulated once for a graph and a calibration; a moving t only looks numbers up. Simulations continue over
+several runs of the page; see `running`.
 """
 
 import math
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.randomness import stream
@@ -38,10 +37,11 @@ from dpbayes.theory.zhang16.stealth import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import is_simulated, noise_of
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.running import Running, running
 
 MOST_VALUES = 1_000_000
-"""Draws times cells that are simulated anew, with the true counts, each time that epsilon moves."""
+"""Samples times cells that are simulated with the true counts at each move of epsilon."""
 
 MOST_NOISE, LEAST_DRAWS = 200_000_000, 200
 """Draws times cells of the noise alone, some ten seconds of work; draws at least."""
@@ -73,7 +73,7 @@ class Worst:
 class NonNegativity:
     """Probabilities of a non-negative release of one network: simulated by sense (`worst`), and proved on a grid of t.
 
-    Everything is public. `work` is the simulation, which may still go on.
+    All are public. `work` is the simulation, which may be unfinished.
     """
 
     mechanism: LaplaceFourier
@@ -93,7 +93,7 @@ class NonNegativity:
 
     @property
     def draws(self) -> int:
-        """How many releases the noise of is simulated once all of it is in."""
+        """The number of releases in the finished simulation."""
         return _draws(self.network)
 
     @property
@@ -131,7 +131,7 @@ class NonNegativity:
 
 
 def non_negativity_of(chosen: Chosen) -> NonNegativity:
-    """Return simulations and bounds for what is chosen. Errors: InputError when a node is not binary."""
+    """Return simulations and bounds for the chosen network. Errors: InputError if a node is not binary."""
     network, calibration = chosen.network, chosen.parameter("calibration")
     mechanism = LaplaceFourier(
         prior=chosen.prior, epsilon=chosen.epsilon, t=0.0, calibration=calibration, noise=chosen.parameter("noise")
@@ -155,7 +155,7 @@ def proved_probability(network: Network, noise: CoefficientNoise, sense: Sense, 
     return np.asarray(1 - bound(network, noise=noise, t=t))
 
 
-_proved = st.cache_data(scope="session", max_entries=32, show_spinner=False, hash_funcs={Network: hash})(
+_proved = session_cache(32)(
     lambda network, noise, sense, grid: proved_probability(network, noise, sense, np.array(grid))
 )
 
@@ -183,7 +183,7 @@ def in_steps(draws: int, *, step_size: int, step: Callable[[int], Part]) -> Work
 
 
 def _worst_steps(network: Network, calibration: Calibration, law: NoiseLaw) -> Work[tuple[Worst, ...]]:
-    """Simulate what depends on the graph and the law of the noise; the whole table only where it is in reach."""
+    """Simulate the probabilities by graph and distribution of the noise; the whole table only if it is small enough."""
     draws, rng = _draws(network), stream(0, "stealth")  # the very noise of the default t
     step_size, is_table_shown = max(1, STEP // network.cell_count), is_table_in_reach(network, draws=draws)
     if is_table_shown:

@@ -18,23 +18,21 @@ from dpbayes.ui.pages.explore.averages import with_averages
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
 from dpbayes.ui.pages.explore.details import details, download
+from dpbayes.ui.pages.explore.files import python_of
 from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.plan import plan_files
-from dpbayes.ui.pages.explore.python import python_of
 from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, settle
+from dpbayes.ui.widgets.page import Places, next_page, settle
 from dpbayes.ui.widgets.running import Running, blank
-from dpbayes.ui.widgets.searching import search_under_way, show_search
+from dpbayes.ui.widgets.shares import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, show_refusal
 
 SHOWN_CURVES = 16
@@ -50,7 +48,7 @@ FACTS: Facts = MECHANISM | EPSILON | TABLE | N
 
 
 def explore_page(chosen: Chosen) -> bool:
-    """Show the picture first: it moves with epsilon, all else follows when the hand rests."""
+    """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
     readings = page.first(_moving, chosen, frames=Frames(main_parameter(chosen), counts_of, follow_hand))
@@ -72,7 +70,7 @@ def explore_page(chosen: Chosen) -> bool:
 
 
 def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, list[Callable[[], bool]]]:
-    """Show the sections below the board; return whether there is more to come, and what goes on once all is drawn."""
+    """Show the sections below the board; return whether work continues, and the functions that continue it."""
     if readings is None:
         return False, []
     if isinstance(readings, Running):
@@ -108,7 +106,7 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
 
 
 def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """State the mean error over all probabilities; to the recipient, what the release says of one of them."""
+    """State the mean error over all probabilities; for a recipient, the release's estimate of one of them."""
     study = readings.shown
     if not chosen.is_curator:
         name, value = next(iter(_released_values(chosen, readings, cell).items()))
@@ -147,7 +145,7 @@ def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str,
 
 
 def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the answers to the person's question; none if she has none, or it has no answer: that is said below."""
+    """Return the answers to the person's question; None without a question or an answer, which is shown below."""
     if not has_question(chosen):
         return None
     with suppress(InputError):

@@ -10,8 +10,8 @@ from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, lev
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.explore import RaisedBeliefs, risk_figure
-from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import folded, inside, sentence_instead
@@ -27,7 +27,7 @@ def in_short(chosen: Chosen) -> str:
 
 
 def one_person(chosen: Chosen) -> None:
-    """Show the risk for one person under the guarantee and the mechanism, once opened: it is public."""
+    """Show the risk for one person under the guarantee and the mechanism in a folded part; it is public."""
     with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
         if is_open:
             left, right = st.columns(2)
@@ -106,6 +106,6 @@ def _risk_of(chosen: Chosen) -> Risk:
     return _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner="Composing losses …", hash_funcs={Network: hash})
+@session_cache(16, spinner="Composing losses …")
 def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
     return risk(_mechanism, n=n, releases=releases, suspicion=suspicion, level=level_above(suspicion))

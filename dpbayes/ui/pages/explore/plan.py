@@ -11,10 +11,9 @@ from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, read_plan,
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.ui.pages.explore.make import request_of
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
-from dpbayes.ui.session.question import has_question, target_and_evidence
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets.chart.saving import offered_name

@@ -1,4 +1,4 @@
-"""The left rail of the Explore page: the table, the graph as a small drawing with its editor, and what is chosen."""
+"""The left rail of the Explore page: the table, a small drawing of the graph with its editor, and the controls."""
 
 from base64 import b64encode
 

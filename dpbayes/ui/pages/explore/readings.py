@@ -46,7 +46,7 @@ class Readings:
 
     @classmethod
     def of(cls, chosen: Chosen, releases: Simulated, cell: int) -> "Readings":
-        """Return the study as the page's recipient reads it: as the papers do where the noise is not told."""
+        """Return the study in the recipient's reading, which is naive if the release does not state its noise."""
         options = chosen.options("release")
         reading = options.reading if releases.study.release.tells_noise else Reading.AS_REAL
         return cls(releases.study, cell, reading, options.points, memo=releases.memo)

@@ -1,4 +1,4 @@
-"""The simulated releases behind every spread on the Explore page: how many, drawn once, kept for whom."""
+"""The simulated releases behind every spread on the Explore page: their number, and where they are kept."""
 
 import streamlit as st
 
@@ -17,8 +17,8 @@ DRAWS = 200
 LEAST_DRAWS, FEWEST_DRAWS = 20, 3
 
 MANY_VALUES, MOST_VALUES = 600_000, 2_700_000
-"""Draws times cells that are still quick, and that are still made at once; larger networks get fewer draws, and the
-page says so: LEAST_DRAWS while they are not too many numbers, and FEWEST_DRAWS of the largest."""
+"""Releases times cells that are simulated quickly, and their largest number. Larger networks get fewer releases, which
+the page states: LEAST_DRAWS while this is possible, and FEWEST_DRAWS for the largest."""
 
 SHARED, SHARED_VALUES = 64, 20_000
 """How many simulations a server keeps for all, and the numbers of one of them: some 100 MB in all."""
@@ -49,11 +49,11 @@ def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
 
 
 def simulated_once(chosen: Chosen) -> Simulated:
-    """Return the releases of the chosen mechanism, and what has been worked out of them.
+    """Return the releases of the chosen mechanism, with a memo of computations on them.
 
-    They are kept until others are asked for, as a page runs again for much that does not change them. Of records that
-    everybody may have, a server keeps some for all: the students of a class move their sliders over the same stops.
-    Those of a large network would take more of the server's memory than they are worth.
+    The session keeps them until others are needed, because many reruns do not change them. On public records, a server
+    keeps some for all sessions: the students of a class move their sliders over the same stops. Those of a large
+    network are not kept, because they would take too much memory.
     """
     mechanism = chosen.mechanism
     draws = releases_to_simulate(mechanism)

@@ -17,7 +17,7 @@ from dpbayes.experiments.hellinger.study import with_settings
 from dpbayes.figures.hellinger import error_law_figure, output_figure, sensitivity_line_figure, sensitivity_plane_figure
 from dpbayes.posteriors import hellinger
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.hellinger import OutputRange, ShownSensitivity
+from dpbayes.ui.session.options.research import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
@@ -49,7 +49,7 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: DieNoise) -> None:
-    """Show the sensitivities and the distribution of what is released."""
+    """Show the sensitivities and the distribution of the released counts."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Sensitivity")

@@ -52,7 +52,7 @@ FACTS: Facts = EPSILON | {"n": lambda chosen: f"{chosen.options('hellinger').n:,
 
 
 def hellinger_page(chosen: Chosen) -> None:
-    """Show the errors first: they move with epsilon; the rest follows when the slider rests."""
+    """Show the errors first: they move with epsilon, and the rest is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     moving = page.first(_moving, chosen)
@@ -73,7 +73,7 @@ def hellinger_page(chosen: Chosen) -> None:
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Scenario, dict[DieMethod, ErrorLaw]]:
-    """Show the errors; the scenario goes on to the rest of the page with what was enumerated for it."""
+    """Show the errors; the scenario keeps its enumeration for the rest of the page."""
     possible = _possible(chosen)
     scenario, laws = _worked_out(scenario_of(possible.settings), chosen.seed)
     with page.picture:
@@ -117,19 +117,19 @@ def comparison_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) 
     """Return the error of the other family's best mechanism, and what enumeration gains."""
     best, rival, is_tie = ranked(medians)
     family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
-    said = []
+    sentences = []
     if not is_tie:
         _, more = distinct_texts(medians[best], medians[rival], most=2)
-        said.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
+        sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if medians[best] > 0.5:
-        said.append("Neither mechanism is close to the exact posterior.")
+        sentences.append("Neither mechanism is close to the exact posterior.")
     if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
-        said.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
-    return " ".join([*said, enumeration_wins(scenario)]).strip()
+        sentences.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
+    return " ".join([*sentences, enumeration_wins(scenario)]).strip()
 
 
 def enumeration_wins(scenario: Scenario) -> str:
-    """Return by which factor enumeration cuts the smooth mechanism's error; nothing where it is not shown.
+    """Return the factor by which enumeration cuts the smooth mechanism's error; "" if enumeration is not shown.
 
     The factor is of means over all tables: medians jump from one candidate to the next, and these counts are one table.
     """

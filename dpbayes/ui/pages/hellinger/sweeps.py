@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import many, numeral
 from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
@@ -24,8 +23,7 @@ from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, nois
 from dpbayes.figures.hellinger import die_errors_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import folded, numbers
+from dpbayes.ui.widgets.show import results_and_files
 
 
 @st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
@@ -44,7 +42,7 @@ def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Acc
 
 
 def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
-    """Show the errors against n, epsilon and m; each is computed anew only when another setting moves."""
+    """Show the errors against n, epsilon and m; each curve is computed again only if another setting changes."""
     st.subheader("Which mechanism wins when?")
     left, right = st.columns(2, gap="medium")
     with left:
@@ -100,27 +98,10 @@ def more_sides(scenario: Scenario) -> str:
 
 
 def _numbers_and_files(study: HellingerStudy) -> None:
-    """Show the tidy frame of boxes and curves, once asked for, and offer it as CSV and Parquet with its settings."""
-    with folded("Numbers and download", key="numbers.hellinger") as is_open:
-        if not is_open:
-            return
-        frame = study.frame()
-        numbers(frame, height=300)
-        left, right = st.columns(2)
-        left.download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            file_name=offered_name("hellinger", "csv", simulates=True),
-            mime="text/csv",
-            key="download.hellinger.csv",
-            on_click="ignore",
-        )
-        right.download_button(
-            "Download Parquet",
-            lambda: parquet_bytes(frame, study.settings),
-            file_name=offered_name("hellinger", "parquet", simulates=True),
-            mime="application/vnd.apache.parquet",
-            key="download.hellinger.parquet",
-            on_click="ignore",
-        )
-        st.caption("The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`")
+    """Show the tidy frame of boxes and curves in a folded part, and offer it as CSV and Parquet with its settings."""
+    results_and_files(
+        study.frame,
+        lambda frame: parquet_bytes(frame, study.settings),
+        name="hellinger",
+        caption="The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`",
+    )

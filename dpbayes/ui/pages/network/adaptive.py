@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol, number_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.pair_errors import pair_error
 from dpbayes.figures.adaptive import Payment, payments_figure
@@ -20,27 +20,28 @@ from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases import ledger
 from dpbayes.releases.document.adaptive import AdaptiveRequest
 from dpbayes.releases.document.promises import parsed_budget
-from dpbayes.releases.publishing import Published, publish_adaptive, shown_again
-from dpbayes.ui.pages.network.learn import drawing_taken
+from dpbayes.releases.publishing import Published, publish_adaptive
+from dpbayes.ui.pages.network.learn import drawing_taken, drawn_columns, simulated_on_request
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.charging import (
-    charge,
+    charge_confirmed,
     charged_ledger,
+    dataset_to_charge,
     domain_choice,
+    earlier_release,
     ledger_link,
-    noted,
-    require_releasable,
-    whose_budget,
+    show_cost,
 )
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
-AT_ONCE = 50_000_000
-"""Records times pairs of columns up to which the page simulates without a button: about a second."""
+EXPLANATION = (
+    "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to the "
+    "dataset’s budget"
+)
 
 MOST_CELLS = 100_000
 """Cells of the drawing's tables up to which its error is compared."""
@@ -56,7 +57,7 @@ CHOICES = ("forest", "parents")
 
 
 def release_adaptively(chosen: Chosen) -> None:
-    """Offer to release a graph and its tables together; the curator alone can."""
+    """Offer to release a graph and its tables together, to the curator only."""
     if not chosen.is_curator:
         return
     with folded("Adaptive release …", key="adaptive") as is_open:
@@ -66,15 +67,12 @@ def release_adaptively(chosen: Chosen) -> None:
 
 
 def _offer(chosen: Chosen) -> None:
-    table = chosen.dataset
-    nodes = [name for name in table.names if name in chosen.graph.names]
-    if len(nodes) < 2:
-        raise InputError("Fewer than two nodes of the drawing are columns of the table. Add columns as nodes.")
+    nodes = drawn_columns(chosen)
     st.markdown(
         f"The arrows among the {len(nodes):,} columns and their tables are released together, under one (ε, δ). Arrows "
         "are chosen where the noise leaves them useful."
     )
-    plan, data = _plan(chosen), table.select(nodes)
+    plan, data = _plan(chosen), chosen.dataset.select(nodes)
     require_feasible(data.states, data.n)
     simulated = _simulated(chosen, plan, data)
     if simulated is not None:
@@ -96,18 +94,15 @@ def _plan(chosen: Chosen) -> AdaptivePlan:
 
 def _simulated(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> AdaptiveRelease | None:
     """Return a simulated release, once for each setting; None until the person starts a long simulation."""
-    key = chosen.dataset, data.names, data.states, plan, chosen.seed
-    kept = st.session_state.get("adaptive.simulated")
-    if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
-        columns = len(data.names)
-        if data.n * columns * (columns - 1) // 2 > AT_ONCE and not st.button("Simulate the release"):
-            return None
+
+    def simulate() -> AdaptiveRelease:
         with st.spinner("Choosing arrows and measuring tables …"):
             rng = stream(chosen.seed, "adaptive")
-            simulated = simulate_adaptive(data, epsilon=plan.epsilon, delta=plan.delta, rng=rng)
-        kept = st.session_state["adaptive.simulated"] = key, simulated
-    release: AdaptiveRelease = kept[1]
-    return release
+            return simulate_adaptive(data, epsilon=plan.epsilon, delta=plan.delta, rng=rng)
+
+    inputs, columns = (chosen.dataset, data.names, data.states, plan, chosen.seed), len(data.names)
+    values, label = data.n * columns * (columns - 1) // 2, "Simulate the release"
+    return simulated_on_request("adaptive.simulated", inputs, simulate, values=values, label=label)
 
 
 def _show_simulated(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> None:
@@ -197,30 +192,22 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
 
 def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     """Make the release once, by the operating system's randomness, after one confirmation."""
-    require_releasable(chosen)
     path = charged_ledger()
-    st.markdown(
-        "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
-        f"the dataset’s budget{', which must be tracked in ρ' if plan.measure is PrivacyMeasure.RHO else ''}."
-    )
-    dataset = whose_budget(path, key="adaptive.dataset")
+    measure = ", which must be tracked in ρ" if plan.measure is PrivacyMeasure.RHO else ""
+    dataset = dataset_to_charge(path, chosen, f"{EXPLANATION}{measure}.", key="adaptive.dataset")
     if dataset is None:
         return
     request = AdaptiveRequest.of(dataset, data, plan, domain_choice(chosen))
-    charge(path, dataset, request.cost)
-    before = shown_again(path, request)
-    if before is not None:
-        st.info(f"This release was made before, in row {before.row} of the ledger. Showing it again costs no budget.")
-        _show(before)
+    show_cost(path, dataset, request.cost)
+    earlier = earlier_release(path, request, "This release was made before")
+    if earlier is not None:
+        _show(earlier)
         return
     st.caption(
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )
-    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
-        st.warning(escaped(doubt))
-    if st.button(f"Make adaptive release and spend {amount_with_symbol(plan.budget)}", type="primary"):
-        noted("made an adaptive release", dataset)
-        ledger.remember_table(path, dataset, chosen.dataset)
+    label = f"Make adaptive release and spend {amount_with_symbol(plan.budget)}"
+    if charge_confirmed(path, dataset, chosen, label=label, act="made an adaptive release"):
         with st.spinner("Releasing …"):
             published = publish_adaptive(path, request, data)
         _show(published)

@@ -30,6 +30,7 @@ from dpbayes.ui.pages.network.errors import (
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import inside, numbers
 
@@ -41,7 +42,7 @@ MOST_READ, MOST_SLOW = 3_000, 9_000
 mechanisms that draw one by one take part."""
 
 MOST_LETTERS = 48
-"""Letters of an arrow's name in a sentence that stands as it is."""
+"""The largest number of letters of an arrow's name in a sentence."""
 
 WAITING = "Comparing the network with and without each arrow …"
 
@@ -86,12 +87,7 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
     _table(pd.concat([removed, _errors(answer, shown)], axis=1), key="arrows.answer")
 
 
-@st.cache_data(
-    scope="session",
-    max_entries=8,
-    show_spinner="Computing the network without each arrow …",
-    hash_funcs={Network: hash},
-)
+@session_cache(8, spinner="Computing the network without each arrow …")
 def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
     """Return sizes and noise of a network without each of some arrows."""
     return arrow_costs(net, epsilon, only=only)
@@ -101,7 +97,7 @@ def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.D
 
 
 def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> Running[ArrowErrors] | None:
-    """Return the work on the errors, begun; None for a large network."""
+    """Return the work on the errors after its first step; None for a large network."""
     if is_too_large(chosen.network):
         return None
     places = places_of(chosen, shown, searched=searched)
@@ -148,7 +144,7 @@ def _reading(chosen: Chosen, shown: Sequence[Arrow]) -> Reading:
 
 
 def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
-    """Return the errors of every mechanism as the network is drawn, then without each arrow, as far as they are in."""
+    """Return the errors of every mechanism for the drawing, then without each arrow, as far as they are computed."""
     if priced is None:
         return pd.DataFrame()
     rows = [priced.drawn, *(priced.without.get(arrow) for arrow in shown)]
@@ -157,7 +153,7 @@ def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
 
 
 def _table(frame: pd.DataFrame, *, key: str) -> None:
-    numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # what is not in yet
+    numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # not computed yet
 
 
 def verdict(priced: ArrowErrors) -> str:

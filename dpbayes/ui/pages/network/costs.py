@@ -45,7 +45,7 @@ def is_quick(net: Network) -> bool:
 
 
 def noise(comparison: Comparison) -> None:
-    """Show noise by node under every mechanism; one that needs a delta says which."""
+    """Show noise by node under every mechanism; a mechanism with a delta states it."""
     net = comparison.laplace.mechanism.prior.network
     delta = f" (δ = {numeral(comparison.promise.delta)})"
     bars = [

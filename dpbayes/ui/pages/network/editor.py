@@ -1,4 +1,4 @@
-"""The editor of the Network page: the drawing, what it may start from, and columns that are not nodes yet."""
+"""The editor of the Network page: the drawing, its templates, and columns that are not nodes yet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]
 
 
 def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
-    """Draw the DAG by hand; `again` runs what shows the editor once the drawing is another one."""
+    """Show the editor of the DAG; `again` reruns the part with the editor after a change of the drawing."""
     history = drawings()
     strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
     notes: dict[str, str | Meaning] = {name: Meaning(readable.meaning) for name, readable in chosen.readable.items()}
@@ -95,8 +95,8 @@ def _take(drawn: Drawing, chosen: Chosen) -> None:
 
 
 def _turn(drawn: Drawing, direction: str, again: Callable[[], None]) -> None:
-    """Undo or redo beyond what the browser knows, from the drawing it shows by now."""
-    with suppress(InputError):  # too large to keep; the page has said so
+    """Undo or redo beyond the steps in the browser, from the drawing that it shows."""
+    with suppress(InputError):  # too large to keep, which the page has shown
         _take(drawn, Chosen.now())
     travel(direction)
     again()  # on the Network page all: the page alone would leave the bar's words about the drawing before

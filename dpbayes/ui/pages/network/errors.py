@@ -34,9 +34,8 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.options.network import ByNode
-from dpbayes.ui.session.question import has_question, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
@@ -54,7 +53,7 @@ MOST_NETWORK, MOST_SLOW, MOST_READ = 20_000, 400, 4_000
 releases are read with their noise in mind, as on Explore."""
 
 USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
-"""Records of a planned table where there is no table, at most, and of all tables that are drawn one by one."""
+"""Records of a planned table if there is no table, at most, and of all tables that are sampled one by one."""
 
 POINTS = 64
 """Points of every row of a release that is read with the noise in mind."""
@@ -70,9 +69,9 @@ def is_too_large(network: Network) -> bool:
 def errors_under_way(
     chosen: Chosen, *, searched: bool, kind: str = _KIND
 ) -> Running[PlannedErrors] | PlannedErrors | None:
-    """Return the work on the errors, begun; while a hand moves what is in by then, and nothing of a large network.
+    """Return the started work on the errors; while a slider moves, the result so far. None for a large network.
 
-    Mechanisms whose best scales are searched take part where that is `searched` in a moment.
+    Mechanisms that search their best scales are included if the search is quick (`searched`).
     """
     if is_too_large(chosen.network):
         return None
@@ -225,7 +224,7 @@ def plan_sentences(chosen: Chosen) -> str:
 
 
 MOST_NAMED = 3
-"""Names that are listed where there is no clear difference."""
+"""The largest number of names in a list without a clear difference."""
 
 
 def names_in_sentence(names: Sequence[str]) -> str:
@@ -269,7 +268,7 @@ def change_of_error(own: PlannedErrors, drawn: PlannedErrors) -> str:
 
 
 def needs_binary(network: Network) -> str:
-    """Return why Fourier is not compared, as a sentence; nothing where it is."""
+    """Return a sentence why Fourier is not compared; "" if it is."""
     nodes = zip(network.names, network.states, strict=True)
     name = next((name for name, states in nodes if len(states) != 2), None)
     also = "Posterior sampling and private MAP do not need binary nodes."
@@ -283,7 +282,7 @@ def name_with_delta(mechanism: Any) -> str:
 
 
 def place_of_bars(chosen: Chosen, *, searched: bool) -> DeltaGenerator:
-    """Return a place as high as the bars, whether they are known or not: while a hand moves, nothing is to shift."""
+    """Return a container as high as the bars, so that nothing shifts while a slider moves."""
     return st.container(height=errors_height(len(names_compared(chosen, searched=searched))) + 24, border=False)
 
 
@@ -363,6 +362,6 @@ def question_text(chosen: Chosen) -> str:
 
 
 def show_progress(work: Running[PlannedErrors]) -> None:
-    """Show how many tables are in, where there is long to go."""
+    """Show the number of finished tables, if the rest takes long."""
     if work.is_long:
         progress(work, f"{done(work.share)} of the planned tables", key="errors.stop")

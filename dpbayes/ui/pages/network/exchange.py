@@ -36,7 +36,7 @@ def exchange(chosen: Chosen) -> None:
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
                     _import(file.name, file.getvalue(), chosen)
-        with right, suppress(InputError):  # the page has said why
+        with right, suppress(InputError):  # the page has shown the error
             net = network_of(chosen.graph, chosen.domains)
             st.download_button(
                 "Download list of arrows",
@@ -67,7 +67,7 @@ def exchange(chosen: Chosen) -> None:
 
 
 def drawing_svg(chosen: Chosen) -> str:
-    """Return the drawing as an SVG file, which says what it is of."""
+    """Return the drawing as an SVG file, which states its content."""
     graph = placed(chosen.graph)
     size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
     caption = f"Network of {size}, to be fitted to {chosen.data_title}."

@@ -1,12 +1,14 @@
-"""Learning a graph privately: simulated for nothing, or drawn once and paid from a dataset's budget."""
+"""Private learning of a graph: simulated without cost, or sampled once and charged to a dataset's budget."""
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import streamlit as st
 
 from dpbayes.base.amounts import amount_text
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.structure.choice import (
     ChosenStructure,
@@ -19,31 +21,38 @@ from dpbayes.mechanisms.structure.choice import (
 )
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases import ledger
 from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.promises import parsed_epsilon
-from dpbayes.releases.publishing import Published, publish_structure, shown_again
+from dpbayes.releases.publishing import Published, publish_structure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
+from dpbayes.ui.session.kept import is_kept, kept
 from dpbayes.ui.widgets.charging import (
-    charge,
+    charge_confirmed,
     charged_ledger,
+    dataset_to_charge,
     domain_choice,
+    earlier_release,
     ledger_link,
-    noted,
-    require_releasable,
-    whose_budget,
+    show_cost,
 )
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
+EXPLANATION = (
+    "**Real release of the graph.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
+    "the dataset’s budget."
+)
+
 AT_ONCE = 50_000_000
-"""Looks at a record up to which the page simulates unasked: about a second."""
+"""Values of records that a simulation may read without a button: about a second."""
+
+Result = TypeVar("Result")
 
 
 def learn_privately(chosen: Chosen) -> None:
-    """Offer to choose a graph from the records; the curator alone can."""
+    """Offer to choose a graph from the records, to the curator only."""
     if not chosen.is_curator:
         return
     with folded("Learn privately …", key="learn") as is_open:
@@ -53,21 +62,26 @@ def learn_privately(chosen: Chosen) -> None:
 
 
 def _learn(chosen: Chosen) -> None:
-    table = chosen.dataset
-    nodes = [name for name in table.names if name in chosen.graph.names]
-    if len(nodes) < 2:
-        raise InputError("Fewer than two nodes of the drawing are columns of the table; add columns as nodes first.")
+    nodes = drawn_columns(chosen)
     st.markdown(
         f"Arrows are chosen among the {len(nodes):,} columns that are nodes of the drawing, by noisy scores that are "
         "computed from the records."
     )
     choice = _choice(nodes)
-    data = table.select(nodes)
+    data = chosen.dataset.select(nodes)
     require_feasible(choice, data)
     _say_noise(choice, data)
     _simulated(chosen, choice, data)
     st.divider()
     _really(chosen, choice, data)
+
+
+def drawn_columns(chosen: Chosen) -> list[str]:
+    """Return the columns of the table that are nodes of the drawing. Errors: InputError for fewer than two."""
+    columns = [name for name in chosen.dataset.names if name in chosen.graph.names]
+    if len(columns) < 2:
+        raise InputError("Fewer than two nodes of the drawing are columns of the table. Add columns as nodes.")
+    return columns
 
 
 def _choice(nodes: list[str]) -> StructureChoice:
@@ -84,7 +98,7 @@ def _choice(nodes: list[str]) -> StructureChoice:
 
 
 def _say_noise(choice: StructureChoice, data: Dataset) -> None:
-    """Say how noise compares with what there can be to see: a rule of n, the columns and epsilon alone."""
+    """State the noise relative to the strongest possible dependence: a function of n, the columns and epsilon."""
     share = noise_share(choice, cards_of(data), data.n)
     what = f"{many(data.n, 'record')}, {many(len(data.names), 'column')} and ε = {amount_text(choice.epsilon)}"
     if share >= 1:
@@ -102,52 +116,54 @@ def _say_noise(choice: StructureChoice, data: Dataset) -> None:
 
 
 def _simulated(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
-    """Show what the choice would find, from the seed; take it as the drawing where the person wants it."""
-    key = chosen.dataset, data.names, data.states, choice, chosen.seed
-    kept = st.session_state.get("learn.simulated")
-    if not (kept and kept[0][0] is key[0] and kept[0][1:] == key[1:]):
-        looks = pair_count(choice, len(data.names)) * data.n
-        if looks > AT_ONCE and not st.button(
-            "Simulate the choice", help="The simulation takes a while with so many records and pairs."
-        ):
-            return
+    """Show a simulated choice of the graph, and offer it as the drawing."""
+
+    def simulate() -> ChosenStructure:
         with st.spinner("Scoring pairs of a node and its parents …"):
-            simulated = simulate_structure(choice, data, stream(chosen.seed, "structure"))
-        kept = st.session_state["learn.simulated"] = key, simulated
-    structure: ChosenStructure = kept[1]
+            return simulate_structure(choice, data, stream(chosen.seed, "structure"))
+
+    inputs = chosen.dataset, data.names, data.states, choice, chosen.seed
+    values = pair_count(choice, len(data.names)) * data.n
+    structure = simulated_on_request("learn.simulated", inputs, simulate, values=values, label="Simulate the choice")
+    if structure is None:
+        return
     arrow_list(structure.network)
     st.caption("Simulation: not private (curator view).")
     if st.button("Use the simulated graph as the drawing", help="For teaching: a release must not use this graph."):
         drawing_taken("The simulated graph", structure.network)
 
 
+def simulated_on_request(
+    name: str, inputs: object, simulate: Callable[[], Result], *, values: int, label: str
+) -> Result | None:
+    """Return a simulation, which is computed once for its inputs.
+
+    A simulation that reads more than AT_ONCE `values` is started by a button; until then the result is None.
+    """
+    is_long = values > AT_ONCE and not is_kept(name, inputs)
+    if is_long and not st.button(label, help="The simulation takes a while with so many records and columns."):
+        return None
+    return kept(name, inputs, simulate)
+
+
 def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     """Learn the graph once, by the operating system's randomness, after one confirmation."""
-    require_releasable(chosen)
     path = charged_ledger()
-    st.markdown(
-        "**Real release of the graph.** The noise is sampled once, from this computer’s randomness. The cost "
-        "is charged to the dataset’s budget."
-    )
-    dataset = whose_budget(path, key="learn.dataset")
+    dataset = dataset_to_charge(path, chosen, EXPLANATION, key="learn.dataset")
     if dataset is None:
         return
     request = StructureRequest.of(dataset, data, choice, domain_choice(chosen))
-    charge(path, dataset, request.cost)
-    before = shown_again(path, request)
-    if before is not None:
-        st.info(f"This graph was learnt before, in row {before.row} of the ledger. Showing it again costs no budget.")
-        _show(before)
+    show_cost(path, dataset, request.cost)
+    earlier = earlier_release(path, request, "This graph was learnt before")
+    if earlier is not None:
+        _show(earlier)
         return
     st.caption(
         "By learning the graph you state that the columns, the first column, ε and the number of parents were chosen "
         "without looking at these records. A release with the learnt graph is charged for its tables only."
     )
-    for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
-        st.warning(escaped(doubt))
-    if st.button(f"Learn graph and spend ε = {amount_text(request.epsilon)}", type="primary"):
-        noted("learnt a graph", dataset)
-        ledger.remember_table(path, dataset, chosen.dataset)
+    label = f"Learn graph and spend ε = {amount_text(request.epsilon)}"
+    if charge_confirmed(path, dataset, chosen, label=label, act="learnt a graph"):
         with st.spinner("Learning …"):
             published = publish_structure(path, request, data)
         _show(published)

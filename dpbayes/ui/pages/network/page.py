@@ -1,4 +1,4 @@
-"""The Network page: the drawing, what it costs in error and in noise, and the files it comes from and goes into."""
+"""The Network page: the drawing, its errors and noise, and its files."""
 
 from typing import Any
 
@@ -33,8 +33,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places, settle
+from dpbayes.ui.widgets.page import Places, next_page, places, settle
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -42,7 +41,7 @@ FACTS: Facts = EPSILON | TABLE | N
 
 
 def network_page(chosen: Chosen) -> bool:
-    """Show the drawing; noise moves with epsilon, all else follows when the hand rests; return whether it goes on."""
+    """Show the drawing; only noise moves with epsilon. Return whether work continues."""
     pictures_tell(FACTS)
     page = places()
     with page.controls:
@@ -112,7 +111,7 @@ def network_page(chosen: Chosen) -> bool:
     settle()
     going = [work for work in works if work.going]
     for work in going[:1]:
-        work.work()  # once all is drawn, so that nothing stands faded
+        work.work()  # after all is drawn, so that nothing is greyed
     return bool(going)
 
 

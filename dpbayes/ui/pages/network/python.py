@@ -1,4 +1,4 @@
-"""The numbers of the Network page, asked from Python."""
+"""The Python code that computes the numbers of the Network page."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = No
 
 
 def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]:
-    """Return the code that goes on with the errors without each arrow."""
+    """Return the code that continues with the errors without each arrow."""
     arrows, seed = tuple(priced.without), chosen.seed
     places = list(places_of(chosen, arrows, searched=searched).values())
     return [
@@ -85,7 +85,7 @@ def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]
 
 
 def _mechanisms_on(chosen: Chosen, priced: ArrowErrors) -> list[str]:
-    """Return the code of the same mechanisms without an arrow: what nobody has chosen suits the shorter network."""
+    """Return the code of the same mechanisms without an arrow, with the defaults of the smaller network."""
     prior = f"dp.Dirichlets.symmetric(shorter, {chosen.settings.prior!r})"
     suited = {
         arrow: {

@@ -4,45 +4,24 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.references import Reference
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import latex
 from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.commands.regression import RegressionRecipe
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
-from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.show import assumption, folded, numbers, source
+from dpbayes.ui.widgets.show import assumption, results_and_files, source
 
 
 def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
-    """Show the tidy frame once it is opened, and offer it as CSV and Parquet with the settings in its last columns."""
-    with folded("Numbers and download", key="numbers.regression") as is_open:
-        if not is_open:
-            return
-        made_up = recipe.scenario.records is Records.SYNTHETIC
-        if not made_up:
-            st.caption("Not private (curator view). Do not share this file.")
-        frame = recipe.frame(result)
-        numbers(frame, height=300)
-        left, right = st.columns(2)
-        left.download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            file_name=offered_name("regression", "csv", simulates=True, curator_only=not made_up),
-            mime="text/csv",
-            key="download.regression.csv",
-            on_click="ignore",
-        )
-        right.download_button(
-            "Download Parquet",
-            lambda: parquet_bytes(frame, recipe.settings),
-            file_name=offered_name("regression", "parquet", simulates=True, curator_only=not made_up),
-            mime="application/vnd.apache.parquet",
-            key="download.regression.parquet",
-            on_click="ignore",
-        )
-        st.caption("The last columns hold the settings and the command that reproduces these numbers.")
+    """Show the tidy frame in a folded part, and offer it as CSV and Parquet with the settings in its last columns."""
+    results_and_files(
+        lambda: recipe.frame(result),
+        lambda frame: parquet_bytes(frame, recipe.settings),
+        name="regression",
+        caption="The last columns hold the settings and the command that reproduces these numbers.",
+        curator_only=recipe.scenario.records is not Records.SYNTHETIC,
+    )
 
 
 def code(recipe: RegressionRecipe) -> None:

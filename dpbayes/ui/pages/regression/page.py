@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import many, numeral, shortest
+from dpbayes.base.text import escaped, many, numeral, rough, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
@@ -16,7 +16,6 @@ from dpbayes.experiments.regression.scenario import NormBound, Records, Regressi
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
-from dpbayes.ui.pages.regression.headline import epsilons, looked_at, price, verdict
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
@@ -53,7 +52,7 @@ FACTS: Facts = {
 
 
 def regression_page(chosen: Chosen) -> bool:
-    """Show the errors first: they move with the chosen precision; the rest follows when the slider rests."""
+    """Show the errors first: they move with the chosen precision, and the rest is updated when the slider stops."""
     pictures_tell(FACTS)
     requested: RegressionScenario = chosen.options("regression")
     page = places(_own_table(chosen, requested))
@@ -82,7 +81,7 @@ def regression_page(chosen: Chosen) -> bool:
 
 
 def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], None] | None:
-    """Return what shows the table that the person brought along, if it is to be shown."""
+    """Return the function that shows the uploaded or connected table; None without one."""
     if not chosen.is_curator or scenario.records not in (Records.UPLOAD, Records.CONNECTED):
         return None
     mine = mine_of(scenario, chosen.settings)
@@ -92,7 +91,7 @@ def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], Non
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
-    """Work for a moment on the nearest that can be computed to what is asked for, and show the errors so far."""
+    """Compute the nearest possible experiment for a moment, and show the errors so far."""
     requested: RegressionScenario = chosen.options("regression")
     work = None
     with page.picture:
@@ -166,7 +165,7 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
 
 
 def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
-    """Return the nearest settings that can be run, and say why if they differ."""
+    """Return the nearest possible settings, with a message if they differ."""
     mine = mine_of(scenario, chosen.settings)
     if mine is not None and shows_errors(chosen, scenario):
         if mine.own is None:
@@ -286,3 +285,49 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
         name="regression-epsilons",
         curator_only=False,
     )
+
+
+# Sentences
+
+
+def looked_at(study: RegressionStudy, scenario: RegressionScenario) -> int:
+    """Return the place of the precision of the grid that is nearest to the chosen one."""
+    return int(np.argmin(np.abs(np.log(study.precisions) - np.log(scenario.precision))))
+
+
+def verdict(result: RegressionResult, scenario: RegressionScenario, *, target: str) -> str:
+    """Return the error of private samples at the chosen precision, beside that without privacy or without features."""
+    k = looked_at(result.study, scenario)
+    private, exact, baseline = (float(e.mean[k]) for e in (result.several, result.exact, result.baseline))
+    first = f"{_samples(result.study)} predicts {escaped(target)} with a mean squared error of {numeral(private)}"
+    if private >= baseline:
+        return f"{first}, no better than the training mean ({numeral(baseline)})."
+    return f"{first}; without privacy it is {numeral(exact)}."
+
+
+def price(study: RegressionStudy, scenario: RegressionScenario) -> str:
+    """Return the sentence with only the proved epsilon, for a seat that may not see errors."""
+    samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
+    verb = "has" if study.draws == 1 else "have"
+    return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[looked_at(study, scenario)])}."
+
+
+def epsilons(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> str:
+    """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
+    k = looked_at(study, scenario)
+    printed = rough(study.claimed(size[0], features=size[1])[k])
+    several = study.draws > 1
+    proved = f"the proved ε{' of all samples' if several else ''} is {numeral(study.certified[k])}"
+    paper = f"the paper's formula gives ε = {printed}{' for each' if several else ''}"
+    return f"At {_place(study, scenario)}, {proved}; {paper}."
+
+
+def _place(study: RegressionStudy, scenario: RegressionScenario) -> str:
+    """Return the precision shown, and the chosen one where the grid does not have it."""
+    shown, chosen = numeral(study.precisions[looked_at(study, scenario)], 4), numeral(scenario.precision, 4)
+    nearest = f" (the nearest to {chosen} of {len(study.precisions)} values)" if chosen != shown else ""
+    return f"prior precision b = {shown}{nearest}"
+
+
+def _samples(study: RegressionStudy) -> str:
+    return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"

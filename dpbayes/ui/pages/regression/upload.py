@@ -32,7 +32,7 @@ Table = TypeVar("Table", Upload, Connected)
 
 
 def own_table() -> None:
-    """Offer to load a table and state its columns' bounds; what is typed is kept for the session."""
+    """Show the upload of a table and the bounds of its columns; the session keeps typed values."""
     mine = upload()
     with st.expander("Your own table", expanded=mine is None or mine.own is None):
         loader()
@@ -41,21 +41,21 @@ def own_table() -> None:
             return
         with sentence_instead():
             columns = _numeric_columns(mine.frame)
-            said = f"{mine.name}: {len(mine.frame):,} records"
-            _editor(mine, keep_upload, columns=columns, others=len(mine.frame.columns) - len(columns), said=said)
+            title = f"{mine.name}: {len(mine.frame):,} records"
+            _editor(mine, keep_upload, columns=columns, others=len(mine.frame.columns) - len(columns), title=title)
 
 
 def connected_table(mine: Connected) -> None:
-    """State the bounds of a connected table's columns, and sum it up; what is typed is kept for the session."""
+    """Show the bounds of a connected table's columns, and its sums; the session keeps typed values."""
     with st.expander("The connected table", expanded=mine.own is None), sentence_instead():
         columns = [field.name for field in mine.fields if field.is_number]
         others = len(mine.fields) - len(columns)
-        _editor(mine, keep_connected, columns=columns, others=others, said=mine.title)
+        _editor(mine, keep_connected, columns=columns, others=others, title=mine.title)
     live(sum_up, key="regression.sums")
 
 
 def sum_up(chosen: Chosen) -> bool:
-    """Offer to sum the table up, or show how far that is or what it brought; whether it goes on."""
+    """Offer to compute the sums, or show the progress or the result; return whether the work continues."""
     mine = chosen.connected
     columns, sums = mine.own, summed_up(mine)
     if columns is None:
@@ -85,12 +85,12 @@ def _summed(sums: Scan[SummedRecords]) -> None:
         show_refusal(InputError(sums.refused))
 
 
-def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, said: str) -> None:
+def _editor(mine: Table, keep: Callable[[Table], None], *, columns: list[str], others: int, title: str) -> None:
     if len(columns) < 2:
-        raise InputError(f"The table {brief(said)} has fewer than two numeric columns; a regression needs two.")
+        raise InputError(f"The table {brief(title)} has fewer than two numeric columns; a regression needs two.")
     left_out = f" Columns left out because they are not numeric: {others:,}." if others else ""
     st.caption(
-        escaped(f"{said}, {len(columns)} numeric columns.{left_out}")
+        escaped(f"{title}, {len(columns)} numeric columns.{left_out}")
         + " Type bounds that you know without looking at the records: bounds read from the records would be a leak. "
         "Values outside are clipped. *If missing* is a public number that replaces missing values."
     )
@@ -150,7 +150,7 @@ def _numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _identifiers(mine: Table) -> frozenset[str]:
-    """Return the columns that tell who a record is; they can be used, and are proposed not to be."""
+    """Return the columns that identify a record; the proposal does not use them."""
     return frozenset(proposal.name for proposal in mine.proposals if proposal.reason and proposal.domain)
 
 

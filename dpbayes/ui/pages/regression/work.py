@@ -1,6 +1,6 @@
-"""What the Regression page keeps in the session: one table, and experiments that go on from run to run.
+"""The records and the experiments of the Regression page, which the session keeps.
 
-An experiment is worked on for a moment in each run of the page; see `running`.
+An experiment continues for a moment in each run of the page; see `running`.
 """
 
 from collections.abc import Hashable
@@ -60,7 +60,7 @@ class ErrorCurves:
 
 
 def mine_of(scenario: RegressionScenario, settings: Settings) -> Upload | Connected | None:
-    """Return this session's own table, loaded or connected; None where there is none, or other records are meant."""
+    """Return this session's uploaded or connected table; None without one, and for other records."""
     if scenario.records is Records.UPLOAD:
         return upload()
     return connected(settings.data.partition(":")[2]) if scenario.records is Records.CONNECTED else None
@@ -73,7 +73,7 @@ def own_columns(scenario: RegressionScenario, settings: Settings) -> OwnColumns 
 
 
 def _summed(settings: Settings) -> SummedRecords:
-    """Return the connected table's sufficient statistics. Errors: InputError where there are none, and of the scan."""
+    """Return the connected table's sufficient statistics. Errors: InputError without them, and of the scan."""
     mine = connected(settings.data.partition(":")[2])
     if mine is None:
         raise InputError(NOT_CONNECTED)
@@ -152,7 +152,7 @@ def public_size(scenario: RegressionScenario, settings: Settings) -> tuple[int, 
 
 
 def possible(settings: Settings) -> Possible:
-    """Return the settings of an experiment that can be run, nearest to those asked for. Errors: InputError."""
+    """Return the settings of an experiment that can be run, nearest to the requested settings. Errors: InputError."""
     scenario: RegressionScenario = settings.options("regression")
     giving = {"regression.highest": highest("regression.highest"), "regression.lowest": lowest("regression.lowest")}
     n, d = public_size(scenario, settings)
@@ -198,6 +198,6 @@ def recipe_for(scenario: RegressionScenario, settings: Settings) -> RegressionRe
     recipe = RegressionRecipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
     if mine is None or columns is None:
         return recipe
-    if isinstance(mine, Connected):  # its address is known to whoever started the server, and not told here
+    if isinstance(mine, Connected):  # only the person who started the server knows the address
         return replace(recipe, source="ADDRESS", columns=columns)
     return replace(recipe, table=mine.name, columns=columns)

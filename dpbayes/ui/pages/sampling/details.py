@@ -21,7 +21,7 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.theory.dimitrakakis14.game import KAPPA, Pair, printed_divergence, symmetric_kl_bound
 from dpbayes.theory.dimitrakakis14.robustness import counterexample_theorem_1_ii
-from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption, data_and_download, source
 

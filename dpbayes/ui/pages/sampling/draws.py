@@ -1,4 +1,6 @@
-"""Posterior sampling: the error against the number of samples at a fixed epsilon, and omega against epsilon."""
+"""Posterior sampling: the picked row, the error against the number of samples, and omega against epsilon."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -9,14 +11,51 @@ from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.sampling import RowState, best_draws, certified_bound, certified_omega, printed_omega
 from dpbayes.figures.sampling import mean_error_figure, omega_figure
-from dpbayes.mechanisms import Calibration
+from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.sampling.row import ShownRow
+from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import data_and_download
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRow:
+    """What the picture is of: the mechanism, the picked cell, its row after and before the data, its draws (N,)."""
+
+    mechanism: PosteriorSampler
+    cell: int
+    posterior: RowState
+    prior: RowState
+    draws: np.ndarray
+
+    @property
+    def bound(self) -> float:
+        """The largest log-odds drawn."""
+        return self.mechanism.log_odds_bound
+
+    @property
+    def region(self) -> tuple[float, float]:
+        """What the cell's probability is drawn from."""
+        low, high = self.posterior.region(self.bound)
+        return float(low), float(high)
+
+
+def row_shown(chosen: Chosen) -> ShownRow:
+    """Return the picked row under the settings. Errors: InputError where nothing can be drawn."""
+    sampler, net = chosen.mechanism_called("PosteriorSampler"), chosen.network
+    assert isinstance(sampler, PosteriorSampler)
+    row, cell = picked(chosen)
+    cells = net.cells_of_row(row)
+    state = cell - cells.start
+    posterior = RowState(sampler.prior.updated(chosen.counts).alpha[cells], state)
+    rng = stream(chosen.seed, "sampling", net.row_label(row), state)
+    draws = posterior.sample(sampler.log_odds_bound, rng, (sampler.draws,))
+    return ShownRow(sampler, cell, posterior, RowState(sampler.prior.alpha[cells], state), draws)
+
 
 TIMES = (1.0, 10.0, 100.0)
 """How many times the chosen epsilon the curves are drawn for."""
@@ -74,7 +113,7 @@ def _error(chosen: Chosen, shown: ShownRow) -> None:
     )
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner=False, hash_funcs={Network: hash})
+@session_cache(16)
 def _errors(net: Network, alpha: FloatArray, state: int, epsilon: float) -> FloatArray:
     """Return the root mean square errors (TIMES, NUMBERS) of a row's state under Dirichlet(alpha)."""
     bounds = certified_bound(net, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
@@ -103,15 +142,15 @@ def _omega(shown: ShownRow) -> None:
     chart(figure, key="omega", alt="Omega against epsilon: proved for this network and N, and as stated in the paper.")
     at_printed = float(printed_omega(net, epsilon=sampler.epsilon))
     if np.isnan(at_printed):
-        said = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."
+        sentence = f"The paper's ω = exp(−ε/2) leaves nothing to sample from at ε = {numeral(sampler.epsilon, 6)}."
     else:
         kept = float(certified_omega(net, epsilon=sampler.epsilon, draws=sampler.draws))
-        said = (
+        sentence = (
             f"At ε = {numeral(sampler.epsilon, 6)} the paper's ω is {numeral(at_printed)}. "
             f"The proof {'needs' if at_printed < kept else 'needs only'} ω = {numeral(kept)} for this network "
             f"and {many(sampler.draws, 'sample')}."
         )
-    st.markdown(said)
+    st.markdown(sentence)
     st.caption(
         "ω depends only on ε, the network and N: it is public."
         + (" The dot is the paper's ω." if sampler.calibration is Calibration.AS_PRINTED else "")

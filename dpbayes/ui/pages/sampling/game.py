@@ -35,7 +35,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.options.sampling import SamplingOptions
+from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -63,7 +63,7 @@ HELP = {
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """What is played: the options, the pair of posteriors, and the trimmed mechanism where there is one."""
+    """The query game: the options, the pair of posteriors, and the trimmed mechanism if there is one."""
 
     options: SamplingOptions
     pair: Pair
@@ -104,7 +104,7 @@ def tables(options: SamplingOptions) -> Tables:
 
 
 def game_section(chosen: Chosen) -> None:
-    """Show the game below the page, once it is opened, or a link or a story leads to it."""
+    """Show the game in a folded part, which a link or a story may open."""
     _open_where_linked(chosen.settings)
     title = "Query game: how many answers reveal which of two tables is used?"
     with folded(title, key="game.open") as is_open:
@@ -173,7 +173,7 @@ def _ask() -> None:
 
 
 def games_of(game: Game, *, seed: int) -> GameStudy:
-    """Return games long enough for what is asked and, if it can be, for what is needed."""
+    """Return games with the chosen number of answers and, if possible, the needed number."""
     length = max(game.options.answers, min(MOST_SIMULATED, math.ceil(game.bracket[1])))
     draws = length * (game.options.columns if game.mechanism else 1)
     games = max(LEAST_GAMES, min(MOST_GAMES, DRAWS_AT_ONCE // draws))
@@ -194,7 +194,7 @@ def _played(family: Family, two: Tables, bound: float, size: tuple[int, int], se
 
 
 def _ceilings(game: Game, study: GameStudy) -> list[tuple[str, np.ndarray, bool]]:
-    """Return the ceilings over all simulated answers: the certified one, and the printed one where it differs."""
+    """Return the ceilings over all simulated answers: the proved one, and the stated one if it differs."""
     steps = np.arange(1, len(study.log_odds) + 1)
     if game.mechanism is None:
         epsilon = game.options.answer_epsilon

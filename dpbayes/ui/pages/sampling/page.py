@@ -13,8 +13,7 @@ from dpbayes.experiments.sampling import exact_mass_within, printed_omega
 from dpbayes.figures.sampling import trim_figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.ui.pages.explore.controls import row_choice
-from dpbayes.ui.pages.sampling.draws import draws_section
-from dpbayes.ui.pages.sampling.row import ShownRow, row_shown
+from dpbayes.ui.pages.sampling.draws import ShownRow, draws_section, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -38,7 +37,7 @@ FACTS: Facts = {"mechanism": lambda chosen: PosteriorSampler.label} | EPSILON | 
 
 
 def sampling_page(chosen: Chosen) -> None:
-    """Show the picture first: it moves with epsilon; then the number of samples, where there is a release."""
+    """Show the picture first: it moves with epsilon; then the number of samples, if there is a release."""
     pictures_tell(FACTS)
     page = places()
     shown = page.first(_moving, chosen)

@@ -1,4 +1,4 @@
-"""What Home offers of the person's own: a table, and a story from a file."""
+"""The parts of Home for a person's own table and own story."""
 
 import streamlit as st
 
@@ -18,12 +18,12 @@ EXAMPLE = "clinic"
 
 
 def use_own_data() -> None:
-    """Choose the person's own table, which the page Data then asks for."""
+    """Choose an uploaded table, which the page Data then requests."""
     change(data="upload", graph="", row="", target="", evidence=())
 
 
 def own_story() -> None:
-    """Read a story from a file and offer to open it, or say what is wrong with the file."""
+    """Read a story from a file and offer to open it, or show what is wrong with the file."""
     with st.expander("Your own story", key="story.own.part"):
         st.caption(
             "A story is a small TOML file: a title, a question, and steps with a page and its settings. "

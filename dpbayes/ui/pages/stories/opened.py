@@ -18,12 +18,12 @@ from dpbayes.ui.session.settings import Present, Seat, Settings
 _TO_OPEN, _TIMES, _OWN, _SEAT = "story.to_open", "story.times", "story.own", "story.seat"
 
 ALONE = {"story", "step", "present"}
-"""A link of these alone, as one types it, takes the settings from its step."""
+"""A link with only these settings, as a person types it, takes the others from the step."""
 
 
 @dataclass(frozen=True)
 class OpenStory:
-    """A story that is open at one of its steps, or behind the last one, where it says what was learnt."""
+    """A story that is open at one of its steps, or at its summary after the last step."""
 
     key: str
     story: Story
@@ -36,18 +36,18 @@ class OpenStory:
 
 
 def story_called(key: str) -> Story | None:
-    """Return the story of this key; None where there is none, or another session has it."""
+    """Return the story with this key; None if it does not exist or is in another session."""
     own: Story | None = st.session_state.get(_OWN)
     return own if key == OWN else STORIES.get(key)
 
 
 def keep_own(story: Story) -> None:
-    """Make this the person's own story; it stays in the session."""
+    """Keep this as the person's own story, in the session."""
     st.session_state[_OWN] = story
 
 
 def open_story() -> OpenStory | None:
-    """Return what the settings say is open; None where there is no such story."""
+    """Return the open story of the settings; None without one."""
     settings = current()
     story = story_called(settings.story) if settings.story else None
     return OpenStory(settings.story, story, min(settings.step, story.places)) if story is not None else None
@@ -66,12 +66,12 @@ def times_opened() -> int:
 
 
 def leave() -> None:
-    """Leave the story: the person's own seat comes back, everything else stays as it is."""
+    """Leave the story: restore the person's own seat, and keep all other settings."""
     change(seat=own_seat(), story="", step=1, present=Present.OFF)
 
 
 def own_seat() -> Seat:
-    """Return the person's own seat, from which a step may differ: in a session that began there, the curator's."""
+    """Return the person's own seat, which a step may change; the curator's if the session began in such a step."""
     story = open_story()
     if story is None or story.step is None or story.step.seat is None:
         return current().seat
@@ -94,10 +94,10 @@ def settings_at(story: Story, number: int, seat: Seat) -> Settings:
 
 
 def story_page() -> str | None:
-    """Take the settings of a step that is to be opened, and return its page; None where there is none.
+    """Take the settings of the step that must be opened, and return its page; None without one.
 
-    The person keeps her uploads, and her seat unless the step has one. All callbacks have been called by then: a move
-    of a slider that was told in the same moment as the step is not set on top of the step's own value.
+    Uploads stay, and the seat unless the step has one. This runs after all callbacks, so that a simultaneous move of a
+    slider does not replace the step's own value.
     """
     _from_link()
     pending = st.session_state.pop(_TO_OPEN, None)
@@ -106,7 +106,7 @@ def story_page() -> str | None:
         return None
     key, number = pending
     before, seat = current(), own_seat()
-    if number > len(story.steps):  # what was learnt stands beside what was seen last
+    if number > len(story.steps):  # the summary is shown with the page of the last step
         change(seat=seat, story=key, step=story.places)
         return None
     step = story.steps[number - 1]
@@ -117,7 +117,7 @@ def story_page() -> str | None:
 
 
 def _from_link() -> None:
-    """Open the step that a session's first link names, where it names nothing else."""
+    """Open the step of a session's first link, if the link contains nothing else."""
     query = st.query_params.to_dict()
     if "settings" in st.session_state or "story" not in query or not set(query) <= ALONE:
         return

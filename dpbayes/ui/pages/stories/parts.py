@@ -48,10 +48,10 @@ The part "" is a page that has no main slider.
 """
 
 FOR_RECIPIENT = {"data": "domains"}
-"""By page, the key of what is presented to a recipient, who sees none of the pictures of the table."""
+"""From a page to the key of the part that is presented to a recipient, who does not see pictures of the table."""
 
 WITHOUT_PICTURE = ("home",)
-"""Pages that are not presented: there is nothing to show alone."""
+"""Pages that are not presented, because they have no picture."""
 
 
 FOLDED = {
@@ -68,7 +68,7 @@ CURATORS = ("follows-divergence", "follows-accuracy", "dots", "measures", "compa
 
 
 def shown_alone(page: str, at: str, seat: Seat) -> str:
-    """Return the key of what is presented of a page's part; empty where that is the page's main slider and picture."""
+    """Return the key of the presented part of a page; "" for the page's main slider and picture."""
     if seat is Seat.RECIPIENT and page in FOR_RECIPIENT:
         return FOR_RECIPIENT[page]
     others = ALONE.get(page, {})

@@ -1,4 +1,4 @@
-"""What a story may let a person guess: quantities by name, each computed from what is chosen, as its page does."""
+"""The quantities that a story may ask for, by name; each is computed from the settings, as on its page."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,17 +26,16 @@ from dpbayes.ui.pages.explore.controls import picked
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
-from dpbayes.ui.pages.regression.headline import looked_at
+from dpbayes.ui.pages.regression.page import looked_at
 from dpbayes.ui.pages.sampling import game
-from dpbayes.ui.pages.which_epsilon.asking import Asking
 from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.question import target_and_evidence
+from dpbayes.ui.pages.which_epsilon.requirement import AccuracyRequirement
+from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 
 LAPLACE, FOURIER = LaplaceUpdates.label, LaplaceFourier.label
 DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
 PREDICTING = {LAPLACE: "laplace", FOURIER: "fourier", PosteriorSampler.label: "sampler"}
-"""The mechanisms of Figure 1 of AAAI-16, and the names of their curves, as they are certified."""
+"""The mechanisms of Figure 1 of AAAI-16, and the names of their proved curves."""
 
 TOO_NEAR = "no clear difference"
 
@@ -47,24 +46,24 @@ AS_EPSILON = "as an ε"
 """The unit of what a later step of a story may take as its epsilon."""
 
 MOST_REPEATS = 100
-"""Repeats of an experiment behind an answer at most: nobody waits for more."""
+"""The largest number of repeats of an experiment for an answer."""
 
 Answer = float | str
 
 RELEASE_DETAILS = ("answer", "rows", "coverage-open", "exact-open", "comparison")
-"""What stands below on Explore, or may be opened: it tells answers, errors, intervals and rows of all kinds."""
+"""The lower and folded parts of Explore, which show answers, errors, intervals and rows."""
 
 MOVING, BELOW = ("headline", "picture"), "below"
-"""What moves with a page's slider, and what stands below it on the pages that have a part of that name."""
+"""The live part of a page, and the lower part on pages that have one of this name."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity: what it means, how it is computed, and its unit; or the options, where it is a choice of some.
+    """A quantity: its meaning, its computation, and its unit, or its options for a choice.
 
-    `answer_parts` has the keys of the parts of its page that reveal the answer, those further down too: they are
-    covered until a guess is made, as is what can be downloaded. Where it depends on the records, only the curator
-    learns it. Errors of `of`: InputError where the settings have none.
+    `answer_parts` has the keys of the parts of its page that reveal the answer. They are covered until a guess is made,
+    as are downloads. Only the curator learns a quantity that depends on the records. Errors of `of`: InputError if the
+    settings do not have the quantity.
     """
 
     means: str
@@ -75,7 +74,7 @@ class Quantity:
     answer_parts: tuple[str, ...] = ()
 
     def answer(self, chosen: Chosen) -> Answer:
-        """Return what it is at what is chosen. Errors: InputError, also for the recipient."""
+        """Return the value at the chosen settings. Errors: InputError, also for a recipient."""
         if self.of_records and not chosen.is_curator:
             raise InputError(
                 "The answer depends on the records, which the recipient does not see. Choose Curator above."
@@ -91,7 +90,7 @@ def _readings(chosen: Chosen) -> Readings:
 
 
 def _answers(chosen: Chosen) -> tuple[float, float]:
-    """Return the probability asked for, exact and of the first release, in percent."""
+    """Return the probability of the question, exact and in the first release, in percent."""
     target, given = target_and_evidence(chosen)
     net = chosen.network
     state = net.telling_state(net.index(target))
@@ -152,7 +151,7 @@ def _less_noise(chosen: Chosen) -> str:
 
 
 def _least_epsilon(chosen: Chosen) -> float:
-    least = finished(answer_steps(Asking.now(chosen), chosen.settings.mechanism))
+    least = finished(answer_steps(AccuracyRequirement.now(chosen), chosen.settings.mechanism))
     if isinstance(least, str):
         raise InputError(least)
     return epsilon_rounded_up(least.epsilon)
@@ -270,7 +269,7 @@ QUANTITIES: dict[str, Quantity] = {
         "Laplace or Fourier, by the noise per cell of the network.",
         _less_noise,
         options=(LAPLACE, FOURIER, TOO_NEAR),
-        answer_parts=("headline", "costs", "bars", "arrows"),  # while the hand moves, the sentence tells it
+        answer_parts=("headline", "costs", "bars", "arrows"),  # while the slider moves, the headline shows it
     ),
     "records": Quantity(
         "Records of the table.", lambda chosen: float(chosen.dataset.n), "records", answer_parts=("headline",)

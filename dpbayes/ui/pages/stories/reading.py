@@ -1,13 +1,14 @@
-"""Reading a story from TOML: whatever is wrong with it is one sentence, and it sets nothing that a link could not."""
+"""Reads a story from TOML. An error is one sentence, and a story can set only what a link can set."""
 
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
-from dpbayes.ui.pages.stories.naming import with_readable_names
+from dpbayes.sources.names import ReadableName
 from dpbayes.ui.pages.stories.parts import PARTS
 from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
 from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story
@@ -26,7 +27,7 @@ _DEEP_KEY = re.compile(rb"(?<![\w-])" + _PART + rb"(?:[ \t]*+\.[ \t]*+" + _PART 
 """A key of TOML in more parts than any of a story: reading one takes time with the square of its parts."""
 
 PERSONS_OWN = ("seat", "story", "step", "present")
-"""Settings that are the person's, or say where in a story she is; the settings of a story have none of them."""
+"""Settings of the person and the place in a story, which the settings of a story cannot contain."""
 
 OF_A_STORY = ("title", "question", "field", "seat", "settings", "steps", "learnt", "next")
 OF_A_STEP = ("say", "do", "watch", "page", "seat", "settings", "at", "guess")
@@ -103,7 +104,7 @@ def _sentence(whose: str, table: Mapping[str, Any], name: str) -> str:
 
 
 def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
-    """Return the seat that a story or a step is shown from; None where the person's own stays."""
+    """Return the seat of a story or a step; None if the person's own seat stays."""
     if "seat" not in table:
         return None
     seats = {seat.value: seat for seat in Seat}
@@ -135,7 +136,7 @@ def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat |
 
 
 def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> dict[str, Carried]:
-    """Return by name the settings that take the epsilon which an earlier step asked for in its guess."""
+    """Return the settings, by name, that take the epsilon of an earlier step's guess."""
     carried = {}
     for name, text in query.items():
         is_number = isinstance(PARAMETERS.get(name), Parameter)
@@ -184,7 +185,7 @@ def _settings(whose: str, query: Mapping[str, str]) -> Settings:
 
 
 def _asks_of_the_network(whose: str, settings: Settings) -> None:
-    """Refuse nodes, states and rows that the step's network does not have; of a person's own table it is not known."""
+    """Check that the step's network has the nodes, states and rows; this is unknown for a person's own table."""
     if not (settings.target or settings.evidence or settings.row):
         return
     try:
@@ -200,3 +201,48 @@ def _asks_of_the_network(whose: str, settings: Settings) -> None:
             raise InputError(f"{whose}: the node {brief(name)} has no state called {brief(state)}.")
     if settings.row and network.row_called(settings.row) is None:
         raise InputError(f"{whose}: the network of this step has no CPT row called {brief(settings.row)}.")
+
+
+# Readable names
+
+
+_NAMED = re.compile(r"\{([^{}]+)\}")
+
+
+def with_readable_names(story: Story) -> Story:
+    """Return a story in which nodes in braces are replaced by their readable names.
+
+    At the first occurrence, the published name follows in brackets, unless it is the same word. Braces around other
+    texts stay.
+    """
+    named: set[str] = set()
+    steps = tuple(_named_step(step, named) for step in story.steps)
+    question = _named(story.question, _readable(story.steps[0]), set())
+    return replace(story, question=question, steps=steps, learnt=_named(story.learnt, _readable(steps[-1]), named))
+
+
+def _named_step(step: Step, named: set[str]) -> Step:
+    readable = _readable(step)
+    say, do, watch = (_named(text, readable, named) for text in (step.say, step.do, step.watch))
+    guess = step.guess and replace(step.guess, ask=_named(step.guess.ask, readable, named))
+    return replace(step, say=say, do=do, watch=watch, guess=guess)
+
+
+def _readable(step: Step) -> Mapping[str, ReadableName]:
+    return Chosen(step.settings).readable
+
+
+def _named(text: str, readable: Mapping[str, ReadableName], named: set[str]) -> str:
+    """Return a text with readable names; `named` collects the nodes whose published names were shown."""
+
+    def called(braces: re.Match[str]) -> str:
+        node = braces[1]
+        if node not in readable:
+            return braces[0]
+        name = readable[node].name
+        if node in named or name.lower() == node.lower():
+            return name
+        named.add(node)
+        return f"{name} ({node})"
+
+    return _NAMED.sub(called, text)

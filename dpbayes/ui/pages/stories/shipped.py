@@ -20,11 +20,11 @@ GROUPS: dict[str, list[str]] = _INDEX["groups"]
 TITLES: dict[str, str] = {
     key: read_data(f"{FOLDER}/{key}.toml", lambda text: str(tomllib.loads(text.decode())["title"])) for key in KEYS
 }
-"""The titles of the stories by what they are called in a link."""
+"""The titles of the stories by their keys in a link."""
 
 
 class Stories(Mapping[str, Story]):
-    """Stories by what they are called in a link, each read when it is first needed: their settings take a moment."""
+    """Stories by their keys in a link. Each is read when it is first needed, which takes a moment."""
 
     def __init__(self) -> None:
         self._stories: dict[str, Story] = {}
@@ -45,9 +45,9 @@ class Stories(Mapping[str, Story]):
 
 
 STORIES = Stories()
-"""The stories by what they are called in a link."""
+"""The stories by their keys in a link."""
 
 
 def shipped_text(key: str) -> bytes:
-    """Return the file of a story as it is shipped."""
+    """Return the shipped file of a story."""
     return read_data(f"{FOLDER}/{key}.toml", bytes)

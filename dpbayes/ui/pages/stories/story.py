@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dpbayes.ui.session.settings import Seat, Settings
 
 OWN = "own"
-"""The key of the story that a person has brought along."""
+"""The key of the person's own story."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Carried:
 
 @dataclass(frozen=True)
 class Step:
-    """One sentence, one thing to do, one to watch; the page, its settings, and the part of it that is scrolled to.
+    """A sentence, an action, an observation; the page, its settings, and the part to which the browser scrolls.
 
-    `at` is "" where the page is seen from its top. The settings are whole: those that are not named have defaults, and
-    those that are `carried` are computed when the step is opened. `seat` is None where the person's own seat stays.
+    `at` is "" for the top of the page. The settings are complete: unnamed ones have defaults, and `carried` ones are
+    computed when the step is opened. `seat` is None if the person's own seat stays.
     """
 
     say: str

@@ -28,9 +28,10 @@ from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_eps
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.pages.which_epsilon.asking import (
+from dpbayes.ui.pages.which_epsilon.recipes import recipes
+from dpbayes.ui.pages.which_epsilon.requirement import (
     MOST_DRAWS,
-    Asking,
+    AccuracyRequirement,
     ask,
     is_of_the_table,
     others,
@@ -38,16 +39,14 @@ from dpbayes.ui.pages.which_epsilon.asking import (
     records_of_table,
     states_noise,
 )
-from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
-from dpbayes.ui.widgets.counting import count_connected
-from dpbayes.ui.widgets.onward import next_page
-from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.scanning import count_connected
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 EPSILONS = np.geomspace(0.01, 1000, 21)
@@ -60,7 +59,7 @@ AWARE_SHARE = 4
 """How many times fewer these are for a noise-aware recipient."""
 
 Answered = LeastEpsilon | str
-"""The least epsilon, or the sentence that says why there is none."""
+"""The least epsilon, or the message why there is none."""
 
 
 def _planned(chosen: Chosen) -> str:
@@ -75,7 +74,7 @@ FACTS: Facts = MECHANISM | {"tables": _planned, "n": _n}
 
 
 def which_epsilon_page(chosen: Chosen) -> bool:
-    """Show the error's curve first: it moves with the tolerance, all else follows when the hand rests."""
+    """Show the error's curve first: it moves with the tolerance, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page = places()
     with page.controls:
@@ -89,54 +88,56 @@ def which_epsilon_page(chosen: Chosen) -> bool:
             controls.parameter_control("which_epsilon.recipient")
         titles = {kind.__name__: kind.label for kind in MECHANISMS}
         controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
-    with page.top:  # a connected table is counted where it lies, once it is asked about
+    with page.top:  # a connected table is counted in its engine if the question is about it
         is_counting = is_of_the_table(chosen) and count_connected(chosen)
     first = page.first(_moving, chosen)
     if first is None:
         return is_counting
-    asking, least, errors = first
+    goal, least, errors = first
     with page.beside():
-        st.caption(_tables_text(asking))  # what is always there comes first: what comes and goes would move it
-        _details(asking, least)
+        st.caption(_tables_text(goal))  # permanent elements come first, because temporary ones would move them
+        _details(goal, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
-        intervals = _intervals(asking, least)
+        intervals = _intervals(goal, least)
     works: list[Running[Any]] = [least, errors, *intervals]
     if all(work.done for work in works):
         with st.container(key="below"):
             with sentence_instead():
-                if asking.counts is None and np.isfinite(errors.so_far.wanted).any():
-                    works.append(_records(asking))
+                if goal.counts is None and np.isfinite(errors.so_far.wanted).any():
+                    works.append(_records(goal))
             if not works[-1].going:
-                works.append(_mechanisms(asking, least.so_far))
-    private = asking.counts is not None
+                works.append(_mechanisms(goal, least.so_far))
+    private = goal.counts is not None
     data_and_download(lambda: frame_of(errors.so_far), name="which-epsilon", curator_only=private, simulates=True)
-    recipes(asking)
+    recipes(goal)
     _next(least)
     return any(work.going for work in works)
 
 
-def _moving(page: Places, chosen: Chosen) -> tuple[Asking, Running[Answered], Running[ErrorCurve]]:
-    asking, name = Asking.now(chosen), chosen.settings.mechanism
+def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[Answered], Running[ErrorCurve]]:
+    goal, name = AccuracyRequirement.now(chosen), chosen.settings.mechanism
     least = running(
-        "which_epsilon.least", asking.key(name, asking.options.tolerance), lambda: answer_steps(asking, name)
+        "which_epsilon.least",
+        goal.key(name, goal.options.tolerance),
+        lambda: answer_steps(goal, name),
     )
     least.work()
     errors = running(
         "which_epsilon.errors",
-        asking.key(name),
-        lambda: error_steps_of(asking, name),
+        goal.key(name),
+        lambda: error_steps_of(goal, name),
     )
     if least.done or not errors.taken:  # the answer comes first
         errors.work()
     with page.picture:
-        _picture(asking, least, errors.so_far)
+        _picture(goal, least, errors.so_far)
     page.lead("which_epsilon.tolerance")
-    page.say(verdict(asking, least))
-    return asking, least, errors
+    page.say(verdict(goal, least))
+    return goal, least, errors
 
 
 def _next(least: Running[Answered]) -> None:
-    """Lead to the audit, at the least epsilon where there is one."""
+    """Link the audit, at the least epsilon if there is one."""
     if not least.done or isinstance(least.so_far, str):
         next_page("Audit", "pages/audit.py")
         return
@@ -144,34 +145,34 @@ def _next(least: Running[Answered]) -> None:
     next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
 
 
-def answer_steps(asking: Asking, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
-    """Find the least epsilon of a mechanism, or the sentence that says why there is none."""
-    drawn = asking.share_of_tables
+def answer_steps(goal: AccuracyRequirement, name: str, most: int = MOST_DRAWS) -> Work[Answered]:
+    """Find the least epsilon of a mechanism, or the message why there is none."""
+    drawn = goal.share_of_tables
     try:
-        wish = yield from part_of(asking.wishing(name, most), 0.0, drawn)
-        return (yield from part_of(least_epsilon_steps(wish, asking.luck("least")), drawn, 1.0))
+        wish = yield from part_of(goal.wishing(name, most), 0.0, drawn)
+        return (yield from part_of(least_epsilon_steps(wish, goal.luck("least")), drawn, 1.0))
     except InputError as error:
         return str(error)
 
 
-def error_steps_of(asking: Asking, name: str) -> Work[ErrorCurve]:
-    """Work out the picture's errors; where the wish cannot be made they stay unknown, and the search says why."""
+def error_steps_of(goal: AccuracyRequirement, name: str) -> Work[ErrorCurve]:
+    """Compute the picture's errors; they stay unknown if the question is impossible, which the search reports."""
     unknown = ErrorCurve(EPSILONS, *np.full((2, len(EPSILONS)), np.nan))
     yield Partial(0.0, unknown)
     try:
-        wish = yield from part_of(asking.wishing(name, _fewer(asking, CURVE_DRAWS)), 0.0, 0.0)
+        wish = yield from part_of(goal.wishing(name, _fewer(goal, CURVE_DRAWS)), 0.0, 0.0)
     except InputError:
         return unknown
-    return (yield from error_steps(wish, EPSILONS, asking.luck("errors")))
+    return (yield from error_steps(wish, EPSILONS, goal.luck("errors")))
 
 
-def _fewer(asking: Asking, draws: int) -> int:
-    return draws // (1 if asking.answer(asking.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
+def _fewer(goal: AccuracyRequirement, draws: int) -> int:
+    return draws // (1 if goal.answer(goal.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
 
 
-def verdict(asking: Asking, least: Running[Answered]) -> str:
+def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
     """Return the page's sentence: the least epsilon, rounded up, for the tolerance."""
-    what = f"the error of {escaped(asking.question.text)} within {numeral(asking.options.tolerance, 6)}"
+    what = f"the error of {escaped(goal.question.text)} within {numeral(goal.options.tolerance, 6)}"
     if not least.done:
         return f"Searching for the least ε that keeps {what} …"
     answer = least.so_far
@@ -187,42 +188,44 @@ def epsilon_rounded_up(epsilon: float) -> float:
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
-def _picture(asking: Asking, least: Running[Answered], errors: ErrorCurve) -> None:
+def _picture(goal: AccuracyRequirement, least: Running[Answered], errors: ErrorCurve) -> None:
     answer = least.so_far if least.done else ""
-    share = f"{numeral(100 * asking.options.confidence)}%"
-    needed = needed_of(asking.chosen.settings.mechanism, answer)
-    keeps = f"the error of {share} of releases within {numeral(asking.options.tolerance, 6)}"
-    said = f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    share = f"{numeral(100 * goal.options.confidence)}%"
+    needed = needed_of(goal.chosen.settings.mechanism, answer)
+    keeps = f"the error of {share} of releases within {numeral(goal.options.tolerance, 6)}"
+    least_text = (
+        f" The least ε that keeps {keeps} is {numeral(needed.epsilon)}." if math.isfinite(needed.epsilon) else ""
+    )
     chart(
         error_figure(
             errors.epsilons,
             errors.median,
             errors.wanted,
             needed=needed,
-            tolerance=asking.options.tolerance,
+            tolerance=goal.options.tolerance,
             share=share,
         ),
         key="which_epsilon.errors",
         simulates=True,
-        alt=f"Two falling curves against ε: bounds that the error of {asking.question.text} does not exceed in "
-        f"{share} of the releases and in half of the releases.{said}",
+        alt=f"Two falling curves against ε: bounds that the error of {goal.question.text} does not exceed in "
+        f"{share} of the releases and in half of the releases.{least_text}",
     )
 
 
 def needed_of(name: str, answer: Answered) -> NeededEpsilon:
-    """Return a mechanism's least epsilon for a picture; NaN where there is none."""
+    """Return a mechanism's least epsilon for a picture; NaN without one."""
     kind = kind_called(name)
     if isinstance(answer, str):
         return NeededEpsilon(kind.label, kind.colour, math.nan, math.nan, math.nan)
     return NeededEpsilon(kind.label, kind.colour, answer.epsilon, answer.low, answer.high)
 
 
-def _waiting(work: Running[Any], said: str, *, key: str) -> None:
+def _waiting(work: Running[Any], what: str, *, key: str) -> None:
     if work.is_long:
-        progress(work, f"{done(work.share)} {said}", key=key)
+        progress(work, f"{done(work.share)} {what}", key=key)
 
 
-def _details(asking: Asking, least: Running[Answered]) -> None:
+def _details(goal: AccuracyRequirement, least: Running[Answered]) -> None:
     """Show the interval of the least epsilon, and the simulation that it comes from."""
     answer = least.so_far if least.done else None
     if isinstance(answer, str):
@@ -239,37 +242,37 @@ def _details(asking: Asking, least: Running[Answered]) -> None:
         )
 
 
-def _intervals(asking: Asking, least: Running[Answered]) -> list[Running[Any]]:
+def _intervals(goal: AccuracyRequirement, least: Running[Answered]) -> list[Running[Any]]:
     """Show what intervals recipients get at the least epsilon, and return the work on them."""
     if not least.done or isinstance(answer := least.so_far, str):
         return []
-    name, epsilon = asking.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
-    reading = asking.options.recipient if states_noise(name) else Reading.AS_REAL
+    name, epsilon = goal.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
+    reading = goal.options.recipient if states_noise(name) else Reading.AS_REAL
 
     def start() -> Work[PlannedIntervals | None]:
-        rng = asking.luck("intervals")
-        return interval_steps(answer.wish, epsilon, _truth(asking), reading, rng, releases=INTERVAL_DRAWS)
+        rng = goal.luck("intervals")
+        return interval_steps(answer.wish, epsilon, _truth(goal), reading, rng, releases=INTERVAL_DRAWS)
 
-    work = running("which_epsilon.intervals", asking.key(name, asking.options.tolerance), start)
+    work = running("which_epsilon.intervals", goal.key(name, goal.options.tolerance), start)
     with sentence_instead():
         work.work()
     if work.result is not None:
-        st.caption(intervals_text(asking, work.result))
+        st.caption(intervals_text(goal, work.result))
     return [work]
 
 
-def _truth(asking: Asking) -> float:
+def _truth(goal: AccuracyRequirement) -> float:
     """Return the probability in question: of the planned tables' network, or of the loaded table's exact posterior."""
-    if asking.counts is None:
-        return float(asking.question.answers(asking.cpts))
-    prior = asking.mechanism(asking.chosen.settings.mechanism).prior
-    return float(asking.question.answers(prior.updated(asking.counts).mean))
+    if goal.counts is None:
+        return float(goal.question.answers(goal.cpts))
+    prior = goal.mechanism(goal.chosen.settings.mechanism).prior
+    return float(goal.question.answers(prior.updated(goal.counts).mean))
 
 
-def intervals_text(asking: Asking, planned: PlannedIntervals) -> str:
+def intervals_text(goal: AccuracyRequirement, planned: PlannedIntervals) -> str:
     """Return how wide the intervals are, how many contain the truth, and whether the prior decides the answers."""
     releases, width = many(len(planned.widths), "simulated release"), numeral(float(np.median(planned.widths)), 2)
-    truth = "planned probability" if asking.counts is None else "exact answer"
+    truth = "planned probability" if goal.counts is None else "exact answer"
     sentence = (
         f"At ε = {numeral(planned.epsilon)}, {LEVEL:.0%} intervals of the {planned.posterior} have a median width of "
         f"{width}. In {int(planned.contained.sum())} of {releases}, they contain the {truth}."
@@ -278,51 +281,49 @@ def intervals_text(asking: Asking, planned: PlannedIntervals) -> str:
     return f"{sentence} The prior decides the answer in {decided} of them." if decided else sentence
 
 
-def _tables_text(asking: Asking) -> str:
+def _tables_text(goal: AccuracyRequirement) -> str:
     """Return the share of releases that the answer is for, their tables, and the privacy cost of the choice."""
     share = (
-        f"The least ε keeps the error of {numeral(100 * asking.options.confidence)}% of releases within the tolerance."
+        f"The least ε keeps the error of {numeral(100 * goal.options.confidence)}% of releases within the tolerance."
     )
-    if asking.counts is None:
+    if goal.counts is None:
         return (
-            f"{share} Each release is of a new table: {many(asking.n, 'record')} sampled from {asking.tables_of}. "
+            f"{share} Each release is of a new table: {many(goal.n, 'record')} sampled from {goal.tables_of}. "
             "Your records are not used, so this choice of ε costs no privacy."
         )
     return (
         f"**Not private (curator view): no guarantee covers an ε that is chosen from the records.** {share} Each "
-        f"release is of the table’s {many(asking.n, 'record')}. A choice of ε from planned tables costs no privacy."
+        f"release is of the table’s {many(goal.n, 'record')}. A choice of ε from planned tables costs no privacy."
     )
 
 
 # How many records
 
 
-def _records(asking: Asking) -> Running[LeastRecords]:
+def _records(goal: AccuracyRequirement) -> Running[LeastRecords]:
     """Show how many records another ε needs, and return the work on it."""
-    name, options = asking.chosen.settings.mechanism, asking.options
+    name, options = goal.chosen.settings.mechanism, goal.options
     st.subheader("Records needed at another ε")
     controls.parameter_control("epsilon")
-    draws = _fewer(asking, RECORDS_DRAWS)
+    draws = _fewer(goal, RECORDS_DRAWS)
 
     def start() -> Work[LeastRecords]:
-        drawn = asking.share_of_tables
-        wish = yield from part_of(asking.wishing(name, draws), 0.0, drawn)
-        return (yield from part_of(least_records_steps(wish, asking.cpts, asking.luck("records")), drawn, 1.0))
+        drawn = goal.share_of_tables
+        wish = yield from part_of(goal.wishing(name, draws), 0.0, drawn)
+        return (yield from part_of(least_records_steps(wish, goal.cpts, goal.luck("records")), drawn, 1.0))
 
-    work = running("which_epsilon.records", asking.key(name, options.tolerance, asking.chosen.epsilon), start)
+    work = running("which_epsilon.records", goal.key(name, options.tolerance, goal.chosen.epsilon), start)
     work.work()
     if not work.done:
         _waiting(work, "of the tables", key="which_epsilon.records.stop")
         return work
-    st.markdown(
-        f"**{needed_records_text(asking, work.so_far, most_records(asking.network, asking.draws(name, draws)))}**"
-    )
+    st.markdown(f"**{needed_records_text(goal, work.so_far, most_records(goal.network, goal.draws(name, draws)))}**")
     return work
 
 
-def needed_records_text(asking: Asking, needed: LeastRecords, most: int) -> str:
+def needed_records_text(goal: AccuracyRequirement, needed: LeastRecords, most: int) -> str:
     """Return the number of records that an epsilon needs, as a sentence."""
-    epsilon = numeral(asking.chosen.epsilon)
+    epsilon = numeral(goal.chosen.epsilon)
     if not math.isfinite(needed.records):
         return f"At ε = {epsilon}, even {most:,} records are too few."
     if needed.records <= 1:
@@ -341,22 +342,22 @@ def _about(number: float) -> str:
 # Every mechanism
 
 
-def _mechanisms(asking: Asking, answer: Answered) -> Running[tuple[NeededEpsilon, ...]]:
+def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[NeededEpsilon, ...]]:
     """Show the least epsilon of every mechanism, and return the work on it."""
-    name = asking.chosen.settings.mechanism
-    rest = others(asking.chosen)
+    name = goal.chosen.settings.mechanism
+    rest = others(goal.chosen)
     st.subheader("Least ε by mechanism")
 
     def start() -> Work[tuple[NeededEpsilon, ...]]:
         needs: tuple[NeededEpsilon, ...] = ()
         for place, other in enumerate(rest):
-            steps = answer_steps(asking, other, OTHER_DRAWS)
+            steps = answer_steps(goal, other, OTHER_DRAWS)
             other_answer = yield from part_of(steps, place / len(rest), (place + 1) / len(rest))
             needs = (*needs, needed_of(other, other_answer))
             yield Partial((place + 1) / len(rest), needs)
         return needs
 
-    key = (asking.key(name, asking.options.tolerance), *(asking.key(other) for other in rest))
+    key = (goal.key(name, goal.options.tolerance), *(goal.key(other) for other in rest))
     work = running("which_epsilon.mechanisms", key, start)
     work.work()
     needs = (needed_of(name, answer), *(work.result or ()))

@@ -1,1 +1,62 @@
-"""What each page lets a person set, a file a page."""
+"""What pages let a person set besides data, network and mechanism, in groups; the link carries it as `group.name`."""
+
+from typing import Any
+
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.experiments.regression.scenario import RegressionScenario
+from dpbayes.ui.session.options.accuracy import AccuracyOptions
+from dpbayes.ui.session.options.research import (
+    BoundsOptions,
+    CompareOptions,
+    HellingerOptions,
+    PapersOptions,
+    RobustnessOptions,
+    SamplingOptions,
+    StealthOptions,
+    StructureOptions,
+)
+from dpbayes.ui.session.options.workflow import (
+    AuditOptions,
+    ExploreOptions,
+    NetworkOptions,
+    ReleaseOptions,
+    WhichEpsilonOptions,
+)
+
+OPTIONS: dict[str, type[Any]] = {
+    "network": NetworkOptions,
+    "explore": ExploreOptions,
+    "compare": CompareOptions,
+    "release": ReleaseOptions,
+    "which_epsilon": WhichEpsilonOptions,
+    "robustness": RobustnessOptions,
+    "structure": StructureOptions,
+    "papers": PapersOptions,
+    "sampling": SamplingOptions,
+    "hellinger": HellingerOptions,
+    "audit": AuditOptions,
+    "stealth": StealthOptions,
+    "bounds": BoundsOptions,
+    "accuracy": AccuracyOptions,
+    "regression": RegressionScenario,
+}
+"""The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "explore": ("release", "explore"),
+    "compare": ("compare", "structure", "stealth"),
+    "claims": ("bounds", "papers", "robustness"),
+}
+"""The groups of a page that has several, or one of another name."""
+
+
+def groups_of(page: str) -> tuple[str, ...]:
+    """Return the groups of options that a page shows."""
+    return GROUPS.get(page, (page,) if page in OPTIONS else ())
+
+
+def described_options() -> dict[str, Parameter | Choice]:
+    """Return all options by the name they have in the link, as `group.name`."""
+    return {
+        f"{group}.{name}": note for group, options in OPTIONS.items() for name, note in parameters_of(options).items()
+    }

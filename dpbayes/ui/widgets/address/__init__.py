@@ -1,9 +1,7 @@
-"""The address in the browser says what is on the page, and the browser's history has one entry for each step.
+"""The address in the browser contains the settings, and the browser's history has one entry for each step.
 
-Streamlit makes an entry for a page that is turned to, and one for each query that it is given. It tells which runs Back
-or Forward began.
-
-It does not turn the address of such an entry into settings.
+Streamlit makes one entry for each opened page and one for each new query, and reports the runs that Back or Forward
+started. It does not restore settings from the address of such an entry.
 """
 
 import time
@@ -25,9 +23,9 @@ _mount = st.components.v2.component(
 
 
 def begin_with_address() -> None:
-    """Take the settings from the address where Back or Forward led to it; else write it before the page is drawn.
+    """Take the settings from the address after Back or Forward; otherwise write the settings into the address.
 
-    Before `st.navigation`, so that the entry which Streamlit then makes for another page has the settings at once.
+    Call this before `st.navigation`, so that the entry that Streamlit makes for another page has the settings.
     """
     run, turned_from = get_script_run_ctx(), st.session_state.pop(_TURNED, None)
     if run is not None and run.is_history_navigation:
@@ -40,23 +38,23 @@ def begin_with_address() -> None:
 
 
 def turn_to(page: str) -> None:
-    """Go to another page with the settings as they are now; both are one entry of the browser's history."""
+    """Open another page with the present settings, as one entry of the browser's history."""
     st.session_state[_TURNED] = shown_page()
-    # With the query that the browser has: Streamlit makes an entry for any other one, and for none at all.
+    # With the browser's present query, because Streamlit makes another entry for a new or missing query.
     st.switch_page(page, query_params=st.query_params.to_dict())
 
 
 def become(page: str) -> None:
-    """Make the browser's entry for this page one for another page, with the settings as they are now, and open that.
+    """Replace the browser's entry for this page by an entry for another page with the present settings, and open it.
 
-    Back then leads to what was before, and not here, from where it would only be sent on.
+    Back then leads to the entry before this page. Otherwise it would lead here, and forward again.
     """
     query, shown = query_of(current()), st.query_params.to_dict()
     _mount(key="become", data={"page": page, "query": urlencode(shown if shown == query else query), "become": True})
 
 
 def write_link() -> None:
-    """Make the address in the browser say what is on the page; while a hand moves a number, wait until it rests."""
+    """Write the settings into the browser's address; while a slider moves, wait until it stops."""
     query = query_of(current())
     if _pending_query() == query:
         return
@@ -66,13 +64,13 @@ def write_link() -> None:
 
 
 def write_in_place(page: str) -> None:
-    """Have the browser write the settings into the entry that it has for this page, where that was asked for."""
+    """Let the browser write the settings into its entry for this page, if `_ask_in_place` has requested this."""
 
     @st.fragment
     def until_written() -> None:
         query = _pending_query()
         if query is None:
-            write_link()  # makes no entry by now, and Streamlit hears of the address
+            write_link()  # makes no entry now, but informs Streamlit of the address
         else:
             data = {"page": page, "query": urlencode(query), "order": f"{st.session_state[_IN_PLACE][1]} {page}"}
             _mount(key="address", data=data, on_written_change=lambda: st.session_state.pop(_IN_PLACE, None))
@@ -82,37 +80,35 @@ def write_in_place(page: str) -> None:
 
 
 def hold_link() -> None:
-    """Note that a hand moves a number: a whole drag is one step."""
+    """Note that a slider moves: a whole drag is one step of the history."""
     st.session_state[_MOVING] = current(), shown_page()
 
 
 def release_link() -> None:
-    """Note that the hand rests."""
+    """Note that the slider has stopped."""
     st.session_state.pop(_MOVING, None)
 
 
 def hand_moves() -> bool:
-    """Return whether a hand moves a number of this page, and nothing else has changed since."""
+    """Return whether a slider of this page moves, and nothing else has changed since."""
     settings, page = st.session_state.get(_MOVING, (None, ""))
-    return (
-        settings is current() and page == shown_page()
-    )  # whatever else changes, and another page, is a step of its own
+    return settings is current() and page == shown_page()  # any other change, and another page, is a separate step
 
 
 def _ask_in_place() -> None:
-    """Note that the page's entry in the browser has another's query, where it has."""
+    """Request that the browser writes the settings into its entry for this page, if the entry has other settings."""
     query = query_of(current())
     if st.query_params.to_dict() != query:
         st.session_state[_IN_PLACE] = query, time.time_ns()
 
 
 def _pending_query() -> dict[str, str] | None:
-    """Return what the browser was asked to write in place, as long as it has not said that it did."""
+    """Return the query that the browser must still write in place; None without one."""
     query: dict[str, str] | None = st.session_state.get(_IN_PLACE, (None, 0))[0]
     return query
 
 
 def shown_page() -> str:
-    """Return what Streamlit calls the page that this run shows."""
+    """Return the page of this run, as Streamlit identifies it."""
     run = get_script_run_ctx()
     return run.page_script_hash if run is not None else ""

@@ -1,4 +1,4 @@
-"""A chart that the browser keeps: the next figure changes it in place, where Streamlit's own is built anew."""
+"""A chart that is updated in place; Streamlit's own chart is built again for each new figure."""
 
 import json
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ import streamlit as st
 
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
 from dpbayes.ui.widgets.frames import recorded, token
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
-"""Where the server offers Plotly's script, with the kinds of traces that the figures have."""
+"""The address of Plotly's script, with the kinds of traces that the figures use."""
 
 
 def _asset(name: str) -> str:
@@ -49,10 +49,10 @@ _mount_board = st.components.v2.component(
 def chart(
     figure: Figure, *, key: str, alt: str, simulates: bool = False, release: Mapping[str, str] | None = None
 ) -> None:
-    """Show a figure with a text for those who cannot see it.
+    """Show a figure with a text alternative.
 
-    What is saved of it says whether it `simulates` releases. A chart of a `release` that was made tells what that is
-    of, and not what is set on the page.
+    A saved picture states whether it `simulates` releases. With the facts of a real `release`, the saved picture states
+    these facts instead of the settings of the page.
     """
     if recorded(key, figure):
         return
@@ -66,17 +66,17 @@ def chart(
         name, caption = plain_name(page, key, release), release_caption(page, release)
     saved = {"file": name, "caption": caption}
     head = json.dumps({"library": library, "alt": alt, "name": key, "frames": token(), **saved})
-    # As bytes, because Streamlit looks for tables in whatever else it is given.
+    # As bytes, because Streamlit searches any other data for tables.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()
-    # Told of the height, Streamlit keeps the chart's place until the component has come.
+    # With the height, Streamlit reserves the space until the component has loaded.
     _mount(key=key, height=round(figure.layout["height"]), data=data)
 
 
 def take_picture(*, key: str) -> None:
-    """Offer the chart above as SVG and PNG, of two sizes, made in the browser; nothing where no chart is above."""
+    """Offer the chart above as SVG and PNG in two sizes, created in the browser; nothing without a chart."""
     _mount_take(key=f"take.{key}")
 
 
 def take_board(*, key: str) -> None:
-    """Offer the pictures of the page's board as one PNG and one SVG, made in the browser, and to show it alone."""
+    """Offer the pictures of the page's board as one PNG and one SVG, created in the browser, and a view of it alone."""
     _mount_board(key=key)

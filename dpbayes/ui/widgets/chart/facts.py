@@ -1,4 +1,4 @@
-"""What the pictures of a page depend on: the page says so where it begins, and a saved picture tells their values."""
+"""The facts on which the pictures of a page depend. A page declares them, and a saved picture states their values."""
 
 from collections.abc import Callable
 
@@ -7,33 +7,33 @@ import streamlit as st
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.session.scans import scanned_records
 
 Fact = Callable[[Chosen], str]
-"""The value of what pictures depend on, as it stands below them; "" where there is none as the page is set."""
+"""The value of one fact, as a saved picture states it; "" if the fact does not apply."""
 
 Facts = dict[str, Fact]
 
 PLANNED = "planned, from public probabilities"
-"""What is told of the tables of a picture that shows no data."""
+"""The fact `tables` of a picture that shows no data."""
 
 _SHOWN = "facts"
 
 
 def pictures_tell(facts: Facts) -> None:
-    """Say what the pictures of the page that is shown depend on."""
+    """Declare the facts on which the pictures of the shown page depend."""
     st.session_state[_SHOWN] = (shown_place(), facts)
 
 
 def facts_of(page: str) -> Facts:
-    """Return what the pictures of a page depend on, where it has said so."""
+    """Return the facts that a page has declared."""
     place, facts = st.session_state.get(_SHOWN, ("", {}))
     return facts if place == page else {}
 
 
 def public_records_text(chosen: Chosen) -> str:
-    """Return the public number of records as far as it is known by now: a line below a picture counts no table."""
+    """Return the public number of records if it is known; this function does not count a table."""
     if chosen.settings.data == "synthetic":
         return f"{chosen.settings.records:,}"
     try:

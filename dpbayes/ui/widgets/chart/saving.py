@@ -1,46 +1,45 @@
-"""What a file of a page is called, and what a saved chart says of its settings."""
+"""The names of the files of a page, and the line below a saved chart that states its settings."""
 
 import re
 from collections.abc import Mapping
 
 from dpbayes.base.text import typed
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import current
+from dpbayes.ui.session.current import current, shown_place
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options.index import groups_of
-from dpbayes.ui.session.place import shown_place
+from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120
-"""Characters of a setting, such as a drawn network's text, and of the name of a file."""
+"""The largest number of characters of a setting, such as the text of a drawn network, and of a file name."""
 
 _OF_THE_VIEW = ("seat", "story", "step", "present")
-"""Settings that change who looks and in which story, and not what is drawn."""
+"""Settings that do not change a picture: the seat and the story."""
 
 _OF_THE_CURATOR = ("data_seed",)
-"""Settings that tell the very records, which a recipient does not see, nor in the name of a file."""
+"""Settings that determine the records. A recipient must not see them, also not in the name of a file."""
 
 _SHARED_OPTIONS_PAGE = "release"
-"""The group whose options, how releases are read and which tables matter, count on all pages."""
+"""The group of options that apply to all pages: the reading of releases and the weights of tables."""
 
 
 # The names of files
 
 
 def offered_name(name: str, end: str, *, simulates: bool = False, curator_only: bool = False) -> str:
-    """Return the name of a file that the page at hand offers at its settings, with its end."""
+    """Return the name, with its extension, of a file that the shown page offers at its settings."""
     private = "curator-only-" if curator_only else ""
     return f"{private}{file_name(shown_place(), name, current(), simulates=simulates)}.{end}"
 
 
 def file_name(page: str, name: str, settings: Settings, *, simulates: bool = False) -> str:
-    """Return the name of a file, without its end: page, what is in it and settings, in plain characters."""
+    """Return the name of a file without its extension: page, content and settings, in plain characters."""
     return plain_name(page, name, _short(page, settings), simulates=simulates)
 
 
 def plain_name(page: str, name: str, values: Mapping[str, str], *, simulates: bool = False) -> str:
-    """Return the same of what is told of it in other words than the settings'."""
+    """Return the name of a file with these values instead of the settings."""
     first, words = _words(page), _words(name)
     own = words[len(first) :] if words[: len(first)] == first else words
     parts = [page, *own, *["simulation"] * simulates, *(f"{key}={value}" for key, value in values.items())]
@@ -55,9 +54,9 @@ def _words(name: str) -> list[str]:
 
 
 def settings_caption(page: str, chosen: Chosen, page_facts: Facts, *, simulates: bool = False) -> str:
-    """Return the line below a saved chart: its page, the facts that this tells, and what else differs.
+    """Return the line below a saved chart: its page, the declared facts, and all other settings that are not defaults.
 
-    It says whether releases were simulated, and for whom the chart was drawn.
+    The line states whether releases were simulated, and whether the chart is the curator's.
     """
     facts = {name: _cut(value) for name, fact in page_facts.items() if (value := fact(chosen))}
     spoken_for = {
@@ -71,7 +70,7 @@ def settings_caption(page: str, chosen: Chosen, page_facts: Facts, *, simulates:
 
 
 def release_caption(page: str, facts: Mapping[str, str]) -> str:
-    """Return the line below a chart of a release that was made: what is set on the page is not what it is of."""
+    """Return the line below a chart of a real release, which does not depend on the settings of the page."""
     return _line(page, {name: _cut(fact) for name, fact in facts.items()})
 
 
@@ -87,11 +86,11 @@ _KEYS = {
     "tables": ("{group}.tables", "data"),
     "n": ("records", "{group}.n", "{group}.records"),
 }
-"""The settings that a fact speaks for."""
+"""The settings that a fact replaces in the line."""
 
 
 def _short(page: str, settings: Settings) -> dict[str, str]:
-    """Return what differs from the defaults, what is too long to be read cut short; of options, those that count."""
+    """Return the settings that differ from the defaults, shortened, with the options that apply to this page."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
     changed = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
     return {
@@ -102,7 +101,7 @@ def _short(page: str, settings: Settings) -> dict[str, str]:
 
 
 def _in_full(value: str) -> str:
-    """Return the text of a setting as a person types it: "0.000001", which is 1e-06 in a link."""
+    """Return the text of a setting as typed: "0.000001" for 1e-06 in a link."""
     return typed(float(value)) if re.fullmatch(r"-?[\d.]+e[-+]?\d+", value) else value
 
 

@@ -1,6 +1,6 @@
-"""A Bayesian network drawn by hand in the browser, with mouse, finger or keyboard.
+"""An editor in which a person draws a Bayesian network, with mouse, finger or keyboard.
 
-Streamlit draws graphs that are given to it, but has no element in which a person draws one.
+Streamlit shows given graphs, but has no element for drawing a graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,16 +16,16 @@ from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import MAX_NAME
 
 WIDTH, HEIGHT = 1000, 600
-"""The box in which nodes have their positions; how large it appears on screen is the browser's business."""
+"""The size of the box of positions. The browser determines its size on screen."""
 
 SHOWN_HEIGHT = 520
-"""Most pixels that the drawing takes on screen from top to bottom."""
+"""The largest height of the drawing on screen, in pixels."""
 
-_FAR = 1e9  # beyond this a position is nonsense; NaN and infinities fail the same comparison
+_FAR = 1e9  # larger positions are refused; NaN and infinities fail the same comparison
 
 
 class DrawingError(InputError):
-    """What came back from the browser is not a drawing; the message says why in one sentence."""
+    """The browser has sent something that is not a drawing; the message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Nodes and the arrows (from, to) between them; it may hold a cycle, which `Network` will refuse."""
+    """Nodes and the arrows (from, to) between them; there may be a cycle, which `Network` refuses."""
 
     nodes: tuple[DrawnNode, ...]
     edges: tuple[tuple[str, str], ...]
@@ -47,16 +47,16 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a node says of a record: a note that is no warning."""
+    """A note about the meaning of a node, which is not a warning."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Beyond:
-    """Whether Python keeps drawings before and after the one that the browser started from, and how to turn to them.
+    """Whether Python has earlier and later drawings than the browser, and the function that restores them.
 
-    `turn` is called with the drawing on screen and "undo" or "redo", before the page runs; it is to move `rev` on.
+    `turn` is called with the drawing on screen and "undo" or "redo", before the page runs. It must increase `rev`.
     """
 
     earlier: bool = False
@@ -89,29 +89,29 @@ def dag_editor(
     edge_notes: Mapping[tuple[str, str], str] = _NO_NOTES,
     beyond: Beyond = _NOTHING_BEYOND,
 ) -> Drawing:
-    """Show the editor and return the drawing as the person has drawn it so far.
+    """Show the editor and return the present drawing.
 
-    The browser owns the drawing until `rev` changes; only then does it take up `drawing` again. `notes` (by
-    node) and `edge_notes` (by arrow) become tooltips, and a node with a note is drawn dashed, unless that is its
-    `Meaning`; they may change on every run. Undo and Redo go over the browser's own steps since then, and on to what
-    lies `beyond` them.
+    The browser controls the drawing until `rev` changes, and then takes `drawing`. `notes` (by node) and `edge_notes`
+    (by arrow) are tooltips, which may change in every run. A node with a note has a dashed border, unless the note is
+    its `Meaning`. Undo and Redo first use the browser's own steps since the last `rev`, and then the drawings
+    `beyond` them.
 
     Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
     """
-    read_drawing(_plain(drawing))  # the browser trusts what it is given
+    read_drawing(_plain(drawing))  # the browser does not check it
 
     def last() -> Drawing:
         state = st.session_state.get(key, {})
         try:
             return read_sent(state.get("graph"), rev=rev, given=drawing)
-        except DrawingError:  # said once, where the drawing is returned
+        except DrawingError:  # raised once, when the drawing is returned
             return drawing
 
     result = _mount(
         key=key,
         data={
             "rev": rev,
-            "drawing": _plain(last()),  # if the browser builds the editor anew, it starts from what was drawn
+            "drawing": _plain(last()),  # a new editor in the browser starts from the last drawing
             "height": SHOWN_HEIGHT,
             "beyond": {"undo": beyond.earlier, "redo": beyond.later},
             "notes": [[name, note] for name, note in notes.items() if isinstance(note, str)],
@@ -126,7 +126,7 @@ def dag_editor(
 
 
 def read_sent(value: object, *, rev: int, given: Drawing) -> Drawing:
-    """Return the drawing in what the browser sent; `given` where it was drawn before Python brought that at `rev`.
+    """Return the drawing that the browser sent; `given` if the browser sent it before it received this `rev`.
 
     Errors: DrawingError.
     """
@@ -142,7 +142,7 @@ def _plain(drawing: Drawing) -> dict[str, Any]:
 
 
 def read_drawing(value: object) -> Drawing:
-    """Return the drawing in `value`, which came from outside and so may be anything.
+    """Return the drawing in `value`, which comes from the browser and may have any form.
 
     Errors: DrawingError.
     """

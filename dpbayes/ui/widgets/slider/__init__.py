@@ -1,6 +1,6 @@
-"""A number as a slider and a box with one value, which reaches Python while the hand is still moving it.
+"""A slider with a text box for one number. Python receives the values while the slider moves.
 
-Streamlit's slider sends its value when the mouse button is released, and has no box beside it.
+Streamlit's slider sends its value when the mouse button is released, and has no text box.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +12,15 @@ import streamlit as st
 from dpbayes.base.validation import is_writable
 
 MOST_MOVES = 2**53
-"""Moves are numbered; a browser counts exactly up to here."""
+"""The largest number of a move: browsers represent integers exactly up to here."""
 
 MOST_TYPED = 100
-"""Characters that the box takes; no number that is meant has more."""
+"""The largest number of characters in the box."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What a number is called on screen and read aloud, and a sentence about it for those who ask."""
+    """The name of a number on screen and for a screen reader, and the text of its tooltip."""
 
     label: str
     spoken: str
@@ -48,13 +48,13 @@ def live_slider(
     on_text: Callable[[str], object] | None,
     on_rest: Callable[[], None] | None = None,
 ) -> None:
-    """Show a slider over rising `stops` and a box, both at `value`, one of the stops; all are numbers without spaces.
+    """Show a slider over increasing `stops` and a box, both at `value`, which is one of the stops.
 
-    The stop that the slider moves to, or whatever text was typed, is handed to `on_text` before the page runs; the
-    page then decides what both show. The browser sends one text at a time and takes the next when the page has
-    answered, so that a slow page repaints less often and the last text is never lost. What comes back and is no text
-    that could be typed changes nothing. Without `on_text` neither can be moved. `on_rest` is called when the hand has
-    been still for a moment after a move.
+    Stops are numbers as text without spaces. Before the page runs, `on_text` is called with the new stop or the typed
+    text; the page then determines what both show. The browser sends one text at a time and waits for the answer of the
+    page, so a slow page is drawn less often, and the last text always arrives. A text that cannot have been typed has
+    no effect. Without `on_text`, slider and box are disabled. `on_rest` is called when the slider has not moved for a
+    moment after a move.
     """
     _mount(
         key=key,
@@ -75,7 +75,7 @@ def live_slider(
 
 
 def _nothing() -> None:
-    """Hear of a rest that nobody asked for."""
+    """Ignore that the slider has stopped."""
 
 
 def _seen(key: str) -> str:
@@ -83,7 +83,7 @@ def _seen(key: str) -> str:
 
 
 def _hear(key: str, on_text: Callable[[str], object] | None) -> None:
-    """Answer the browser's last move, whatever becomes of it, and hand on its text, once however often it is told."""
+    """Acknowledge the browser's last move, and call `on_text` with its text, once for each move."""
     text, number = read_move(st.session_state.get(key))
     if number and number != st.session_state.get(_seen(key)):
         st.session_state[_seen(key)] = number
@@ -92,7 +92,7 @@ def _hear(key: str, on_text: Callable[[str], object] | None) -> None:
 
 
 def read_move(state: object) -> tuple[str | None, int]:
-    """Return text and number of the move in a state that came from outside; None and 0 where it has none."""
+    """Return text and number of the move in a state from the browser; None and 0 for an invalid state."""
     move = state.get("move") if isinstance(state, Mapping) else None
     if not isinstance(move, Mapping):
         return None, 0

@@ -46,10 +46,10 @@ _ALONE = """<style>
 .stMainBlockContainer :has({part}) > :not({part}, :has({part}, .st-key-present)) {{ display: none; }}
 .stMainBlockContainer:not(:has({part})) :has(> * .st-key-present) > :not(:has(.st-key-present)) {{ display: none; }}
 </style>"""
-"""What is presented where it is not the page's main picture; until it is there, nothing else is."""
+"""The style that presents a part other than the main picture; nothing is shown until the part is there."""
 
 _ALL = "<style></style>"
-"""The page as it is."""
+"""The style of a page that is not presented."""
 
 _PRESENT = f"<style>{(Path(__file__).parent / 'present.css').read_text(encoding='utf-8')}</style>"
 """A page shown to a room. On any other page its rules would make each stroke of a chart slower."""
@@ -73,13 +73,13 @@ def banner(page: str) -> None:
             _beside_the_page(story, page)
         elif settings.story:
             _unknown(settings.story)
-    # Always one style, in one place: the browser keeps what is missing until a run has ended, and a page that works
+    # Always one style element: the browser keeps a missing element until a run has ended, and a page that works
     # would stay covered after the guess.
     st.html(_seen(story, page) if story is not None else _ALL)
 
 
 def _unfold(story: OpenStory, page: str) -> None:
-    """Open the part of the page that the step is about, once whenever the step is opened."""
+    """Unfold the part of the page that the step shows, once each time the step is opened."""
     opened = (story.key, story.number, times_opened())
     if story.step is None or story.step.page != page or st.session_state.get(_UNFOLDED) == opened:
         return
@@ -136,7 +136,7 @@ def _presented(story: OpenStory, page: str) -> None:
 
 
 def _alone(story: OpenStory, page: str) -> str:
-    """Return the key of what is presented in place of the page's main slider and picture."""
+    """Return the key of the part that is presented instead of the page's main slider and picture."""
     at = story.step.at if story.step is not None and story.step.page == page else ""
     return shown_alone(page, at, current().seat)
 
@@ -176,7 +176,10 @@ def _end() -> None:
 
 
 def _hands(story: OpenStory, page: str) -> None:
-    """Have the browser scroll to the step's part once, and tell which keys are pressed where the story is presented."""
+    """Let the browser scroll to the step's part once, and send the keys that are pressed in a presentation.
+
+    A shortcut of Streamlit's button is one key, and two presses during one run count once.
+    """
     part = PARTS[page].get(story.step.at, "") if story.step is not None and story.step.page == page else ""
 
     def turn() -> None:
@@ -209,12 +212,12 @@ def _turn(key: Any, story: OpenStory) -> None:
 
 
 def _asks(story: OpenStory, page: str) -> Guess | None:
-    """Return what is to be guessed at the step, on its own page."""
+    """Return the guess of the step, on the page of the step."""
     return story.step.guess if story.step is not None and story.step.page == page else None
 
 
 def _guess(story: OpenStory, page: str) -> None:
-    """Ask, if the step does, and once a guess is made say how near it was to what the page's settings come to."""
+    """Ask the question of the step, if any, and compare a guess with the answer at the page's settings."""
     guess = _asks(story, page)
     if guess is None:
         return
@@ -236,13 +239,13 @@ def _guess(story: OpenStory, page: str) -> None:
 
 
 def _guesses() -> dict[tuple[str, int], str]:
-    """Return what was said to each guess, by story and step; nothing where *Show* was pressed."""
+    """Return the reply to each guess, by story and step; "" after *Show*."""
     guesses: dict[tuple[str, int], str] = st.session_state.setdefault(_GUESSES, {})
     return guesses
 
 
 def _seen(story: OpenStory, page: str) -> str:
-    """Return the style of the page: what is presented stands alone, and what tells a guess's answer is covered."""
+    """Return the style of the page, which hides all but the presented part, and covers the answer of a guess."""
     is_presented = current().present is Present.ON and page not in WITHOUT_PICTURE
     alone = _alone(story, page) if is_presented else ""
     style = _PRESENT if is_presented else ""
@@ -255,7 +258,7 @@ def _seen(story: OpenStory, page: str) -> str:
 
 
 def _cover(quantity: Quantity) -> str:
-    """Return what covers the parts that tell the answer, and the downloads: one guesses before one sees."""
+    """Return the style that covers the parts with the answer, and the downloads, until a guess is made."""
     parts = [f".st-key-{part}" for part in quantity.answer_parts]
     files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
     return _COVER.format(parts=f":is({', '.join(parts + files)})")
@@ -270,7 +273,7 @@ def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
             st.session_state[_GUESSES][place] = _judged(str(given), quantity)
 
     if quantity.options:
-        # A list would close while a page that works is drawn anew.
+        # A list would close when a working page is drawn again.
         st.radio(
             "Your guess",
             quantity.options,
@@ -288,7 +291,7 @@ def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
 
 
 def _judged(given: str, quantity: Quantity) -> str:
-    """Return how near a guess is to the answer at what is chosen now; a refusal is its sentence."""
+    """Return the comparison of a guess with the answer at the present settings, or the message of an error."""
     chosen = Chosen.now()
     try:
         if quantity.options:

@@ -24,7 +24,7 @@ EPSILONS = tuple(float(f"{10 ** (k / 4):.2g}") for k in range(-8, 9))
 ROW, STATE = "dysp | bronc=yes, either=no", "yes"
 
 HIGH = 1000
-"""Units of the picture above the line that densities stand on."""
+"""The height of the picture in units."""
 
 ROOM = 1.15
 """The height of the picture in heights of the exact density."""

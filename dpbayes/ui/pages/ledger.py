@@ -80,7 +80,7 @@ def _begin(path: Path, chosen: Chosen, suspicion: float) -> None:
 
 
 def python_of(path: Path | None) -> str:
-    """Return the code that checks a release file and, with a ledger, tells what is left of each budget."""
+    """Return the code that checks a release file and, with a ledger, prints the remaining budgets."""
     read = 'verification = verify(Path("release.json").read_bytes())  # python -m dpbayes verify release.json'
     check = (PATH, "from dpbayes.releases.verify import verify", read)
     if path is None:
@@ -122,7 +122,7 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
 
 
 def _note_reading() -> None:
-    """Note once in a session that this person reads the ledger; of one that cannot be written, say it and go on."""
+    """Record once in a session that this person reads the ledger; show an error of the audit log and continue."""
     if st.session_state.get(_READER) != person().name:
         with sentence_instead():
             noted("read the ledger")
@@ -159,7 +159,7 @@ def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
 
 
 def _left_in_rho(accounts: list[Account]) -> None:
-    """Show what is left of budgets in rho as an epsilon, at a delta that the person may change."""
+    """Show the remaining budgets in rho as epsilon, at a delta that the person may change."""
     if not accounts:
         return
     with sentence_instead():
@@ -168,7 +168,7 @@ def _left_in_rho(accounts: list[Account]) -> None:
 
 
 def left_as_epsilon(account: Account, delta: float) -> str:
-    """Return what is left of a budget in rho, and which epsilon that and the whole budget give at a delta."""
+    """Return the remaining budget in rho, and the epsilon of this and of the whole budget at a delta."""
     left, whole = (numeral(zcdp_epsilon(float(rho), delta=delta), 4) for rho in (account.left, account.budget))
     name, at = escaped(account.dataset), f"at δ = {numeral(delta)}"
     if not account.left:
@@ -190,7 +190,7 @@ def _sentence(accounts: tuple[Account, ...]) -> str:
         return NONE_YET
     if len(accounts) == 1:
         return f"{escaped(accounts[0].dataset)} has {_left_text(accounts[0])} left."
-    if len({account.measure for account in accounts}) > 1:  # what is left of an epsilon and of a rho does not compare
+    if len({account.measure for account in accounts}) > 1:  # an epsilon and a rho cannot be compared
         least = min(accounts, key=lambda account: account.left / account.budget)
         return f"{escaped(least.dataset)} has the smallest share of its budget left: {_left_text(least)}."
     least = min(accounts, key=lambda account: account.left)
@@ -335,7 +335,7 @@ def _releases(path: Path, accounts: tuple[Account, ...], suspicion: float) -> No
 
 
 def _stated(spending: Spending, measure: PrivacyMeasure) -> str:
-    """Return what a release costs in a measure: what it promises, or what a budget in rho pays for that."""
+    """Return the cost of a release in a measure: its own amount, or the rho that it costs a zCDP budget."""
     if measure_of(spending.amount) is measure:
         return amount_text(number_of(spending.amount))
     return amount_text(spending.cost) if spending.measure is measure else "–"

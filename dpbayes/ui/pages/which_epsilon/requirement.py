@@ -22,11 +22,11 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.compare.answer import public_cpts
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.options.which_epsilon import SimulatedTables, WhichEpsilonOptions
+from dpbayes.ui.session.options.workflow import SimulatedTables, WhichEpsilonOptions
 from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.readable import readable_names_note
+from dpbayes.ui.widgets.show import readable_names_note
 
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
@@ -47,7 +47,7 @@ MOST_VALUES, MOST_RECORDS = 4_000_000, 10_000_000
 
 
 def target_or_example(chosen: Chosen) -> tuple[str, dict[str, str]]:
-    """Return the target and what is given, by node: what the person asked, else an example."""
+    """Return the target and the evidence by node: those of the person, else an example."""
     network, settings = chosen.network, chosen.settings
     states = dict(zip(network.names, network.states, strict=True))
     if settings.target in network.names:
@@ -77,7 +77,7 @@ def ask(chosen: Chosen) -> None:
     st.session_state["which_epsilon.given"] = [text for text, pair in offered.items() if pair in evidence.items()]
 
     def give() -> None:
-        """Keep one state of each node, the one picked last; whoever gives something has asked for the target too."""
+        """Keep one state of each node, the one picked last; with evidence, the shown target is the chosen one."""
         picked = dict(offered[text] for text in st.session_state["which_epsilon.given"])
         change(target=target, evidence=tuple(picked.items()))
 
@@ -86,7 +86,7 @@ def ask(chosen: Chosen) -> None:
 
 
 def is_of_the_table(chosen: Chosen) -> bool:
-    """Return whether it is asked about the table that is loaded or connected: for the curator alone."""
+    """Return whether the question is about the loaded or connected table, which only the curator may ask."""
     asks: SimulatedTables = chosen.options("which_epsilon").tables
     return asks is SimulatedTables.LOADED and chosen.is_curator
 
@@ -112,8 +112,8 @@ def planned_records(chosen: Chosen) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Asking:
-    """The question of one run of the page, and what is public about it; for the curator perhaps the table's counts."""
+class AccuracyRequirement:
+    """The question of one run of the page with its public inputs, and the table's counts for the curator."""
 
     chosen: Chosen
     question: Question
@@ -123,15 +123,15 @@ class Asking:
     counts: Counts | None = None
 
     @classmethod
-    def now(cls, chosen: Chosen) -> "Asking":
-        """Return what the page asks for. Errors: InputError where the table that is asked about has no counts."""
+    def now(cls, chosen: Chosen) -> "AccuracyRequirement":
+        """Return the question of the page. Errors: InputError if its table has no counts."""
         counts = chosen.counts if is_of_the_table(chosen) else None
         options = replace(chosen.options("which_epsilon"), records=planned_records(chosen))
         return cls(chosen, question_of(chosen), options, *public_cpts(chosen), counts)
 
     @property
     def network(self) -> Network:
-        """The network that is asked about."""
+        """The network of the question."""
         return self.chosen.network
 
     @property
@@ -150,15 +150,15 @@ class Asking:
         return 0.0 if self.counts is not None or are_drawn_together(self.network) else 0.3
 
     def mechanism(self, name: str) -> Mechanism[Outcome]:
-        """Return a mechanism at the epsilon that is asked about. Errors: InputError where it cannot be run."""
+        """Return a mechanism at the chosen epsilon. Errors: InputError if it cannot be run."""
         return self.chosen.mechanism_called(name)
 
     def answer(self, name: str) -> Answer:
-        """Return how releases of a mechanism are read: naively where they do not state their noise."""
+        """Return the reading of a mechanism's releases, which is naive if they do not state their noise."""
         return ANSWERS[self.options.recipient if states_noise(name) else Reading.AS_REAL]
 
     def key(self, name: str, *others: object) -> tuple[object, ...]:
-        """Return what work on a mechanism depends on besides `others`: neither epsilon nor the tolerance."""
+        """Return the key of the work on a mechanism: its inputs and `others`, without epsilon and the tolerance."""
         settings, options = self.chosen.settings, replace(self.options, tolerance=0.05)
         parameters = tuple(
             settings.parameter(parameter) for parameter in parameters_of(kind_called(name)) if parameter != "epsilon"
@@ -168,7 +168,7 @@ class Asking:
         return (self.network, name, parameters, settings.prior, settings.seed, *question_key, *others)
 
     def draws(self, name: str, most: int = MOST_DRAWS) -> int:
-        """Return how many releases of a mechanism are simulated. Errors: InputError where they are too few."""
+        """Return the number of simulated releases of a mechanism. Errors: InputError if it is too small."""
         n = self.n
         draws = min(most, self.answer(name).draws if states_noise(name) else SLOW_DRAWS)
         draws = min(draws, MOST_VALUES // self.network.cell_count)

@@ -1,0 +1,252 @@
+"""The options of the pages in the section Workflow: Network, Explore, Which epsilon and Audit."""
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated
+
+from dpbayes.audit.registry import AUDITS
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
+from dpbayes.mechanisms import PRIVATE
+from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
+from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
+from dpbayes.posteriors.noise_aware import POINTS
+from dpbayes.posteriors.noise_model import Reading
+
+# Network
+
+
+class ByNode(enum.Enum):
+    """What is shown of each node; the first one moves with epsilon, the other one follows when the hand rests."""
+
+    NOISE = "noise in counts"
+    ERROR = "error of probabilities"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """The Network page: its bars by node."""
+
+    by_node: Annotated[
+        ByNode,
+        Choice(
+            ByNode,
+            title="quantity by node",
+            description="Noise is what a mechanism adds to the counts of a node’s table. Error is the mean absolute "
+            "error of the node’s probabilities on planned tables. The error is larger in rows with few records.",
+        ),
+    ]
+
+
+# Explore
+
+
+class Against(enum.Enum):
+    """What the probability of non-negativity is drawn against."""
+
+    EPSILON = "against ε"
+    INCREMENT = "against t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions:
+    """The pictures of Explore."""
+
+    against: Annotated[Against, Choice(Against, title="horizontal axis of non-negativity")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """How the recipient reads a release, how fine her posterior is, which tables matter, and a belief."""
+
+    reading: Annotated[
+        Reading,
+        Choice(
+            Reading,
+            title="recipient",
+            description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
+            "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
+            "This choice costs no privacy.",
+        ),
+    ]
+    points: Annotated[
+        int,
+        Parameter(
+            "S",
+            low=128,
+            high=8192,
+            typical=POINTS,
+            log=True,
+            whole=True,
+            title="points per row",
+            description="The number of possible counts of each row in the noise-aware posterior.",
+        ),
+    ]
+    weight: Annotated[
+        float,
+        Parameter(
+            "w",
+            low=LEAST_WEIGHT,
+            high=MOST_WEIGHT,
+            typical=10.0,
+            log=True,
+            title="weight of these tables",
+            description="The weight of the squared error in these tables. All other tables have weight 1. The "
+            "guarantee stays the same.",
+        ),
+    ]
+    suspicion: Annotated[
+        float,
+        Parameter(
+            "p",
+            low=0.001,
+            high=0.99,
+            typical=0.1,
+            log=True,
+            title="belief before any release",
+            description="The attacker's probability, before any release, that a statement about one person is true.",
+        ),
+    ]
+    releases: Annotated[
+        int,
+        Parameter(
+            "k",
+            low=1,
+            high=100,
+            typical=1,
+            log=True,
+            whole=True,
+            title="releases of these records",
+            description="Each release uses this mechanism, this guarantee and new noise.",
+        ),
+    ]
+
+
+# Which epsilon
+
+
+class SimulatedTables(enum.Enum):
+    """Whose releases are simulated: of planned tables, or of the open table, for the curator alone."""
+
+    PLANNED = "planned tables"
+    LOADED = "the table itself"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichEpsilonOptions:
+    """The accuracy that is required, and the tables and the reader that it is required for."""
+
+    tolerance: Annotated[
+        float,
+        Parameter(
+            "",
+            low=1e-4,
+            high=0.5,
+            typical=0.05,
+            log=True,
+            title="tolerance",
+            description="The largest acceptable absolute difference between the released and the exact probability.",
+        ),
+    ]
+    confidence: Annotated[
+        float,
+        Parameter(
+            "",
+            low=0.5,
+            high=0.99,
+            typical=0.95,
+            title="share of releases",
+            description="The share of releases whose error must stay within the tolerance.",
+        ),
+    ]
+    tables: Annotated[
+        SimulatedTables,
+        Choice(
+            SimulatedTables,
+            title="tables",
+            description="Planned tables are sampled from public probabilities, so the choice of ε costs no privacy. "
+            "An ε chosen from the table itself depends on its records, and no guarantee covers that choice.",
+        ),
+    ]
+    records: Annotated[
+        int,
+        Parameter(
+            "n",
+            low=1,
+            high=100_000,
+            typical=1000,
+            log=True,
+            whole=True,
+            title="records",
+            description="The number of records in each planned table. The default is that of the open table.",
+        ),
+    ]
+    recipient: Annotated[
+        Reading,
+        Choice(
+            Reading,
+            title="recipient",
+            description="A noise-aware recipient models the added noise and needs a smaller ε for the same error. "
+            "A naive recipient treats noisy counts as true counts, as the papers do. This choice costs no privacy.",
+        ),
+    ]
+
+
+# Audit
+
+
+AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from registries
+    "AuditSubject",
+    {"RELEASE": "the Explore page's mechanism"}
+    | {kind.__name__: kind.label for kind in PRIVATE}
+    | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
+)
+"""What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
+
+LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+"""What the page calls a mechanism that links have another text for."""
+
+
+class AttackedTables(enum.Enum):
+    """Between which two tables the attacker of the Audit page has to decide."""
+
+    REAL = "one record of the table"
+    MADE_UP = "a made-up table"
+
+
+SUBJECT = Choice(
+    AuditSubject,
+    title="mechanism",
+    labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
+)
+TABLES = Choice(AttackedTables, title="attacked table", labels=("open table", "example table"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
+
+    subject: Annotated[enum.Enum, SUBJECT]
+    n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
+    sides: Annotated[int, SIDES]
+    prior: Annotated[float, PRIOR]
+    delta: Annotated[float, DELTA]
+    omega: Annotated[
+        float,
+        Parameter(
+            r"\omega", low=1e-4, high=0.49, typical=0.1, log=True, title="omega", description="The least probability."
+        ),
+    ]
+    features: Annotated[int, Parameter("d", low=1, high=64, typical=2, log=True, whole=True, title="features")]
+    precision: Annotated[float, PRIOR_PRECISION]
+    variance: Annotated[float, NOISE_VARIANCE]
+    norm: Annotated[float, NORM_BOUND]
+    draws: Annotated[int, DRAWS]
+    target: Annotated[float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="target epsilon")]
+    tables: Annotated[AttackedTables, TABLES]
+    record: Annotated[
+        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="attacked record")
+    ]
+    first: Annotated[int, Parameter("", low=0, high=3000, typical=2, whole=True, title="throws on side 1")]
+    odds: Annotated[float, Parameter("", low=1e-6, high=1e6, typical=1, log=True, title="attacker's prior odds")]
+    releases: Annotated[int, Parameter("j", low=1, high=50, typical=20, whole=True, title="releases")]
