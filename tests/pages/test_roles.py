@@ -157,13 +157,13 @@ def test_the_ledger_says_who_did_what(path: Path, become: Become) -> None:
     fine(at.checkbox(key="make.unseen").check().run())
     fine(next(button for button in at.button if button.label.startswith("Make release")).click().run())
     rows = [(row.person, row.act, row.dataset) for row in ledger.accesses(path)]
-    assert rows == [("eva", "read the ledger", ""), (OWNER.name, "made a release", "garden")]
+    assert rows == [("eva", "read the ledger", ""), (OWNER.name, "began a release", "garden")]
     become(OF_VOTES)
     at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
-    assert "made a release" not in everything(at)
+    assert "began a release" not in everything(at)
     become(AUDITOR)
     at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
-    assert "made a release" in everything(at)
+    assert "began a release" in everything(at)
     assert "vera" in everything(at)
 
 

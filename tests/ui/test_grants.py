@@ -30,6 +30,19 @@ def roles_of(**claims: Any) -> list[Role]:
     return [grant.role for grant in granted({**ADA, **claims}, read_rules(FILE), now=50)]
 
 
+def test_an_address_in_another_alphabet_is_another_address() -> None:
+    rules = read_rules('[[grant]]\nrole = "curator"\nvalues = ["Sam@example.org"]\n')
+    for email, number in (("sam@example.org", 1), ("SAM@EXAMPLE.ORG", 1), ("\u017fam@example.org", 0)):
+        claims = {"email": email, "email_verified": True, "exp": 100, "is_logged_in": True}
+        assert len(granted(claims, rules, now=50)) == number
+
+
+def test_a_person_is_named_by_a_verified_address_or_by_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROLES, "")
+    assert signed_in(ADA, now=50).name == ADA["email"]
+    assert signed_in({**ADA, "email_verified": False}, now=50).name == ADA["sub"]
+
+
 def test_an_address_counts_once_the_provider_has_verified_it() -> None:
     assert roles_of() == [Role.CURATOR]
     for verified in (False, None, "true", 1):

@@ -195,7 +195,8 @@ class GrowingGraph:
         adjacent = np.zeros_like(self.reaches)
         for child, own in enumerate(self.parents):
             adjacent[list(own), child] = True
-        return np.asarray(small & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
+        varied = np.outer(self.cards > 1, self.cards > 1)  # an arrow at a column of one state adds no number
+        return np.asarray(small & varied & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
 
     def noise(self, cost: Amount) -> IntArray:
         """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child).

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of, number_of, rho_of
+from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, whole_number
 
-MOST_EPSILON = 1000
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +55,10 @@ class AdaptivePlan:
             value = getattr(self, name)
             if type(value) not in (int, Fraction) or value < 0 or (not value and name != "delta"):
                 raise InputError(f'{name} must be an exact number above 0, such as Fraction("0.5").')
-        if self.epsilon > MOST_EPSILON or self.delta >= 1:
-            raise InputError(f"epsilon must be at most {MOST_EPSILON}, and delta below 1.")
+        if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON or self.delta >= 1:
+            raise InputError(
+                f"epsilon must be from {numeral(float(LEAST_EPSILON))} to {MOST_EPSILON}, and delta below 1."
+            )
         if self.one_way >= self.pairs or self.forest + self.pairs + self.parents >= 1:
             raise InputError("The shares must leave a part of the budget for the last measurement.")
         whole_number("The number of batches", self.batches, low=1, high=20)

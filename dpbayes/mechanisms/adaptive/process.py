@@ -218,6 +218,11 @@ def rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
     return -(-min(columns, MOST_ROUNDS) // plan.batches)
 
 
+def most_steps(plan: AdaptivePlan, columns: int) -> int:
+    """Return the most choices and measurements of a release."""
+    return columns + 2 + plan.batches * (rounds_per_batch(plan, columns) + 1)
+
+
 def parents_cost(plan: AdaptivePlan, columns: int) -> Amount:
     """Return the cost of every choice of a parent."""
     return amount_in(plan.measure, plan.parents * plan.total / (rounds_per_batch(plan, columns) * plan.batches))

@@ -23,6 +23,7 @@ from dpbayes.mechanisms.adaptive.process import (
     Measurement,
     PairChoice,
     Process,
+    most_steps,
     require_feasible,
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
@@ -214,6 +215,8 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
     content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
     request = adaptive_request_from(content["request"])
     process = Process.start(request.plan, request.columns, request.n)
+    if len(content["steps"]) > most_steps(request.plan, len(request.columns.names)):
+        raise InputError("The adaptive release has more steps than its plan allows.")
     for step in content["steps"]:
         process = process.after(_read(step, len(request.columns.names), request.plan.measure))
     drawn = Provenance(**content["drawn"])

@@ -6,65 +6,61 @@ from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError
 from dpbayes.releases.ledger.place import place_text
 from dpbayes.releases.ledger.rows import LedgerRows
-from dpbayes.releases.ledger.store import add, begin_as, content_of, reading, written
+from dpbayes.releases.ledger.store import add, begin_as, content_of, copy_row, reading, written
 
 
 def move_ledger(source: Path, target: Path) -> Event:
-    """Copy all rows to a new ledger, compare them, and close the old one, so that no budget can be spent twice.
+    """Copy all rows to a new ledger and close the old one. At no time do both accept charges.
 
-    The rows of the new ledger have the same hashes, and its audit log begins with that of the old one. The old ledger
-    can still be read. After an interruption, the same call goes on where it was.
+    The old ledger is closed after all rows were copied, and before the transaction of the new ledger ends. If the
+    program is interrupted in between, the old ledger is closed and there is no new one; the same call then makes it.
+    The rows of the new ledger have the same hashes. The old ledger can still be read.
 
     Returns:
         The last row of the new ledger.
 
-    Errors: LedgerError where the target has a ledger with other rows, and where the copy differs from the source.
+    Errors: LedgerError if there is a ledger at the target, if the source was moved elsewhere, and if a copied content
+    differs.
     """
     if place_text(source) == place_text(target) or (target.exists() and source.exists() and target.samefile(source)):
         raise LedgerError(f"The ledger is already {place_text(target)}. Name another place.")
-
-    def moved(rows: LedgerRows, books: Books) -> Event:
+    with reading(source) as (_, books):  # nothing is made at the target for a source that cannot be moved
+        _require_open(books, target)
+    if not begin_as(target, lambda new: _copy_and_close(source, target, new)):
         if books.moved is not None:
             raise LedgerError(f"This ledger was already moved. {books.moved.reason}")
-        _copy(rows, books, target)
-        _compare(rows, books, target)
-        _copy_log(rows, target)
-        reason = f"It is now {place_text(target)}."
-        add(rows, books, Entry(kind=EventKind.MOVED, reason=reason))
-        return books.events[-1]
-
-    return written(source, moved)
+        raise LedgerError(f"{place_text(target)} has a ledger already. Nothing was moved. Name another place.")
+    with reading(target) as (_, copied):
+        return copied.events[-1]
 
 
-def _copy(rows: LedgerRows, books: Books, target: Path) -> None:
-    begin_as(target, [(event, _content(rows, event)) for event in books.events])
+def _reason(target: Path) -> str:
+    return f"It is now {place_text(target)}."
 
 
-def _content(rows: LedgerRows, event: Event) -> bytes | None:
-    return None if event.content_hash is None else content_of(rows, event)
+def _require_open(books: Books, target: Path) -> None:
+    """Refuse a ledger that was moved elsewhere; a move to this target may have been interrupted."""
+    if books.moved is not None and books.moved.reason != _reason(target):
+        raise LedgerError(f"This ledger was already moved. {books.moved.reason}")
 
 
-def _copy_log(rows: LedgerRows, target: Path) -> None:
-    """Add the rows of the audit log that the new ledger lacks: the old one may have more since an interruption."""
-    log = rows.logged()
+def _copy_and_close(source: Path, target: Path, new: LedgerRows) -> None:
+    rows_copied = logs_copied = 0
 
-    def add_rest(new: LedgerRows, books: Books) -> None:
-        for row in log[len(new.logged()) :]:
-            new.log([str(text) for text in row])
+    def act(rows: LedgerRows, books: Books) -> None:  # a server may repeat it
+        nonlocal rows_copied, logs_copied
+        _require_open(books, target)
+        events = books.events if books.moved is None else books.events[:-1]
+        for event in events[rows_copied:]:
+            copy_row(new, event, content_of(rows, event) if event.content_hash else None)
+            rows_copied += 1
+        for texts in rows.logged()[logs_copied:]:
+            new.log([str(text) for text in texts])
+            logs_copied += 1
+        for event in events:
+            if event.content_hash:
+                content_of(new, event)
+        if books.moved is None:
+            add(rows, books, Entry(kind=EventKind.MOVED, reason=_reason(target)))
 
-    written(target, add_rest)
-
-
-def _compare(rows: LedgerRows, books: Books, target: Path) -> None:
-    """Refuse to close the old ledger unless the new one has its rows and no others. Errors: LedgerError."""
-    with reading(target) as (new, copied):
-        log = new.logged()
-        is_same = (
-            copied.events == books.events
-            and all(_content(new, event) == _content(rows, event) for event in books.events)
-            and log == rows.logged()[: len(log)]
-        )
-    if not is_same:
-        raise LedgerError(
-            f"{place_text(target)} has a ledger with other rows. Nothing was moved. Name a place without a ledger."
-        )
+    written(source, act)

@@ -15,8 +15,10 @@ from dpbayes.releases.ledger.events import LedgerError
 if TYPE_CHECKING:
     from dpbayes.sources.engines.postgresql import PostgresServer
 
-_SERVER = re.compile(r"\s*postgres(?:ql)?:")
-_SHAPE = "The ledger of a team is written postgresql://USER@HOST:PORT/DATABASE, with the server and the database."
+_SERVER = re.compile(r"\s*(?:postgres(?:ql)?:|[A-Za-z][A-Za-z0-9+.-]+:/)")
+r"""The beginning of an address; C:\ is a drive."""
+
+_SHAPE = "Write the address of a shared ledger as postgresql://USER@HOST:PORT/DATABASE."
 
 
 def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
@@ -48,13 +50,17 @@ def server_of(path: Path) -> "PostgresServer | None":
     """Return the server whose address a path holds; None for a file. Errors: InputError, as of `ledger_path`."""
     if not is_server(path):
         return None
-    from dpbayes.sources.engines.address import parsed, server_at  # late: most ledgers are files
+    from dpbayes.sources.engines.address import PASSWORD, parsed, server_at  # late: most ledgers are files
 
-    rest = str(path).strip().partition(":")[2].lstrip("/")
-    address = parsed(f"postgresql://{rest}")
+    kind, _, rest = str(path).strip().partition(":")
+    if kind not in ("postgres", "postgresql"):
+        raise LedgerError(_SHAPE)
+    address = parsed(f"postgresql://{rest.lstrip('/')}")
     server = server_at(address)
     if address.table or "host" not in server.connection or "dbname" not in server.connection:
         raise LedgerError(_SHAPE)
+    if ":" in server.connection.get("user", ""):
+        raise LedgerError(PASSWORD)
     return server
 
 

@@ -169,14 +169,25 @@ def begin(path: Path) -> None:
     _begin(path, _first_row)
 
 
-def begin_as(path: Path, copied: Sequence[tuple[Event, bytes | None]]) -> None:
-    """Make the file a ledger of these rows and contents, all or none, unless it is one. Errors: those of `begin`."""
+def begin_as(path: Path, fill: Callable[[LedgerRows], None]) -> bool:
+    """Make the file a ledger with the rows that `fill` adds, all or none, unless it is one; return whether it was made.
 
-    def copy(rows: LedgerRows) -> None:
-        for event, content in copied:
-            rows.append({**values_of(event), "content": content}, least_version(event.kind))
+    Errors: those of `begin`.
+    """
+    is_made = False
 
-    _begin(path, copy)
+    def filled(rows: LedgerRows) -> None:
+        nonlocal is_made
+        fill(rows)
+        is_made = True
+
+    _begin(path, filled)
+    return is_made
+
+
+def copy_row(rows: LedgerRows, event: Event, content: bytes | None) -> None:
+    """Add a row of another ledger as it is."""
+    rows.append({**values_of(event), "content": content}, least_version(event.kind))
 
 
 def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
@@ -189,7 +200,7 @@ def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
         is_new = not path.exists()
         # SQLite itself creates it, because closing a file here would release the locks of other threads on it.
         with closing(_connection(path, "rwc")) as connection:
-            if is_new:
+            if is_new or (not path.stat().st_size and _is_empty(connection)):  # a crash may leave an empty file
                 path.chmod(0o600)  # for its owner only: it will contain a key and the samples
             if _is_empty(connection):
                 with _transaction(connection):

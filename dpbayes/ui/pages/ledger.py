@@ -131,7 +131,12 @@ def _note_reading() -> None:
 
 def _audit_log(path: Path) -> None:
     """Show who did what with the datasets that this person may see, the newest first."""
-    rows = [row for row in ledger.accesses(path) if person().may(Act.READ_LEDGER, row.dataset or None)][::-1]
+    who = person()
+    rows = [
+        row
+        for row in ledger.accesses(path)
+        if row.person == who.name or who.may(Act.READ_LEDGER, row.dataset or EVERY)  # without a dataset: of all
+    ][::-1]
     st.caption("Who did what by the dashboard. The log has names of persons and of datasets, and no data.")
     frame = pd.DataFrame(
         {

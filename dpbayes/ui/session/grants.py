@@ -64,7 +64,7 @@ class Rule:
         values = value if isinstance(value, list) else [value]
         texts = {value for value in values if isinstance(value, str)}
         if self.claim == _EMAIL:
-            texts = {text.casefold() for text in texts} if claims.get(_VERIFIED) is True else set()
+            texts = set(map(_plain, texts)) if claims.get(_VERIFIED) is True else set()
         return bool(texts & self.values)
 
 
@@ -152,8 +152,13 @@ def _rule(grant: Mapping[str, Any], title: str) -> Rule:
         raise InputError(f"{title} has a claim that is not a name.")
     datasets = _texts(grant.get("datasets", [EVERY]), f"{title} needs datasets")
     if claim == _EMAIL:
-        values = frozenset(value.casefold() for value in values)
+        values = frozenset(map(_plain, values))
     return Rule(Grant(Role(grant["role"]), datasets), claim, values)
+
+
+def _plain(email: str) -> str:
+    """Return an e-mail address in lower case. Other alphabets have letters whose lower case is an ASCII letter."""
+    return email.lower() if email.isascii() else email
 
 
 def _texts(value: object, what: str) -> frozenset[str]:

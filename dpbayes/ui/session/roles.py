@@ -170,7 +170,8 @@ def signed_in(claims: Mapping[str, Any], now: float) -> Person:
     except InputError as error:  # the file was changed while the server runs
         _LOG.error("Nobody has a role by sign-in. %s", error)
         return VISITOR
-    return Person(str(claims.get("email") or claims.get("sub") or VISITOR.name), grants or VISITOR.grants)
+    email = claims.get("email") if claims.get("email_verified") is True else None
+    return Person(str(email or claims.get("sub") or VISITOR.name), grants or VISITOR.grants)
 
 
 # The token

@@ -14,10 +14,10 @@ from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.adaptive.choices import GrowingGraph
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
@@ -182,6 +182,23 @@ def test_small_tables_and_columns_of_one_state_are_released(names, states, codes
     release = simulated(Dataset(names, states, codes), 1)
     assert release.network.names == names
     assert release.probabilities.shape == (release.network.cell_count,)
+
+
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_no_arrow_begins_or_ends_at_a_column_of_one_state(delta: float) -> None:
+    rng = np.random.default_rng(0)
+    first, last = rng.integers(0, 2, (2, 2000))
+    codes = np.column_stack([0 * first, first, first ^ (rng.random(2000) < 0.1), last])
+    table = Dataset(("site", "b", "c", "d"), (("one",), ("y", "z"), ("y", "z"), ("p", "q")), codes)
+    for _ in range(40):
+        release = simulate_adaptive(table, epsilon=1, delta=delta, rng=rng)
+        assert "site" not in {name for edge in release.network.edges for name in edge}
+
+
+@pytest.mark.parametrize("epsilon", ["0.0009", "1001", "1e-300"])
+def test_epsilon_is_in_the_range_of_a_request(epsilon: str) -> None:
+    with pytest.raises(InputError, match=r"from 0\.001 to 1000"):
+        plan_for(epsilon, "0")
 
 
 @pytest.mark.parametrize(

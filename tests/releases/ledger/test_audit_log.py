@@ -1,6 +1,7 @@
 """The audit log: rows are added beside the events, by many programs at once, and nothing else happens to them."""
 
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from fractions import Fraction
@@ -12,6 +13,7 @@ from dpbayes.base.amounts import Rho
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.ledger import BrokenLedgerError, LedgerError, accesses, record_access
+from dpbayes.releases.ledger.store import written
 from tests.releases.made import opened
 
 
@@ -50,6 +52,8 @@ def test_a_moved_ledger_keeps_its_audit_log(tmp_path: Path, monkeypatch) -> None
         patch.setattr("dpbayes.releases.ledger.moving.add", _interrupted)
         with pytest.raises(KeyboardInterrupt):
             ledger.move_ledger(path, target)
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        ledger.check(target)
     record_access(path, "eva", "made a release", "garden")
     ledger.move_ledger(path, target)
     assert accesses(target) == accesses(path)
@@ -57,17 +61,50 @@ def test_a_moved_ledger_keeps_its_audit_log(tmp_path: Path, monkeypatch) -> None
     assert ledger.check(target).rows == ledger.check(path).rows - 1
 
 
+def test_at_no_moment_of_a_move_do_both_ledgers_accept_charges(tmp_path: Path, monkeypatch) -> None:
+    path, target = opened(tmp_path), tmp_path / "new.sqlite"
+    with monkeypatch.context() as patch:
+        patch.setattr("dpbayes.releases.ledger.moving.written", _then_interrupted(written))
+        with pytest.raises(KeyboardInterrupt):
+            ledger.move_ledger(path, target)
+    with pytest.raises(LedgerError, match="takes no more"):
+        ledger.raise_budget(path, "garden", Fraction(9), reason="more")
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        ledger.raise_budget(target, "garden", Fraction(9), reason="more")
+    with pytest.raises(LedgerError, match="already moved"):
+        ledger.move_ledger(path, tmp_path / "third.sqlite")
+    ledger.move_ledger(path, target)
+    ledger.raise_budget(target, "garden", Fraction(9), reason="more")
+    with pytest.raises(LedgerError, match="already moved"):
+        ledger.move_ledger(path, target)
+
+
+def test_a_file_that_a_crash_left_empty_is_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.touch(0o644)
+    opened(tmp_path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_ledger_with_another_audit_log_is_not_moved_onto(tmp_path: Path) -> None:
     path, target = opened(tmp_path), tmp_path / "new.sqlite"
     ledger.move_ledger(path, target)
     (tmp_path / "old.sqlite").write_bytes(target.read_bytes())
     record_access(target, "eva", "read the ledger")
-    with pytest.raises(LedgerError, match="other rows"):
+    with pytest.raises(LedgerError, match="has a ledger already"):
         ledger.move_ledger(tmp_path / "old.sqlite", target)
 
 
 def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def _then_interrupted(act: Callable[..., object]) -> Callable[..., None]:
+    def done(*args: object) -> None:
+        act(*args)
+        raise KeyboardInterrupt
+
+    return done
 
 
 def test_where_there_is_no_ledger_nothing_is_written(tmp_path: Path) -> None:

@@ -34,12 +34,18 @@ def test_the_ledger_of_a_team_is_named_by_an_address(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_an_address_that_lacks_a_part_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match=r"^(The ledger of a team is written|An address of PostgreSQL)"):
+    with pytest.raises(InputError, match=r"^(Write the address of a shared ledger as|An address of PostgreSQL)"):
         ledger.ledger_path(address)
 
 
 @pytest.mark.parametrize(
-    "address", ["postgresql://ann:sesame@h/d", "postgresql://h/d?password=sesame", "postgres://:sesame@h/d"]
+    "address",
+    [
+        "postgresql://ann:sesame@h/d",
+        "postgresql://h/d?password=sesame",
+        "postgres://:sesame@h/d",
+        "postgresql://ann%3Asesame@h/d",
+    ],
 )
 def test_a_password_is_refused_and_never_repeated(address: str, tmp_path: Path, monkeypatch, capfd) -> None:
     for words in (
@@ -54,6 +60,19 @@ def test_a_password_is_refused_and_never_repeated(address: str, tmp_path: Path, 
     out, err = capfd.readouterr()
     assert "must not contain a password" in err
     assert "sesame" not in out + err
+
+
+@pytest.mark.parametrize("kind", ["POSTGRESQL", "postgresql+psycopg", "mysql"])
+def test_another_kind_of_address_is_no_path_of_a_file(kind: str, tmp_path: Path, monkeypatch, capfd) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        main(["ledger", "--ledger", f"{kind}://ann:sesame@h/d", "open", "votes", "--budget", "1", "--reason", "None."])
+        == 2
+    )
+    out, err = capfd.readouterr()
+    assert "Write the address of a shared ledger as" in err
+    assert "sesame" not in out + err
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_the_driver_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys) -> None:

@@ -22,6 +22,7 @@ from dpbayes.releases.commands.main import main
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.signature import PublicKey, Signer
 from dpbayes.releases.ledger import postgres
+from dpbayes.releases.ledger.store import written
 from tests.engines.servers import Postgres
 from tests.releases.ledger.drawing import Drawing, raising
 from tests.releases.ledger.places import IN_POSTGRESQL, ON_BOTH, database
@@ -589,14 +590,26 @@ def test_a_moved_ledger_has_all_rows_and_the_old_one_takes_no_more(server: Postg
     assert ledger.account_of(target, "vötes").left == Fraction(3, 2) - 2 * TENTH - Fraction(1, 3)
 
 
+def interrupted(act: Callable[..., Any]) -> Callable[..., Any]:
+    """Do something and end as if by the keyboard."""
+
+    def done(*args: Any) -> Any:
+        act(*args)
+        raise KeyboardInterrupt
+
+    return done
+
+
 def test_a_move_that_was_interrupted_goes_on(server: Postgres, tmp_path: Path, monkeypatch) -> None:
     source, target = filled(tmp_path / "ledger.sqlite"), database(server)
     ledger.record_access(source, "ada", "read the ledger")
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.releases.ledger.moving._compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        patch.setattr("dpbayes.releases.ledger.moving.written", interrupted(written))
         with pytest.raises(KeyboardInterrupt):
             ledger.move_ledger(source, target)
-    assert ledger.events(target) == ledger.events(source)
+    for path in (source, target):  # at no time do both accept charges
+        with pytest.raises(ledger.LedgerError):
+            ledger.spend(path, "vötes", TENTH, b"new", Drawing())
     ledger.move_ledger(source, target)
     assert ledger.check(source).rows == ledger.check(target).rows + 1
     assert ledger.accesses(target) == ledger.accesses(source) != ()
@@ -605,7 +618,7 @@ def test_a_move_that_was_interrupted_goes_on(server: Postgres, tmp_path: Path, m
 def test_a_ledger_is_not_moved_onto_another_or_onto_itself(server: Postgres, tmp_path: Path) -> None:
     source, target = filled(tmp_path / "ledger.sqlite"), filled(database(server))
     rows = ledger.check(source).rows
-    with pytest.raises(ledger.LedgerError, match=r"has a ledger with other rows\. Nothing was moved"):
+    with pytest.raises(ledger.LedgerError, match=r"has a ledger already\. Nothing was moved"):
         ledger.move_ledger(source, target)
     for same in (source, tmp_path / "." / "ledger.sqlite"):
         with pytest.raises(ledger.LedgerError, match="is already"):

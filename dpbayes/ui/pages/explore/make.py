@@ -71,7 +71,7 @@ def _make(chosen: Chosen) -> None:
         dataset,
         chosen,
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
-        act="made a release",
+        act="began a release",
         statement=UNSEEN if learnt is None else PRIOR_UNSEEN,
     ):
         published = _published(path, request, chosen.counts)

@@ -207,7 +207,7 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )
     label = f"Make adaptive release and spend {amount_with_symbol(plan.budget)}"
-    if charge_confirmed(path, dataset, chosen, label=label, act="made an adaptive release"):
+    if charge_confirmed(path, dataset, chosen, label=label, act="began an adaptive release"):
         with st.spinner("Releasing …"):
             published = publish_adaptive(path, request, data)
         _show(published)

@@ -163,7 +163,7 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
         "without looking at these records. A release with the learnt graph is charged for its tables only."
     )
     label = f"Learn graph and spend ε = {amount_text(request.epsilon)}"
-    if charge_confirmed(path, dataset, chosen, label=label, act="learnt a graph"):
+    if charge_confirmed(path, dataset, chosen, label=label, act="began to learn a graph"):
         with st.spinner("Learning …"):
             published = publish_structure(path, request, data)
         _show(published)
