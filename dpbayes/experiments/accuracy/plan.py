@@ -207,7 +207,7 @@ class AccuracyPlan:
             draws=self.draws,
             map_cells=self.cells,
             simulated=simulated_releases(self.stealth, self.network.cell_count),
-            drawings=1 if self.noise is Noise.REAL else len(self.epsilons),
+            noise=self.noise,
         )
 
     @cached_property

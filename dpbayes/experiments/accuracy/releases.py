@@ -1,12 +1,12 @@
 """What all methods of an accuracy experiment predict from: the parts of one plan that do not depend on the data.
 
-A method's noise is drawn once for each repeat and scaled to every epsilon: neighbouring points of a curve share their
-luck, which smooths it, and a grid may be changed without changing the other points. Scales, bounds and rates are those
-of the mechanisms themselves. Only the families that hold the target matter to a prediction: nothing is released, or
-drawn, for the others, but where they decide what is kept.
+The samples of a method at all epsilons start from the same random numbers. Neighbouring points of a curve therefore
+share their luck, which smooths the curve, and a grid can be changed without changing the other points. Scales, bounds
+and rates are those of the mechanisms. Only the families that contain the target matter to a prediction.
 """
 
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 Generator = np.random.Generator
+Mechanism = TypeVar("Mechanism")
 
 
 class ReleasePlan(Protocol):
@@ -69,8 +70,8 @@ class ReleasePlan(Protocol):
 class Releases:
     """A plan, and what is prepared once for all of its methods.
 
-    `simulated` is the certified Fourier increment, which takes long to find: None until it has been. So are the
-    `increments` (E,) of whole numbers, which depend on epsilon.
+    `simulated` is the certified Fourier increment, which takes long to compute; it is None until it is computed. So are
+    the `increments` (E,) for noise of whole numbers, which depend on epsilon.
     """
 
     drawn_at_once: ClassVar[int] = 1 << 19
@@ -86,6 +87,13 @@ class Releases:
         self.local = self.blanket.local.network
         """The families that hold the target: K counts their cells, m their rows and D their decisions."""
         self.decided = Decisions(self.local)
+        self._mechanisms: dict[str, list[Any]] = {}
+
+    def mechanisms(self, name: str, at: Callable[[float], Mechanism]) -> list[Mechanism]:
+        """Return the mechanisms of a method at all epsilons, built once: some search for their noise."""
+        if name not in self._mechanisms:
+            self._mechanisms[name] = [at(epsilon) for epsilon in self.plan.epsilons]
+        return self._mechanisms[name]
 
     def log_mean(self, updates: FloatArray) -> FloatArray:
         """Return ln of the posterior means (..., K)."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from dpbayes.mechanisms.parameters import Noise
+
 MOST_REPEATS = 256
 _MOST_NUMBERS = 1 << 21
 
@@ -12,8 +14,7 @@ class Size:
 
     `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
     test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
-    `simulated` releases give the certified Fourier increment. Noise is scaled to all epsilons after one of its
-    `drawings`, or as whole numbers made for each.
+    `simulated` releases give the certified Fourier increment, once for real `noise`, and at every epsilon for whole.
     """
 
     curves: int
@@ -32,7 +33,7 @@ class Size:
     draws: int
     map_cells: int
     simulated: int
-    drawings: int = 1
+    noise: Noise
 
     @property
     def kinds(self) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.curves.linear import LAPLACE, RESIDUALS
+from dpbayes.experiments.accuracy.curves.additive import LAPLACE, RESIDUALS
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.streams import Streams

@@ -11,13 +11,14 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.any_mechanism import sampled_log_cpts
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
 from dpbayes.experiments.accuracy.size import Size
 from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
-from dpbayes.mechanisms.noise.law import NoiseLaw, whole_noise
+from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.fourier import cells_per_family, marginals
 from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
@@ -70,32 +71,25 @@ def _simulate(releases: Releases) -> Work[None]:
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    if releases.plan.noise is Noise.WHOLE:
-        return (yield from _whole_log_cpts(releases, counts, streams))
-    if releases.simulated is None:
+    """Release every table at every epsilon, with the increment of the plan's share of non-negative releases."""
+    plan, prior = releases.plan, releases.prior
+    if plan.noise is Noise.REAL and releases.simulated is None:
         yield from part_of(_simulate(releases), 0.0, 0.5)
-    noise = _noise(releases, Calibration.CERTIFIED, streams("FOURIER"), len(counts))
-    yield 0.5
-    here, noise = releases.blanket.local_counts(counts), releases.blanket.local_counts(noise)
-    updates = here[:, None] + _scales(releases, Calibration.CERTIFIED)[:, None] * noise[:, None]
-    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
-
-
-def _whole_log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    """The same with whole numbers, rebuilt for every epsilon from the same draws: they cannot be scaled."""
-    network, blanket = releases.plan.network, releases.blanket
-    if releases.increments is None:
+    if plan.noise is Noise.WHOLE and releases.increments is None:
         yield from part_of(_simulate_increments(releases), 0.0, 0.5)
-    assert releases.increments is not None
-    pairs = streams("FOURIER").standard_exponential((len(counts), len(network.closure), 2))
-    scales, here = _scales(releases, Calibration.CERTIFIED), blanket.local_counts(counts)
-    updates = np.empty((len(counts), len(scales), here.shape[-1]))
-    for k, (scale, t) in enumerate(zip(scales, releases.increments, strict=True)):
-        noise = whole_noise(pairs, scale)
-        noise[:, 0] = 2 * t * len(network.closure) * scale  # n gets no noise, and the lift
-        updates[:, k] = here + blanket.local_counts(marginals(network, noise))
-        yield 0.5 + 0.5 * (k + 1) / len(scales)
-    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
+    yield 0.5
+
+    def increment_at(epsilon: float) -> float:
+        if releases.increments is None:
+            return increment(releases, Calibration.CERTIFIED)
+        return float(releases.increments[plan.epsilons.index(epsilon)])
+
+    def mechanism_at(epsilon: float) -> LaplaceFourier:
+        return LaplaceFourier(prior=prior, epsilon=epsilon, t=increment_at(epsilon), noise=plan.noise)
+
+    mechanisms = releases.mechanisms(CERTIFIED.name, mechanism_at)
+    work = sampled_log_cpts(mechanisms, releases, counts, streams, name="FOURIER")
+    return (yield from part_of(work, 0.5, 1.0))
 
 
 def _simulate_increments(releases: Releases) -> Work[None]:
@@ -195,8 +189,9 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     ]
 
 
-def _seconds(size: Size) -> float:
-    return 1e-7 * size.cells * size.drawings
+def _prepared_seconds(size: Size) -> float:
+    simulations = 1 if size.noise is Noise.REAL else size.epsilons
+    return 6e-8 * size.simulated * size.cells * simulations
 
 
 CERTIFIED = Method(
@@ -206,8 +201,8 @@ CERTIFIED = Method(
     option=("fourier", "Fourier"),
     calibrations=(Calibration.CERTIFIED,),
     log_cpts=_log_cpts,
-    seconds=_seconds,
-    prepared=lambda size: 6e-8 * size.simulated * size.cells * size.drawings,
+    seconds=lambda size: 2e-7 * size.cells * size.epsilons,
+    prepared=_prepared_seconds,
 )
 PRINTED = Method(
     name="fourier_printed",
@@ -218,7 +213,7 @@ PRINTED = Method(
     noises=(Noise.REAL,),  # what is kept of many tries, as in the paper's plot
     log_cpts=_kept,
     certified=_certified_as_printed,
-    seconds=_seconds,
+    seconds=lambda size: 1e-7 * size.cells,
 )
 
 CURVES = Curves(kind=LaplaceFourier, methods=(CERTIFIED, PRINTED), formulas=_formulas, notes=_notes)
