@@ -8,9 +8,8 @@ from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import NetworkMechanism
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome

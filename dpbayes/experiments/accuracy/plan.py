@@ -10,47 +10,23 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.parameters import Parameter, check_parameters
-from dpbayes.base.randomness import seed_of
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
-from dpbayes.experiments.accuracy.size import Size, simulated_releases
-from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.experiments.accuracy.releases import ReleasePlan
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms.noise.shares import require_shares
-from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Noise
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 MOST_EPSILONS = 200
 
-TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="training records")
-REPEATS = Parameter(
-    "",
-    low=2,
-    high=10**9,
-    typical=100,
-    log=True,
-    whole=True,
-    title="repeats",
-    description="Every repeat uses a new split and, for synthetic records, a new random model.",
-)
 RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="synthetic records")
-TESTING = Parameter(
-    "",
-    low=1,
-    high=MAX_RECORDS,
-    typical=100_000,
-    log=True,
-    whole=True,
-    title="test records (at most)",
-    description="If fewer records are left after training, all of them are test records.",
-)
 STRENGTH = Parameter(
     "",
     low=0,
@@ -58,17 +34,6 @@ STRENGTH = Parameter(
     typical=1,
     title="strength of the model",
     description="At 1, every probability is uniform on (0, 1). At 0.4, it is uniform on (0.3, 0.7). At 0, all are 0.5.",
-)
-STEALTH = Parameter(
-    "",
-    low=0.5,
-    high=0.999,
-    typical=0.9,
-    title="share of non-negative releases",
-    description="The share of Fourier releases without a negative count; it sets the increment t.",
-)
-DRAWS = Parameter(
-    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="samples of the paper's sampler"
 )
 
 
@@ -107,7 +72,7 @@ class Synthetic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccuracyPlan:
+class AccuracyPlan(ReleasePlan):
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
     `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
@@ -120,21 +85,8 @@ class AccuracyPlan:
     that do not fit the network, and experiments that would take too long.
     """
 
-    network: Network
-    target: str
     source: Synthetic | Dataset = field(default_factory=Synthetic)
-    epsilons: tuple[float, ...]
     methods: tuple[Method, ...] = tuple(METHODS.values())
-    training: Annotated[int, TRAINING] = 50
-    testing: Annotated[int, TESTING] = MAX_RECORDS
-    repeats: Annotated[int, REPEATS] = 100
-    prior: Annotated[float, PRIOR] = 1.0
-    stealth: Annotated[float, STEALTH] = 0.9
-    draws: Annotated[int, DRAWS] = 100
-    cells: Annotated[int, CELLS] = 20
-    noise: Annotated[Noise, NOISE] = Noise.REAL
-    weights: tuple[float, ...] = ()
-    seed: Annotated[int, seed_of("all random numbers")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -175,11 +127,6 @@ class AccuracyPlan:
         """How many states the target has."""
         return int(self.network.cards[self.network.index(self.target)])
 
-    @cached_property
-    def grid(self) -> FloatArray:
-        """The epsilons: (E,)."""
-        return np.array(self.epsilons)
-
     @property
     def private(self) -> tuple[Method, ...]:
         """The methods that are no baselines."""
@@ -206,7 +153,7 @@ class AccuracyPlan:
             decisions=local.cell_count - local.row_count,
             draws=self.draws,
             map_cells=self.cells,
-            simulated=simulated_releases(self.stealth, self.network.cell_count),
+            simulated=self.simulated_releases,
             noise=self.noise,
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Streams
 from dpbayes.model.cpts import SMALLEST
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -55,10 +55,3 @@ class Size:
             self.epsilons * odds * self.local_cells * self.curves // 4,
         )
         return max(1, min(MOST_REPEATS, self.repeats, _MOST_NUMBERS // largest))
-
-
-def simulated_releases(stealth: float, cells: int) -> int:
-    """Return how many releases the certified Fourier increment is found from, as on the Release page."""
-    if stealth > 0.99:
-        return 20_000
-    return 10_000 if cells < 1000 else 2_000

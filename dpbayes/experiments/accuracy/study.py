@@ -23,8 +23,7 @@ from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms.noise.shares import weight_texts
 
 

@@ -22,9 +22,8 @@ from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
-from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler

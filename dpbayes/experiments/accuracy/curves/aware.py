@@ -14,8 +14,7 @@ from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.additive import LAPLACE, RESIDUALS
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights

@@ -13,9 +13,8 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.any_mechanism import sampled_log_cpts
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
 from dpbayes.mechanisms.noise.law import NoiseLaw
@@ -62,7 +61,7 @@ def increment(releases: Releases, calibration: Calibration) -> float:
 def _simulate(releases: Releases) -> Work[None]:
     """Find the certified increment: as many simulated releases as the Release page looks at, and the very same."""
     network = releases.plan.network
-    draws, rng, needed = releases.plan.size.simulated, stream(0, "stealth"), []
+    draws, rng, needed = releases.plan.simulated_releases, stream(0, "stealth"), []
     for part in slices(draws, releases.drawn_at_once // network.cell_count):
         size = part.stop - part.start
         needed.append(needed_increments(network, Calibration.CERTIFIED, rng, draws=size))
@@ -95,9 +94,10 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
 def _simulate_increments(releases: Releases) -> Work[None]:
     """Find the certified increment of whole numbers at every epsilon, of as many releases as Release looks at."""
     plan, scales, increments = releases.plan, _scales(releases, Calibration.CERTIFIED), []
+    draws, certified = plan.simulated_releases, Calibration.CERTIFIED
     for k, scale in enumerate(scales):
         law, rng = NoiseLaw(Noise.WHOLE, float(scale)), stream(0, "stealth")
-        needed = needed_increments(plan.network, Calibration.CERTIFIED, rng, draws=plan.size.simulated, law=law)
+        needed = needed_increments(plan.network, certified, rng, draws=draws, law=law)
         increments.append(increment_for(plan.stealth, needed))
         yield (k + 1) / len(scales)
     releases.increments = np.array(increments)

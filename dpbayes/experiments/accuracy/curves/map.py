@@ -8,8 +8,7 @@ from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms import Calibration, MapExponential
 from dpbayes.mechanisms.map.exponential import sampled_cells
 from dpbayes.mechanisms.map.scores import cell_masses

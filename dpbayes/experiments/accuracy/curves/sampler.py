@@ -12,9 +12,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.posteriors.decisions import Decisions
 
