@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.text import numeral, probability_text
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
 
 LEAST_DELTA = 1e-16
 """Smaller deltas are drawn here, below the picture."""
@@ -21,9 +21,6 @@ SECOND = "#6B7F2A"
 
 BARS = 61
 """More outputs than this are lines, not bars."""
-
-
-_LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 
 # The privacy curve
@@ -58,10 +55,10 @@ def privacy_curve_figure(
     top, bottom = np.maximum(upper, LEAST_DELTA), np.maximum(lower, LEAST_DELTA)
     traces: list[Trace] = []
     if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
-        traces.append(_LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
+        traces.append(LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
     else:
         # One entry for both, as short as "exact": a longer legend would move the picture.
-        both = _LINES | {"x": epsilons, "legendgroup": "bounds"}
+        both = LINES | {"x": epsilons, "legendgroup": "bounds"}
         dashed = {"color": BOUND, "width": 2.5, "dash": "dash"}
         traces.append(both | {"y": top, "name": "bounds", "line": dashed})
         if np.any(lower > 0):
@@ -70,7 +67,7 @@ def privacy_curve_figure(
     if broken.any():
         above = np.where(broken, top, np.nan)
         name = "above the claim" if claimed and claimed.name == "stated" else "above the ε setting"
-        traces.append(_LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
+        traces.append(LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
     if certified is not None:
         traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
     if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
@@ -146,7 +143,7 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, nam
     if few:
         pattern = {"shape": "/" if "dash" in line else "", "size": 6}
         return {"type": "bar", "marker": {"color": faded(line["color"], 0.85), "pattern": pattern}, **shared}
-    return _LINES | {"line": line | {"width": 2.5}, **shared}
+    return LINES | {"line": line | {"width": 2.5}, **shared}
 
 
 def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
@@ -195,15 +192,15 @@ def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
         "y": np.concatenate([rest, gap], axis=1).ravel(),
     }
     faint = {"line": {"color": faded(PRIVATE, 0.22), "width": 1}, "hoverinfo": "skip"}
-    traces: list[Trace] = [_LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
+    traces: list[Trace] = [LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
     for ceiling in ceilings:
         colour = INVALID if ceiling.passed else BOUND
         line = {"color": colour, "width": 2.5, "dash": ceiling.dash}
         traces.append(
-            _LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
+            LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
         )
     own = {"x": steps, "y": log_odds[0], "name": "this attacker", "line": {"color": PRIVATE, "width": 3.5}}
-    traces.append(_LINES | own | _hover(log_odds[0]))
+    traces.append(LINES | own | _hover(log_odds[0]))
     return figure_of(
         traces,
         x=titled("releases seen", range=[0, int(steps[-1])], tickformat="d"),

@@ -7,21 +7,17 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE, Look
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import LINES, Figure, Trace, distinct_labels, figure_of, numerals, stacked_bars, titled
 
 MARKS = ("✓", "✓+", "△", "✗", "○", "?")
-"""What tells verdicts apart without their colours."""
+"""A sign for each verdict, for readers who cannot distinguish the colours."""
 
 
 def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: IntArray) -> Figure:
     """Draw how many claims of each paper met each verdict: `counts` (verdicts, papers)."""
-    names = distinct_labels(papers, 40)
     bars = [
         {
-            "type": "bar",
-            "orientation": "h",
             "x": numbers,
-            "y": names,
             "name": f"{mark} {verdict.name}",
             "marker": {"color": verdict.colour, "line": {"color": "#FFFFFF", "width": 1}},
             "text": [f"{mark} {number}" for number in numbers],
@@ -32,18 +28,11 @@ def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: Int
         }
         for verdict, mark, numbers in zip(verdicts, MARKS, np.asarray(counts), strict=True)
     ]
-    return figure_of(
-        bars,
-        x=titled("claims", rangemode="tozero"),
-        y=names_axis(autorange="reversed"),
-        height=150 + 34 * len(papers),
-        barmode="stack",
-        legend=FRAME["legend"] | {"traceorder": "normal"},
-    )
+    return stacked_bars(distinct_labels(papers, 40), bars, x="claims", height=150)
 
 
 DECADES = 8
-"""Most powers of ten on the axis of values; what is smaller leaves the picture."""
+"""Most powers of ten on the axis of values; smaller values are outside the picture."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +94,7 @@ def bound_figure(
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
+    return LINES | {
         "x": x,
         "y": np.where(_drawn(y), y, np.nan),
         "name": name,

@@ -13,13 +13,16 @@ from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    LINES,
     PERCENT,
     Axis,
     Figure,
     Trace,
+    band_of,
     chosen_epsilon,
     faded,
     figure_of,
+    line_of,
     numerals,
     shares,
     titled,
@@ -52,21 +55,11 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
         epsilon: The chosen epsilon, marked by a line.
         what: What diverges, for the axis: "posterior" or "prediction".
     """
-    band = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([spread.x, spread.x[::-1]]),
-        "y": _positive(np.concatenate([spread.high, spread.low[::-1]])),
-        "fill": "toself",
-        "fillcolor": faded(spread.look.colour, 0.2),
-        "line": {"width": 0},
-        "name": "90% range",
-        "hoverinfo": "skip",
-    }
+    low, high = _positive(spread.low), _positive(spread.high)
+    band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range", showlegend=True)
     lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    low, high = _span(spread, bounds)
-    y = titled(f"KL of the {what}, nats", type="log", range=[low, high], exponentformat="power", dtick=2)
+    y = titled(f"KL of the {what}, nats", type="log", range=[*_span(spread, bounds)], exponentformat="power", dtick=2)
     return figure_of(
         [band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=[chosen_epsilon(spread.x, epsilon)]
     )
@@ -87,16 +80,9 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "name": look.name,
-        "line": {"color": look.colour, "dash": look.dash, "width": look.width},
-        "customdata": [share_text(value) for value in y.tolist()] if share else numerals(y),
-        "hovertemplate": f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>",
-    }
+    texts = [share_text(value) for value in y.tolist()] if share else numerals(y)
+    hover = f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>"
+    return line_of(look, x, y, customdata=texts, hovertemplate=hover)
 
 
 def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
@@ -134,7 +120,7 @@ class RaisedBeliefs:
 
 def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], colour: str) -> Figure:
     """Draw what a belief may become; `chosen` is a person's belief, the most it can become, and what is usual."""
-    line: Trace = {"type": "scatter", "mode": "lines", "x": beliefs.before}
+    line = LINES | {"x": beliefs.before}
     traces: list[Trace] = [
         line
         | _raised(beliefs.before, beliefs.most)

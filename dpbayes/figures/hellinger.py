@@ -7,18 +7,13 @@ import numpy as np
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
 
 ERROR = "error (Hellinger distance, 0 to 1)"
 """H between exact and released posterior: 0 where they are the same, 1 where they do not overlap."""
 
 STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
 """Round sensitivities for the ticks of a logarithmic axis."""
-
-
-def _line(look: Look, **more: object) -> Trace:
-    line = {"color": look.colour, "width": look.width, "dash": look.dash}
-    return {"type": "scatter", "mode": "lines", "line": line, "name": look.name, **more}
 
 
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
@@ -87,15 +82,13 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
     """The median of one mechanism and its middle half, where dice have it; without a guarantee there is no band."""
     finite = np.isfinite(quantiles[:, 0])
     places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
-    line = _line(look, x=places, y=middle) | {"mode": "lines+markers", "marker": {"symbol": look.symbol, "size": 7}}
+    line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
     if look.is_hollow:
         return [line]
     if len(places) == 1:
         bar = {"type": "data", "symmetric": False, "array": high - middle, "arrayminus": middle - low, "thickness": 1.5}
         return [line | {"mode": "markers", "marker": line["marker"] | {"color": look.colour}, "error_y": bar}]
-    band = {"x": np.concatenate([places, places[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
-    quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-    return [{"type": "scatter", **band, **quiet, "fillcolor": faded(look.colour, 0.1)}, line]
+    return [band_of(places, low, high, faded(look.colour, 0.1)), line]
 
 
 def _log_axis(title: str, places: FloatArray) -> Axis:
@@ -110,7 +103,7 @@ def _log_axis(title: str, places: FloatArray) -> Axis:
 
 def _mark(x: float, *, top: float, name: str, low: float = 0.0) -> Trace:
     line = {"color": EXACT, "width": 2}
-    return {"type": "scatter", "mode": "lines", "x": [x, x], "y": [low, top], "line": line, "name": name}
+    return LINES | {"x": [x, x], "y": [low, top], "line": line, "name": name}
 
 
 def sensitivity_line_figure(
@@ -118,7 +111,7 @@ def sensitivity_line_figure(
 ) -> Figure:
     """Draw sensitivities along a line of candidates, `throws` (P,) on side 1; `data` marks the hypothetical throws."""
     low, high = (float(end([end(values) for values in sensitivities.values()])) for end in (np.min, np.max))
-    traces = [_line(look, x=throws, y=values) for look, values in sensitivities.items()]
+    traces = [line_of(look, throws, values) for look, values in sensitivities.items()]
     traces.append(_mark(data, low=0.9 * low, top=1.1 * high, name="the data"))
     return figure_of(traces, x=titled(title), y=_sensitivity_axis(low, high), height=360)
 
@@ -173,7 +166,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
     middles, width = (edges[1:] + edges[:-1]) / 2, int(edges[1] - edges[0])
     steps = {"shape": "hvh", "width": 2}
     traces = [
-        _line(look, x=middles, y=values, hovertemplate="%{x:,.0f}: %{y:,.3~r}")
+        line_of(look, middles, values, hovertemplate="%{x:,.0f}: %{y:,.3~r}")
         | {"line": {"color": look.colour, "dash": look.dash, **steps}}
         for look, values in shares.items()
     ]
@@ -191,7 +184,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
 def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> Figure:
     """Draw, by mechanism, the probability (P,) that the error is at most `errors` (P,)."""
     return figure_of(
-        [_line(look, x=errors, y=within) for look, within in shares.items()],
+        [line_of(look, errors, within) for look, within in shares.items()],
         x=titled(ERROR, range=[0, 1.01]),
         y=titled("probability of an error of at most this size", range=[0, 1.02], automargin=True),
         height=360,

@@ -11,16 +11,20 @@ from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    LINES,
     Axis,
     Figure,
     Trace,
+    band_of,
     distinct_labels,
     faded,
     figure_of,
+    line_of,
     log_axis,
     names_axis,
     numerals,
     plain,
+    positive_range,
     titled,
     upright,
 )
@@ -61,8 +65,7 @@ def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Fig
     ordered = sorted(dots, key=lambda dot: dot.least)
     labels = distinct_labels([dot.label for dot in ordered], 28)
     values = np.array([[dot.alone, dot.with_delta] for dot in ordered]).reshape(-1, 2)
-    shown = values[np.isfinite(values) & (values > 0)]
-    low, high = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 1.0)
+    low, high = positive_range(values)
     colours = [dot.colour for dot in ordered]
     traces = [
         _joined(labels, values),
@@ -106,9 +109,7 @@ def _key(labels: list[str], name: str, symbol: str) -> Trace:
 def _joined(labels: list[str], values: FloatArray) -> Trace:
     """Draw a line from each dot to its diamond: what the delta gains."""
     x = values + 0 * values.sum(axis=1, keepdims=True)  # NaN in a row that lacks one of the two
-    return {
-        "type": "scatter",
-        "mode": "lines",
+    return LINES | {
         "x": np.column_stack([x, np.full(len(labels), np.nan)]).ravel(),
         "y": [label for label in labels for _ in range(3)],
         "line": {"color": BOUND, "width": 1.5},
@@ -173,9 +174,7 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
         }
         for look, values in factors.items()
     ]
-    positive = np.concatenate([*factors.values(), [1.0]])
-    positive = positive[np.isfinite(positive) & (positive > 0)]
-    low, high = float(positive.min()), float(positive.max())
+    low, high = positive_range(*factors.values(), np.ones(1))
     span = [math.log10(low) - 0.05, math.log10(high) + 0.05]
     return figure_of(
         traces,
@@ -208,9 +207,7 @@ def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *,
     Each line is the mean over random graphs in a band of one standard error, and has its name at its end. `crossing`
     marks where Fourier's line reaches Laplace's.
     """
-    values = np.concatenate([line.mean for line in lines])
-    values = values[np.isfinite(values) & (values > 0)]
-    low, high = math.log10(values.min()), math.log10(values.max())
+    low, high = map(math.log10, positive_range(*(line.mean for line in lines)))
     span = [low - 0.05 * (high - low) - 0.02, high + 0.05 * (high - low) + 0.02]
     ends = {line.look: float(line.mean[-1]) for line in lines if np.isfinite(line.mean[-1])}
     places = spread([math.log10(end) for end in ends.values()], gap=GAP * (span[1] - span[0]))
@@ -264,33 +261,13 @@ def _varies(values: FloatArray) -> bool:
 
 def _band(arrows: FloatArray, line: DensityLine) -> Trace:
     """Shade one standard error around the mean over graphs."""
-    mean, error = line.mean, standard_error(line.noise)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([arrows, arrows[::-1]]),
-        "y": np.concatenate([mean + error, (mean - error)[::-1]]),
-        "fill": "toself",
-        "fillcolor": faded(line.look.colour, 0.25),
-        "line": {"width": 0},
-        "showlegend": False,
-        "name": f"{line.look.name}: standard error",
-        "hoverinfo": "skip",
-    }
+    mean, error, name = line.mean, standard_error(line.noise), f"{line.look.name}: standard error"
+    return band_of(arrows, mean - error, mean + error, faded(line.look.colour, 0.25), name=name)
 
 
 def _line(arrows: FloatArray, line: DensityLine) -> Trace:
-    look = line.look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": arrows,
-        "y": line.mean,
-        "name": look.name,
-        "showlegend": False,  # its name stands at its end
-        "line": {"color": look.colour, "width": look.width, "dash": look.dash},
-        "hovertemplate": f"%{{x:,.3~r}} arrows per node: %{{y:,.4~r}} counts<extra>{look.name}</extra>",
-    }
+    hover = f"%{{x:,.3~r}} arrows per node: %{{y:,.4~r}} counts<extra>{line.look.name}</extra>"
+    return line_of(line.look, arrows, line.mean, hovertemplate=hover, showlegend=False)  # the name is at its end
 
 
 # Sets of nodes
@@ -317,13 +294,10 @@ def residuals_figure(
         }
         for place, (label, values) in enumerate(sds.items())
     ]
-    positive = np.concatenate([*sds.values(), [np.nan]])
-    positive = positive[np.isfinite(positive) & (positive > 0)]
-    low, high = (float(positive.min()), float(positive.max())) if positive.size else (1.0, 1.0)
     return figure_of(
         traces,
         x=_set_axis(names),
-        y=log_axis("noise sd of the residual (counts)", low, high),
+        y=log_axis("noise sd of the residual (counts)", *positive_range(*sds.values())),
         height=460 if len(sets) <= MOST_NAMED else 380,
         shapes=[upright(float(turn), _EVEN) for turn in turns],
         annotations=[_size_note(sizes, int(size)) for size in np.unique(sizes)],

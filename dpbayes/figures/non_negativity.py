@@ -8,7 +8,19 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, Curve
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, figure_of, plain, shares, titled, upright
+from dpbayes.figures.style import (
+    LINES,
+    PERCENT,
+    Axis,
+    Figure,
+    Trace,
+    figure_of,
+    line_of,
+    plain,
+    shares,
+    titled,
+    upright,
+)
 
 STOPS = [digit * 10.0**tens for tens in range(-4, 2) for digit in (1, 2, 5)]
 """Round increments for the ticks of a logarithmic axis."""
@@ -27,16 +39,13 @@ def non_negativity_figure(
         height: Pixels.
     """
     traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": curve.x,
-            "y": curve.y,
-            "name": curve.look.name,
-            "line": {"color": curve.look.colour, "dash": curve.look.dash, "width": curve.look.width},
-            "customdata": shares(curve.y),
-            "hovertemplate": f"t = %{{x:,.3~r}}: %{{customdata}}<extra>{curve.look.name}</extra>",
-        }
+        line_of(
+            curve.look,
+            curve.x,
+            curve.y,
+            customdata=shares(curve.y),
+            hovertemplate=f"t = %{{x:,.3~r}}: %{{customdata}}<extra>{curve.look.name}</extra>",
+        )
         for curve in curves
     ]
     shapes = []
@@ -86,7 +95,7 @@ def agreement_figure(
     """Draw what two tables of each release say of one node, `said` (releases, 2), as dots; they agree on the line."""
     low, high = limits
     line = {"color": BOUND, "width": 1.5, "dash": "dash"}
-    agree: Trace = {"type": "scatter", "mode": "lines", "x": [low, high], "y": [low, high], "line": line}
+    agree = LINES | {"x": [low, high], "y": [low, high], "line": line}
     dots: Trace = {
         "type": "scatter",
         "mode": "markers",

@@ -4,7 +4,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import FRAME, Axis, Figure, Trace, faded, figure_of, log_axis, titled, upright
+from dpbayes.figures.style import FRAME, LINES, Axis, Figure, Trace, faded, figure_of, log_axis, titled, upright
 
 
 def moved_figure(
@@ -56,11 +56,11 @@ def answers_figure(
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Axis) -> Trace:
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line}
+    return LINES | {"x": x, "y": y, "name": name, "line": line}
 
 
 def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trace]:
-    """Return the part of a line that is refuted, nothing where none is."""
+    """Return the refuted part of a line in red; an empty list if no part is refuted."""
     if not where.any():
         return []
     line = {"color": INVALID, "width": 3, "dash": "dash"}
@@ -68,7 +68,7 @@ def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trac
 
 
 def _chosen(strength: float, divergence: float, *, floor: float) -> Trace:
-    """Mark the prior that is set by a dot on a stem, whose foot has no dot."""
+    """Mark the chosen prior by a dot at the end of a vertical line."""
     return {
         "type": "scatter",
         "mode": "lines+markers",

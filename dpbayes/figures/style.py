@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dpbayes.base.extras import extra
-from dpbayes.base.looks import BOUND
+from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 
@@ -118,6 +118,42 @@ def _in_full(axis: Axis) -> Axis:
     )
     pointed = {} if "tickformat" in axis else {"hoverformat": ",.4~r"}
     return {"separatethousands": True} | exponents | pointed | axis
+
+
+LINES: Trace = {"type": "scatter", "mode": "lines"}
+"""The trace of a line, to which its points, name and look are added."""
+
+
+def line_of(look: Look, x: FloatArray, y: FloatArray, **more: Any) -> Trace:
+    """Return a line with the colour, the width, the dashes and the name of a look."""
+    line = {"color": look.colour, "width": look.width, "dash": look.dash}
+    return LINES | {"x": x, "y": y, "name": look.name, "line": line} | more
+
+
+def band_of(x: FloatArray, low: FloatArray, high: FloatArray, fill: str, **more: Any) -> Trace:
+    """Return the area between two curves over x (points,), without an outline, a legend entry or a text."""
+    outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
+    quiet = {"fill": "toself", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    return LINES | outline | quiet | {"fillcolor": fill} | more
+
+
+def positive_range(*values: FloatArray, otherwise: tuple[float, float] = (1.0, 1.0)) -> tuple[float, float]:
+    """Return the least and the largest of the values that a logarithmic axis can show, if there are any."""
+    shown = np.concatenate([np.empty(0), *(np.ravel(array) for array in values)])
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    return (float(shown.min()), float(shown.max())) if shown.size else otherwise
+
+
+def stacked_bars(names: Sequence[str], bars: Sequence[Trace], *, x: str, height: int) -> Figure:
+    """Draw one horizontal bar for each name, the first on top, whose parts are `bars`."""
+    return figure_of(
+        [{"type": "bar", "orientation": "h", "y": names, **bar} for bar in bars],
+        x=titled(x, rangemode="tozero"),
+        y=names_axis(autorange="reversed"),
+        height=height + 34 * len(names),
+        barmode="stack",
+        legend=FRAME["legend"] | {"traceorder": "normal"},
+    )
 
 
 def upright(x: float, line: Axis) -> dict[str, Any]:

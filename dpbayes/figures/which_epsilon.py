@@ -20,6 +20,7 @@ from dpbayes.figures.style import (
     log_axis,
     names_axis,
     numerals,
+    positive_range,
 )
 
 _FAR_BELOW = 1000
@@ -44,9 +45,8 @@ def error_figure(
 
     Errors that are not known yet are NaN.
     """
-    values = np.concatenate([median, wanted, [tolerance]])
-    values = values[np.isfinite(values) & (values > 0)]
-    low, high = max(float(values.min()), tolerance / _FAR_BELOW), float(values.max())
+    low, high = positive_range(median, wanted, np.array([tolerance]))
+    low = max(low, tolerance / _FAR_BELOW)
     line = {"type": "scatter", "mode": "lines+markers", "x": epsilons, "hovertemplate": "ε = %{x}: %{text}"}
     traces: list[Trace] = [
         line
@@ -106,9 +106,7 @@ def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
     labels = distinct_labels([need.label for need in needs], 28)
     values = np.array([need.epsilon for need in needs])
     low, high = (np.array([getattr(need, end) for need in needs]) for end in ("low", "high"))
-    shown = np.concatenate([values, low, high])
-    shown = shown[np.isfinite(shown) & (shown > 0)]
-    least, most = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 1.0)
+    least, most = positive_range(values, low, high)
     upper = np.where(np.isfinite(high), high, most * 10**0.3)  # to the picture's edge where no end is known
     dots: Trace = {
         "type": "scatter",
