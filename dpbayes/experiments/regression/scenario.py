@@ -23,8 +23,7 @@ from dpbayes.experiments.regression.design import (
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, OwnColumns, census_like
 from dpbayes.experiments.regression.result import RegressionResult
-from dpbayes.experiments.regression.split import SplitTable
-from dpbayes.experiments.regression.study import fit_curves, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import GramMatrix, PublicBounds, RegressionData, scaled
