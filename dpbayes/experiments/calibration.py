@@ -6,7 +6,6 @@ is private, and there is no real table. [Talts18]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import special
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, Work, slices
+from dpbayes.base.steps import Partial, Work, part_of, slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import (
     ConsistentLaplace,
@@ -35,7 +34,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS
-from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from dpbayes.sources.synthetic import sample_dataset
 
 LEVELS = (0.5, 0.8, 0.95)
@@ -243,18 +242,10 @@ def calibrate(
     settings, looks = tuple(settings), tuple(readers)
     done: list[tuple[Ranks, ...]] = []
     for k, setting in enumerate(settings):
+        yield Partial(k / len(settings), CalibrationStudy(settings, looks, tuple(done)))
         labels = ("calibration", setting.name, setting.n, repr(setting.mechanism.certified.epsilon))
         work = ranks(setting, tuple(readers.values()), stream(seed, *labels), releases=releases)
-        while True:
-            try:
-                step = next(work)
-            except StopIteration as end:
-                done.append(end.value)
-                break
-            share = step.share if isinstance(step, Partial) else step
-            if share < 1:
-                yield Partial((k + share) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
-        yield Partial((k + 1) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
+        done.append((yield from part_of(work, k / len(settings), (k + 1) / len(settings))))
     return CalibrationStudy(settings, looks, tuple(done))
 
 
@@ -264,14 +255,12 @@ EPSILONS = tuple(float(epsilon) for epsilon in np.geomspace(0.1, 100, 7))
 
 def combinations() -> tuple[Trial, ...]:
     """Return the settings whose calibration is tested and printed."""
-    asia, six = load_named("asia")[0], _chain(6)
+    asia, six = load_named("asia")[0], chain(6)
     names = [f"v{k}" for k in range(5)]
     above = [("v0", "v1"), ("v0", "v2"), ("v1", "v3"), ("v1", "v4")]
     ternary = Network.from_edges(names, above, dict.fromkeys(names, "abc"))
     edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     mixed = Network.from_edges("abcd", edges, {"a": "xyz", "b": ("only",), "c": "01", "d": "0123"})
-    features = [f"x{k}" for k in range(16)]
-    bayes = Network.from_edges(["y", *features], [("y", feature) for feature in features])
     whole, printed = Noise.WHOLE, Calibration.AS_PRINTED
     return (
         Trial("Asia, Laplace", LaplaceUpdates(prior=asia, epsilon=1.0), 50),
@@ -286,12 +275,12 @@ def combinations() -> tuple[Trial, ...]:
         Trial("chain of 6, alpha 0.3", LaplaceUpdates(prior=Dirichlets.symmetric(six, 0.3), epsilon=1.0), 200),
         Trial("ternary tree, Laplace", LaplaceUpdates(prior=ternary, epsilon=1.0), 1000),
         Trial("mixed states, Laplace", LaplaceUpdates(prior=mixed, epsilon=0.3), 300),
-        Trial("naive Bayes 16, Laplace", LaplaceUpdates(prior=bayes, epsilon=1.0), 1000),
+        Trial("naive Bayes 16, Laplace", LaplaceUpdates(prior=naive_bayes(16), epsilon=1.0), 1000),
         Trial("Asia, consistent Laplace", ConsistentLaplace(prior=asia, epsilon=1.0), 1000),
         Trial("Asia, weighted Fourier", WeightedFourier(prior=asia, epsilon=1.0), 1000),
         Trial("mixed states, Gaussian", GaussianUpdates(prior=mixed, epsilon=1.0), 1000),
         Trial("mixed states, Gaussian residuals", GaussianResiduals(prior=mixed, epsilon=1.0, noise=whole), 1000),
-        Trial("two nodes, whole Laplace", LaplaceUpdates(prior=_chain(2), epsilon=0.3, noise=whole), 50),
+        Trial("two nodes, whole Laplace", LaplaceUpdates(prior=chain(2), epsilon=0.3, noise=whole), 50),
     )
 
 
@@ -300,8 +289,3 @@ def against_epsilon(
 ) -> tuple[Trial, ...]:
     """Return settings that differ in epsilon alone, for `CalibrationStudy.curves`."""
     return tuple(Trial(name, mechanism(epsilon), n) for epsilon in epsilons)
-
-
-def _chain(size: int) -> Network:
-    names = [f"v{k}" for k in range(size)]
-    return Network.from_edges(names, pairwise(names))
