@@ -69,6 +69,17 @@ def typical(
     return kind(prior=prior, **{name: chosen.get(name, value) for name, value in values.items()}, **shared)
 
 
+def mechanism_at(kind: type[AnyMechanism], releases: Releases, epsilon: float) -> AnyMechanism:
+    """Return a mechanism at this epsilon, with the noise and the weights of the plan."""
+    plan = releases.plan
+    return typical(kind, prior=releases.prior, epsilon=epsilon, noise=plan.noise, weights=plan.weights)
+
+
+def mechanisms_of(kind: type[AnyMechanism], releases: Releases) -> list[AnyMechanism]:
+    """Return a mechanism for every epsilon of the grid."""
+    return releases.mechanisms(kind.__name__, lambda epsilon: mechanism_at(kind, releases, epsilon))
+
+
 def sampled_log_cpts(
     mechanisms: Sequence[AnyMechanism], releases: Releases, counts: FloatArray, streams: Streams, *, name: str
 ) -> Work[FloatArray]:
@@ -130,23 +141,16 @@ def curves_of(
     title = title or kind.label
     parameters = parameters_of(kind)
 
-    def at(releases: Releases, epsilon: float) -> AnyMechanism:
-        plan = releases.plan
-        return typical(kind, prior=releases.prior, epsilon=epsilon, noise=plan.noise, weights=plan.weights)
-
-    def mechanisms_of(releases: Releases) -> list[AnyMechanism]:
-        return releases.mechanisms(method.name, lambda epsilon: at(releases, epsilon))
-
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
         yield 0.0
-        mechanisms = mechanisms_of(releases)
+        mechanisms = mechanisms_of(kind, releases)
         yield from part_of(searched(mechanisms[0]), 0.0, 0.5)
         sample = sampled_log_cpts if releases.plan.noise in batched else single_log_cpts
         work = sample(mechanisms, releases, counts, streams, name=method.name.upper())
         return (yield from part_of(work, 0.5, 1.0))
 
     def certified(releases: Releases) -> FloatArray:
-        return np.array([mechanism.certified.epsilon for mechanism in mechanisms_of(releases)])
+        return np.array([mechanism.certified.epsilon for mechanism in mechanisms_of(kind, releases)])
 
     def seconds(size: Size) -> float:
         call = _CALL / size.repeats_together if size.noise in batched else _RELEASE
@@ -154,7 +158,7 @@ def curves_of(
 
     def formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
         clipped = " Negative counts are set to zero." if "noise" in parameters else ""
-        return [f"- **{method.title}** at ε = 1: {at(releases, 1.0).formula}{clipped}"]
+        return [f"- **{method.title}** at ε = 1: {mechanism_at(kind, releases, 1.0).formula}{clipped}"]
 
     def notes(methods: Sequence[Method], releases: Releases) -> list[str]:
         first = next((m for m in methods if m.kind is not None and "delta" in parameters_of(m.kind)), None)
