@@ -58,7 +58,7 @@ def methods_for(
     *,
     among: Iterable[Method] = METHODS.values(),
 ) -> tuple[Method, ...]:
-    """Return the methods of these calibrations that have this noise and fit the network; Fourier needs binary nodes."""
+    """Return the methods with one of these calibrations and this noise that fit the network."""
     return tuple(
         method
         for method in among
@@ -67,7 +67,7 @@ def methods_for(
 
 
 def refusal(method: Method, network: Network) -> str:
-    """Return why a method does not fit a network, in a sentence; nothing where it does."""
+    """Return why a method does not fit a network, as a sentence; an empty text if it fits."""
     try:
         method.suits(network)
     except InputError as error:

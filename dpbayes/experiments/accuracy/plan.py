@@ -1,4 +1,4 @@
-"""What an accuracy experiment is about: a network and its target, the records, the methods and the grid of epsilons."""
+"""The plan of an accuracy experiment: network and target, records, methods and the grid of epsilons."""
 
 import functools
 import itertools
@@ -44,7 +44,7 @@ POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=19, log=True, whole=Tr
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonGrid:
-    """Epsilons, evenly from `low` to `high` on a logarithmic scale."""
+    """Epsilons from `low` to `high`, evenly spaced on a logarithmic scale."""
 
     low: Annotated[float, LOW] = 0.1
     high: Annotated[float, HIGH] = 100.0
@@ -52,16 +52,16 @@ class EpsilonGrid:
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """The grid, of four digits. Errors: InputError where it does not rise."""
+        """The grid, in four digits. Errors: InputError if it is not increasing."""
         return epsilon_grid(self.low, self.high, points=self.points)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """`records` drawn from a new random model in every repeat, `strength` as STRENGTH describes it.
+    """`records` sampled from a new random model in every repeat; STRENGTH describes `strength`.
 
-    A target without parents has even probabilities. At strength 1 and on a naive Bayes network this is our reading of
-    the generator of [Zhang16] section 5.1, which the paper does not state.
+    A target without parents has equal probabilities. The generator of [Zhang16] section 5.1 is not stated in the paper;
+    strength 1 on a naive Bayes network is our reconstruction of it.
     """
 
     records: Annotated[int, RECORDS] = 1000
@@ -75,11 +75,11 @@ class Synthetic:
 class AccuracyPlan(ReleasePlan):
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
-    `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
-    `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
-    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods;
-    `noise` to all that add some. `weights` say how much the error in each node's table counts where a mechanism shares
-    its noise out among them; none: all alike.
+    `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
+    `testing` of the remaining records are test records; if fewer remain, the field becomes their number. `prior` is the
+    value of every Dirichlet parameter. `stealth`, `draws` and `cells` are parameters of the Fourier, sampling and MAP
+    methods, and `noise` of all methods that add noise. `weights` are the weights of the errors in the nodes' tables,
+    for mechanisms that divide their noise among the tables; empty for equal weights.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
@@ -119,7 +119,7 @@ class AccuracyPlan(ReleasePlan):
 
     @property
     def records(self) -> int:
-        """All records of one repeat, those to train on and those to test on."""
+        """The number of records of one repeat, for training and for testing."""
         return self.source.n if isinstance(self.source, Dataset) else self.source.records
 
     @property
@@ -129,12 +129,12 @@ class AccuracyPlan(ReleasePlan):
 
     @property
     def private(self) -> tuple[Method, ...]:
-        """The methods that are no baselines."""
+        """The methods that are not baselines."""
         return tuple(method for method in self.methods if not method.is_baseline)
 
     @cached_property
     def size(self) -> Size:
-        """What the time and the memory that it takes depend on."""
+        """The numbers that time and memory depend on."""
         blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
         local = blanket.local.network
         return Size(
@@ -159,7 +159,7 @@ class AccuracyPlan(ReleasePlan):
 
     @cached_property
     def cost(self) -> Cost:
-        """How long it takes, and in which blocks of repeats it is done."""
+        """The time of the experiment, and its blocks of repeats."""
         return Cost(size=self.size, methods=self._measured)
 
     @property
@@ -180,12 +180,12 @@ class AccuracyPlan(ReleasePlan):
 
 @functools.lru_cache(maxsize=8)
 def _blanket(network: Network, target: int) -> Blanket:
-    """Return the target's blanket; plans that differ in numbers only share it, so that many can be tried out."""
+    """Return the target's blanket; plans that differ only in numbers share it, so that many can be tried quickly."""
     return Blanket(network, target)
 
 
 def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:
-    """Return `points` epsilons of four digits, evenly from low to high on a logarithmic scale. Errors: InputError."""
+    """Return `points` epsilons in four digits, evenly spaced from low to high on a log scale. Errors: InputError."""
     low = _four_digits(finite_number("The smallest epsilon", low, low=EPSILON.low, high=EPSILON.high))
     high = _four_digits(finite_number("The largest epsilon", high, low=EPSILON.low, high=EPSILON.high))
     points = whole_number("The number of epsilons", points, low=1, high=MOST_EPSILONS)
@@ -203,7 +203,7 @@ def _four_digits(epsilon: float) -> float:
 
 
 def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
-    """Return a grid that rises. Errors: InputError for an empty one, one that falls, values out of range."""
+    """Return an increasing grid. Errors: InputError for an empty grid, another order, and values out of range."""
     numbers = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
     if not 1 <= len(numbers) <= MOST_EPSILONS:
         raise InputError(f"The grid must have 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
@@ -213,7 +213,7 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
 
 
 MOST_MAJORITY = 0.9
-"""Largest share of one state in a column that is predicted by default: above, the majority class is nearly right."""
+"""Largest share of one state in a default target; above it, the majority class is almost always right."""
 
 
 def default_target(network: Network, table: Dataset | None = None) -> str:
@@ -221,8 +221,8 @@ def default_target(network: Network, table: Dataset | None = None) -> str:
 
     Args:
         network: The network that predicts.
-        table: The records to predict, where they are known. Columns of which more than `MOST_MAJORITY` of the records
-            have one state are then passed over, unless all are like that.
+        table: The records to predict, if they are known. Columns in which more than `MOST_MAJORITY` of the records
+            have the same state are then left out, unless all columns are like that.
 
     Returns:
         The name of a node with at least two states, if there is one.
@@ -237,7 +237,7 @@ def default_target(network: Network, table: Dataset | None = None) -> str:
 
 
 def _majority(table: Dataset, name: str) -> float:
-    """Return the share of a column's most frequent state; 1 of a node that is not a column, and without records."""
+    """Return the share of a column's most frequent state; 1 for a node without a column, and without records."""
     if name not in table.position or not table.n:
         return 1.0
     return float(np.bincount(table.column(name)).max() / table.n)

@@ -1,4 +1,7 @@
-"""The curves of Laplace noise on Fourier coefficients: certified, and as the plot of [Zhang16] keeps releases."""
+"""The curves of Laplace noise on Fourier coefficients: as proved, and as in the plot of [Zhang16].
+
+The plot of the paper contains only releases without a negative count.
+"""
 
 import math
 from collections.abc import Sequence
@@ -23,20 +26,21 @@ from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
 
 ATTEMPTS = 100
-"""Tries at a non-negative Fourier release, where only those are kept; after these, negative counts become zero."""
+"""Repetitions of a Fourier release with a negative count; after the last one, negative counts become zero."""
 
 _LEAST = 1e-300
-"""Tails below are held to be this, which is above them and has a logarithm."""
+"""Smaller tail probabilities are replaced by this larger value, which has a logarithm."""
 
 
 def log10_delta_of_kept(plan: ReleasePlan) -> float:
-    """Return log10 of the delta beside the doubled epsilon of "Fourier (paper)", whatever the table.
+    """Return log10 of the delta that belongs to the doubled epsilon of "Fourier (paper)", for any table.
 
-    A try with density f fails, by a negative count, with probability p. What succeeds within a = ATTEMPTS + 1 tries has
-    the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). From one table to its neighbour f grows by at most
-    e^epsilon; the sum grows only if p does, and then by no more than 1/(1 - p) does, at most e^epsilon again. What
-    never succeeds is clipped and handed over, with probability p^a, which is delta. p is at most that of zero counts,
-    bounded by [Zhang16] Corollary 3, corrected. Errors: InputError when a node is not binary.
+    An attempt with density f fails, by a negative count, with probability p. A release that succeeds within
+    a = ATTEMPTS + 1 attempts has the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). Between neighbouring
+    tables, f grows by a factor of at most e^epsilon. The sum grows only if p grows, and then by no more than 1/(1 - p)
+    does, which is at most e^epsilon again. If all attempts fail, which has probability p^a, the release is clipped;
+    this probability is delta. p is at most the probability for zero counts, which [Zhang16] Corollary 3, corrected,
+    bounds. Errors: InputError if a node is not binary.
     """
     network, t = plan.network, float(printed_increment(plan.stealth))
     by_family = float(negative_marginal_probability(network, noise=printed_noise(network), t=t))
@@ -46,7 +50,7 @@ def log10_delta_of_kept(plan: ReleasePlan) -> float:
 
 
 def increment(releases: Releases, calibration: Calibration) -> float:
-    """Return t: printed, the one whose printed chance of stealth 1 - exp(-t) is the plan's; certified, simulated.
+    """Return t. As printed, 1 - exp(-t) is the plan's share of non-negative releases; certified, t is simulated.
 
     [Zhang16] Corollary 3, as printed and corrected.
     """
@@ -59,7 +63,7 @@ def increment(releases: Releases, calibration: Calibration) -> float:
 
 
 def _simulate(releases: Releases) -> Work[None]:
-    """Find the certified increment: as many simulated releases as the Release page looks at, and the very same."""
+    """Compute the certified increment from the same simulated releases as the Release page."""
     network = releases.plan.network
     draws, rng, needed = releases.plan.simulated_releases, stream(0, "stealth"), []
     for part in slices(draws, releases.drawn_at_once // network.cell_count):
@@ -92,7 +96,7 @@ def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[
 
 
 def _simulate_increments(releases: Releases) -> Work[None]:
-    """Find the certified increment of whole numbers at every epsilon, of as many releases as Release looks at."""
+    """Compute the certified increment for whole numbers at every epsilon, from as many releases as the Release page."""
     plan, scales, increments = releases.plan, _scales(releases, Calibration.CERTIFIED), []
     draws, certified = plan.simulated_releases, Calibration.CERTIFIED
     for k, scale in enumerate(scales):
@@ -104,10 +108,11 @@ def _simulate_increments(releases: Releases) -> Work[None]:
 
 
 def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    """Draw again wherever a count is negative, as the plot of [Zhang16] shows only what is not.
+    """Repeat releases with a negative count, because the plot of [Zhang16] shows only non-negative releases.
 
-    Every epsilon keeps the first try that is non-negative there. The tries of a repeat end with one whose noise
-    alone is: this does not depend on the grid, nor does what the next repeat draws. Every try has its own stream.
+    Every epsilon keeps the first attempt that is non-negative there. The attempts of a repeat end with the first one
+    whose noise is non-negative. The number of attempts, and the random numbers of later repeats, therefore do not
+    depend on the grid. Every attempt has its own random stream.
     """
     scales = _scales(releases, Calibration.AS_PRINTED)
     noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED"), len(counts))
@@ -134,7 +139,7 @@ def _scales(releases: Releases, calibration: Calibration) -> FloatArray:
 
 
 def _noise(releases: Releases, calibration: Calibration, rng: Generator, repeats: int) -> FloatArray:
-    """Return lifted unit noise of all cells, (R, all): that of [Zhang16] Algorithm 2 is linear, so rebuilt once."""
+    """Return the unit noise of all cells with the lift (R, all); it is linear in the scale. [Zhang16] Algorithm 2."""
     network = releases.plan.network
     noise = marginals(network, coefficient_noise(network, calibration, rng, (repeats,)))
     noise += 2 * increment(releases, calibration) * len(network.closure) / cells_per_family(network)
@@ -142,15 +147,15 @@ def _noise(releases: Releases, calibration: Calibration, rng: Generator, repeats
 
 
 def _most_scale(counts: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return up to which scale counts plus scaled noise, both (R, all), hold nothing negative: (R,)."""
+    """Return the largest scale at which counts plus scaled noise, both (R, all), are non-negative: (R,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(noise < 0, counts / -noise, np.inf).min(axis=1)
 
 
 def _certified_as_printed(releases: Releases) -> FloatArray:
     printed = LaplaceFourier(prior=releases.prior, epsilon=1.0, calibration=Calibration.AS_PRINTED)
-    # Keeping only what is non-negative conditions on the outcome: both densities are divided by the chance of success,
-    # whose ratio is at most exp(epsilon) again.
+    # Keeping only non-negative releases conditions on the outcome: both densities are divided by the probability of
+    # success, whose ratio is at most exp(epsilon) again.
     return 2 * printed.certified.epsilon * releases.plan.grid
 
 
