@@ -1,7 +1,7 @@
-"""Simulation-based calibration: if theta is drawn from the prior, its rank in an honest posterior is uniform.
+"""Simulation-based calibration: if theta is sampled from the prior, its rank in a calibrated posterior is uniform.
 
-A table is drawn from theta, a release from the table; P(value < theta) under the posterior is the rank. Nothing here
-is private, and there is no real table. [Talts18]
+A table is sampled from theta, and a release from the table. The rank is P(value < theta) under the posterior. There is
+no real table. [Talts18]
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,22 +38,22 @@ from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from dpbayes.sources.synthetic import sample_dataset
 
 LEVELS = (0.5, 0.8, 0.95)
-"""Levels of the central intervals whose coverage is told."""
+"""Levels of the central intervals whose coverage is reported."""
 
 _JOINT = 1 << 14
-"""Most joint states of a network whose table is drawn at once."""
+"""Most joint states of a network whose table is sampled at once."""
 
 _AT_ONCE = 360
-"""Cells of all releases of a step."""
+"""Most cells of all releases of one step."""
 
 
 PosteriorMechanism = Mechanism[ReleasedPosterior]
-"""A mechanism whose releases tell what was added."""
+"""A mechanism whose releases state their noise."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A mechanism, with its network and prior, and the number of records. `name` is what a table calls it."""
+    """A mechanism with its network and prior, and the number of records; `name` is its name in tables."""
 
     name: str
     mechanism: Mechanism[ReleasedPosterior]
@@ -61,17 +61,17 @@ class Trial:
 
 
 Reader = Callable[[Trial, Release[ReleasedPosterior], FloatArray], FloatArray]
-"""Returns P(value < theta) of cells (C,) under what it concludes from releases of a setting: ranks (releases, C)."""
+"""Returns the ranks (releases, C): P(value < theta) of cells (C,) under the posteriors of a setting's releases."""
 
 
 def as_real(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
-    """Take noisy counts for counts, as the papers do."""
+    """Return the ranks of a naive recipient, who treats noisy counts as exact counts, as the papers do."""
     posterior, cells = release.posterior, free_cells(setting.mechanism.prior.network)
     return np.asarray(special.betainc(posterior.alpha[..., cells], posterior.rest[..., cells], theta[..., cells]))
 
 
 def aware(points: int = POINTS) -> Reader:
-    """Return the reader that takes the noise into account, with so many points a row."""
+    """Return the noise-aware reader, with so many points per row."""
 
     def read(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
         cells = free_cells(setting.mechanism.prior.network)
@@ -86,9 +86,9 @@ AWARE = Look("noise-aware", PRIVATE)
 
 
 def readings(points: int = POINTS) -> dict[Look, Reader]:
-    """Return the ways to read a release that are compared.
+    """Return the compared readers of releases.
 
-    A quarter of the points takes a quarter of the time; its intervals are 1% too narrow.
+    With a quarter of the points, the time is a quarter, and intervals are 1% too narrow.
     """
     return {AS_REAL: as_real, AWARE: aware(points)}
 
@@ -104,20 +104,20 @@ def free_cells(network: Network) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """P(value < theta) under the posterior, by release and cell (R, C): uniform where the posterior is honest.
+    """P(value < theta) under the posterior, by release and cell (R, C): uniform if the posterior is calibrated.
 
-    Cells of one release depend on each other; so every number comes with the error of independent releases.
+    Cells of one release are dependent, so standard errors are computed from independent releases.
     """
 
     values: FloatArray
 
     def coverage(self, level: float) -> Estimate:
-        """Return how often the central interval of this level holds the truth."""
+        """Return how often the central interval of this level contains the true value."""
         return Estimate.of((np.abs(self.values - 0.5) <= level / 2).mean(axis=-1))
 
     @property
     def spread(self) -> Estimate:
-        """Return the mean square of the ranks as normal scores: 1 if honest, above where intervals are too narrow."""
+        """Return the mean square of the ranks as normal scores: 1 if calibrated, larger if intervals are too narrow."""
         scores = special.ndtri(np.clip(self.values, 1e-12, 1 - 1e-12))
         return Estimate.of((scores**2).mean(axis=-1))
 
@@ -125,7 +125,7 @@ class Ranks:
 def ranks(
     setting: Trial, readers: Sequence[Reader], rng: np.random.Generator, *, releases: int
 ) -> Work[tuple[Ranks, ...]]:
-    """Return the ranks of so many truths under every reader of the same releases, in steps."""
+    """Return the ranks of so many true values under every reader of the same releases, in steps."""
     parts: list[list[FloatArray]] = [[] for _ in readers]
     prior = setting.mechanism.prior
     for part in slices(releases, _AT_ONCE // prior.network.cell_count):
@@ -141,8 +141,8 @@ def ranks(
 def drawn_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
     """Draw the counts of a table of n records from each of many CPTs (R, K): (R, K).
 
-    In forests a node's table depends on its parent's column only through how often each state is in it; small networks
-    have few joint states; of others the records are drawn, table by table.
+    In a forest, a node's table depends on its parent's column only through the counts of the parent's states. Small
+    networks have few joint states. For other networks, the records of each table are sampled.
     """
     if all(len(family) <= 2 for family in network.families):
         return _forest_counts(network, cpts, n, rng)
@@ -187,14 +187,14 @@ def _joint_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Gen
 
 @dataclass(frozen=True, eq=False)
 class CalibrationStudy:
-    """Ranks under every way to read a release, setting after setting; what is not done yet is missing."""
+    """Ranks under every reader for each setting computed so far."""
 
     settings: tuple[Trial, ...]
     looks: tuple[Look, ...]
     ranks: tuple[tuple[Ranks, ...], ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return coverage and spread with their standard errors: a line for every setting and way to read."""
+        """Return coverage and spread with their standard errors: a row for every setting and reader."""
         return pd.DataFrame(
             [
                 self._line(setting, look, look_ranks)
@@ -219,7 +219,7 @@ class CalibrationStudy:
         return line
 
     def curves(self, level: float = 0.95) -> tuple[Curve, ...]:
-        """Return coverage against epsilon for every way to read, where settings differ in epsilon alone."""
+        """Return coverage against epsilon for every reader, for settings that differ only in epsilon."""
         done = self.settings[: len(self.ranks)]
         epsilons = np.array([setting.mechanism.certified.epsilon for setting in done])
         order = np.argsort(epsilons)
@@ -237,7 +237,7 @@ class CalibrationStudy:
 def calibrate(
     settings: Sequence[Trial], *, seed: int, releases: int, readers: Mapping[Look, Reader] | None = None
 ) -> Work[CalibrationStudy]:
-    """Return the ranks of all settings, in steps; a setting's numbers do not depend on which others there are."""
+    """Return the ranks of all settings, in steps; the numbers of a setting do not depend on other settings."""
     readers = readings() if readers is None else readers
     settings, looks = tuple(settings), tuple(readers)
     done: list[tuple[Ranks, ...]] = []
@@ -250,7 +250,7 @@ def calibrate(
 
 
 EPSILONS = tuple(float(epsilon) for epsilon in np.geomspace(0.1, 100, 7))
-"""Where coverage against epsilon is told."""
+"""The epsilons at which coverage is reported."""
 
 
 def combinations() -> tuple[Trial, ...]:
@@ -287,5 +287,5 @@ def combinations() -> tuple[Trial, ...]:
 def against_epsilon(
     name: str, mechanism: Callable[[float], PosteriorMechanism], n: int, *, epsilons: tuple[float, ...] = EPSILONS
 ) -> tuple[Trial, ...]:
-    """Return settings that differ in epsilon alone, for `CalibrationStudy.curves`."""
+    """Return settings that differ only in epsilon, for `CalibrationStudy.curves`."""
     return tuple(Trial(name, mechanism(epsilon), n) for epsilon in epsilons)

@@ -28,7 +28,7 @@ _ROWS = 1 << 15
 
 
 def largest_degenerate_epsilon(plan: ReleasePlan) -> float:
-    """Return the largest epsilon for which the paper's omega = e^(-epsilon/2) gives only even odds: 2 ln 2 if binary."""
+    """Return the largest epsilon at which the paper's omega = e^(-epsilon/2) gives only even odds; binary: 2 ln 2."""
     return 2 * max_decisions_per_node(plan) * math.log(2)
 
 
