@@ -1,7 +1,7 @@
-"""The error of all tables of two columns by method: an adaptive release, a known graph, and a graph learnt first.
+"""The error of all tables of two columns by method: an adaptive release, a public graph, and a graph learnt first.
 
-All methods have the same guarantee for the same records. Who knows the graph pays nothing for it; the others pay for
-their graph from the same budget.
+All methods have the same guarantee for the same records. A public graph costs no privacy; the other methods choose
+their graph within the same budget.
 """
 
 import math

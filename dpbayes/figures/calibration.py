@@ -15,7 +15,7 @@ BAND = 2
 def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: float) -> Figure:
     """Draw the share of intervals that contain the true value, with bands of two standard errors, and their level.
 
-    The axis is that of `epsilons`, all that will be shown, so that nothing moves while curves grow.
+    The axis is that of all `epsilons`, so that the picture does not move while curves grow.
     """
     low, high = float(np.min(epsilons)), float(np.max(epsilons))
     bands = [_band(curve) for curve in curves if len(curve.x)]

@@ -32,7 +32,7 @@ HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
 DECADES, ABOVE = 7, 3
-"""Most powers of ten on an axis of divergences, and above what is simulated: a bound farther above is not in sight."""
+"""Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> T
 
 
 def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
-    """Return the logarithms between which the simulated values lie, and of bounds what is not too far above them."""
+    """Return the logarithms of the range of simulated values and of bounds that are not too far above them."""
     simulated = _positive(np.concatenate([spread.high, spread.mean]))
     top = float(np.log10(np.nanmax(simulated, initial=1e-3)))
     above = _positive(np.concatenate([[10**top], *(bound.y for bound in bounds)]))
@@ -106,9 +106,9 @@ def _epsilons(x: FloatArray) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class RaisedBeliefs:
-    """Beliefs (B,) in probabilities: `before`, the `most` that epsilon lets them become, and what is `usual`.
+    """Beliefs (B,) as probabilities: `before`, the `most` that epsilon allows, and the `usual` belief afterwards.
 
-    NaN stands for what is not known. The names stand in the legend.
+    NaN stands for unknown values. The names appear in the legend.
     """
 
     before: FloatArray
@@ -119,7 +119,7 @@ class RaisedBeliefs:
 
 
 def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], colour: str) -> Figure:
-    """Draw what a belief may become; `chosen` is a person's belief, the most it can become, and what is usual."""
+    """Draw beliefs after a release; `chosen` is a person's belief, its largest and its usual value afterwards."""
     line = LINES | {"x": beliefs.before}
     traces: list[Trace] = [
         line
@@ -137,14 +137,14 @@ def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], c
 
 
 def _mark(chosen: tuple[float, float, float], colour: str) -> Trace:
-    """The person's belief, as a line from itself upwards with a dot at each height that is known."""
+    """Return the person's belief as a vertical line with a dot at each known value."""
     belief, most, usual = chosen
     heights = [height for height in (belief, usual, most) if np.isfinite(height)]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": [belief] * len(heights),
-        "name": "chosen chosen belief",
+        "name": "chosen belief",
         "line": {"color": colour, "width": 1},
         "marker": {"color": colour, "size": 9, "symbol": "diamond"},
     } | _raised([belief] * len(heights), heights, "<extra></extra>")

@@ -10,7 +10,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
 
 ERROR = "error (Hellinger distance, 0 to 1)"
-"""H between exact and released posterior: 0 where they are the same, 1 where they do not overlap."""
+"""H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
 
 STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
 """Round sensitivities for the ticks of a logarithmic axis."""
@@ -19,7 +19,7 @@ STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
 
-    The axis fits the best mechanism; a median beyond it is written at its end.
+    The axis fits the best mechanism; a larger median is written at its end.
     """
     top = min(1.01, 6 * min(float(quantiles[-1]) for quantiles in errors.values()) or 1.01)
     boxes = [
@@ -55,7 +55,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
 
 
 def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now.
+    """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the chosen setting.
 
     `errors` are five quantiles at every place: (P, 5).
     """
@@ -63,7 +63,7 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
 
 
 def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the same along the number of sides; a mechanism of one die only is a point with a bar for its band."""
+    """Draw the same along the number of sides; a mechanism for a single die is a point with an error bar."""
     low, high = places[[0, -1]]
     return _curves_figure(places, errors, marked=marked, x=titled(title, range=[low - 0.3, high + 0.3], dtick=1))
 
@@ -79,7 +79,7 @@ def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mar
 
 
 def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:
-    """The median of one mechanism and its middle half, where dice have it; without a guarantee there is no band."""
+    """Return the median of one mechanism and its middle half; without a guarantee, there is no band."""
     finite = np.isfinite(quantiles[:, 0])
     places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
     line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
@@ -92,7 +92,7 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
 
 
 def _log_axis(title: str, places: FloatArray) -> Axis:
-    """A logarithmic axis with full numbers at its ticks: the powers of ten, or 1, 2, 5, 10, ... on a short one."""
+    """Return a logarithmic axis with full numbers: powers of ten, or 1, 2, 5, 10, ... on a short axis."""
     low, high = float(places.min()), float(places.max())
     digits = (1,) if high / low > 50 else (1, 2, 5)
     stops = [float(f"{digit}e{tens}") for tens in range(-3, 6) for digit in digits]
@@ -118,7 +118,7 @@ def sensitivity_line_figure(
 
 def _sensitivity_axis(low: float, high: float) -> Axis:
     stops = [stop for stop in STOPS if 0.9 * low <= stop <= 1.1 * high]
-    if len(stops) < 3:  # a short axis has room for numbers that are less round
+    if len(stops) < 3:  # a short axis has room for longer numbers
         stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
     ticks = {"tickvals": stops, "ticktext": [numeral(stop, 6) for stop in stops]}
     return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)

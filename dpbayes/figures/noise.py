@@ -1,4 +1,4 @@
-"""Pictures of which mechanism adds the least noise: at one promise, over graphs, by density and by set of nodes."""
+"""Pictures of the mechanisms' noise: at one guarantee, over graphs, by density and by set of nodes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,13 +30,13 @@ from dpbayes.figures.style import (
 )
 
 MOST_NAMED = 40
-"""Sets of nodes up to which all are named below the picture; more are named at the pointer."""
+"""Most sets of nodes that are named below the picture; more sets are named at the pointer."""
 
 ALONE, WITH_DELTA = "ε alone", "(ε, δ)"
-"""What a full dot and an open diamond promise."""
+"""The guarantees that a dot and an open diamond stand for."""
 
 GAP = 0.055
-"""Share of an axis that two labels beside it are apart at least."""
+"""The least distance of two labels next to an axis, as a share of the axis."""
 
 _EVEN = {"color": BOUND, "width": 1, "dash": "dot"}
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
@@ -44,7 +44,7 @@ _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 @dataclass(frozen=True)
 class NoiseDot:
-    """One mechanism's row: its noise without a delta, and with it; NaN where there is none."""
+    """One mechanism's row: its noise without and with a delta; NaN if it is not known."""
 
     label: str
     colour: str
@@ -53,14 +53,14 @@ class NoiseDot:
 
     @property
     def least(self) -> float:
-        """The smaller of the two, infinite where neither is there."""
+        """The smaller of the two values, infinite if both are missing."""
         return min((value for value in (self.alone, self.with_delta) if math.isfinite(value)), default=math.inf)
 
 
 def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Figure:
     """Draw a row for each mechanism, the least noise on top: a dot for epsilon alone, a diamond with the delta.
 
-    The numbers stand to the right of the frame, away from the dots. The height is that of at least so many `rows`.
+    The numbers are to the right of the frame. The height is that of at least so many `rows`.
     """
     ordered = sorted(dots, key=lambda dot: dot.least)
     labels = distinct_labels([dot.label for dot in ordered], 28)
@@ -76,7 +76,7 @@ def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Fig
         _nowhere(low),
     ]
     span = [len(ordered) - 0.4, -0.6]
-    level = {"tickangle": 0, "nticks": 6}  # numbers that turn where room is scarce would move the picture
+    level = {"tickangle": 0, "nticks": 6}  # rotated numbers would move the picture
     return figure_of(
         traces,
         x=log_axis(x, low, high, range=[math.log10(low) - 0.06, math.log10(high) + 0.06], **level),
@@ -93,7 +93,7 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
         "x": values,
         "y": labels,
         "name": name,
-        "showlegend": False,  # a symbol in a grey of its own stands there
+        "showlegend": False,  # the legend has a grey symbol instead
         "text": numerals(values),
         "marker": {"color": colours, "size": 14, "symbol": symbol, "line": {"width": 2.5 if "open" in symbol else 0}},
         "hovertemplate": f"%{{y}}: %{{text}}<extra>{name}</extra>",
@@ -101,14 +101,14 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
 
 
 def _key(labels: list[str], name: str, symbol: str) -> Trace:
-    """Return a trace that shows a symbol in the legend alone, in no mechanism's colour."""
+    """Return a trace that only shows a grey symbol in the legend."""
     marker = {"color": BOUND, "size": 11, "symbol": symbol, "line": {"width": 2 if "open" in symbol else 0}}
     return {"type": "scatter", "mode": "markers", "x": [math.nan], "y": labels, "name": name, "marker": marker}
 
 
 def _joined(labels: list[str], values: FloatArray) -> Trace:
-    """Draw a line from each dot to its diamond: what the delta gains."""
-    x = values + 0 * values.sum(axis=1, keepdims=True)  # NaN in a row that lacks one of the two
+    """Draw a line from each dot to its diamond, which shows the effect of the delta."""
+    x = values + 0 * values.sum(axis=1, keepdims=True)  # NaN in a row with a missing value
     return LINES | {
         "x": np.column_stack([x, np.full(len(labels), np.nan)]).ravel(),
         "y": [label for label in labels for _ in range(3)],
@@ -124,11 +124,11 @@ def _numbers(alone: float, with_delta: float) -> str:
 
 
 _ROOM = f'<span style="color:transparent">{_numbers(8888, 8888)}</span>'
-"""Unseen above the first numbers: the frame keeps its width where no mechanism needs a delta."""
+"""Invisible text above the first numbers: the frame keeps its width if no mechanism needs a delta."""
 
 
 def _nowhere(x: float) -> Trace:
-    """Return a trace that shows nothing: an axis without one is not drawn."""
+    """Return an invisible trace, because Plotly does not draw an axis without a trace."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -141,7 +141,7 @@ def _nowhere(x: float) -> Trace:
 
 
 def _beside(places: Sequence[float] | FloatArray, texts: Sequence[str], **more: object) -> Axis:
-    """Return an axis to the right of the frame that holds texts at these places, with as much room as they need."""
+    """Return an axis to the right of the frame with texts at these places, and the room that they need."""
     return {
         "overlaying": "y",
         "side": "right",
@@ -156,9 +156,9 @@ def _beside(places: Sequence[float] | FloatArray, texts: Sequence[str], **more: 
 
 
 def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) -> Figure:
-    """Draw how many times less noise than Laplace's each mechanism adds (graphs,), a row for each graph.
+    """Draw Laplace noise divided by the noise of each mechanism (graphs,), with a row for each graph.
 
-    NaN where a mechanism cannot be run on a graph.
+    NaN if a mechanism does not fit a graph.
     """
     labels = distinct_labels(graphs, 24)
     traces: list[Trace] = [
@@ -190,22 +190,22 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
 
 @dataclass(frozen=True, eq=False)
 class DensityLine:
-    """A mechanism's noise sd in counts on random graphs (graphs, densities); no graph while nothing is computed."""
+    """A mechanism's noise sd in counts on random graphs (graphs, densities); no graphs before the first result."""
 
     look: Look
     noise: FloatArray
 
     @property
     def mean(self) -> FloatArray:
-        """The mean over graphs (densities,), NaN while there is none."""
+        """The mean over graphs (densities,), NaN without graphs."""
         return self.noise.mean(axis=0) if len(self.noise) else np.full(self.noise.shape[1], np.nan)
 
 
 def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
     """Draw noise sds against arrows per node (densities,), the noise on a logarithmic axis.
 
-    Each line is the mean over random graphs in a band of one standard error, and has its name at its end. `crossing`
-    marks where Fourier's line reaches Laplace's.
+    Each line is the mean over random graphs, with a band of one standard error and its name at its end. `crossing` is
+    where the line of Fourier reaches the line of Laplace.
     """
     low, high = map(math.log10, positive_range(*(line.mean for line in lines)))
     span = [low - 0.05 * (high - low) - 0.02, high + 0.05 * (high - low) + 0.02]
@@ -227,7 +227,7 @@ def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *,
 
 
 def spread(places: Sequence[float], *, gap: float) -> FloatArray:
-    """Return places for labels, in the given order, that are at least `gap` apart and near where they belong."""
+    """Return places for labels, in the given order, near their values and at least `gap` apart."""
     order = np.argsort(places, kind="stable")
     at = np.array(places, dtype=np.float64)[order]
     for _ in range(50):

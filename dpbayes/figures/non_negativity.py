@@ -1,4 +1,4 @@
-"""Pictures of non-negativity: how often a Fourier release has no negative number, and whether its tables agree."""
+"""Pictures of non-negativity: the share of Fourier releases without a negative number, and agreement of tables."""
 
 from collections.abc import Sequence
 
@@ -34,8 +34,8 @@ def non_negativity_figure(
     Args:
         curves: The probabilities over t.
         t: The grid (points,) that the axis is drawn for.
-        marked: The chosen t and its probability; one beyond the axis is marked at its end.
-        counts: How many counts t = 1 adds to every table.
+        marked: The chosen t and its probability, marked at the end of the axis if it is beyond.
+        counts: The number of counts that t = 1 adds to every table.
         height: Pixels.
     """
     traces: list[Trace] = [
@@ -82,7 +82,7 @@ def _increments(t: FloatArray, counts: float) -> Axis:
 
 
 def _short(counts: float) -> str:
-    """Return a number of counts in two or three characters and a unit."""
+    """Return a number of counts with at most three characters and a unit."""
     for size, unit in ((1e9, " bn"), (1e6, " m"), (1e4, " k")):
         if counts >= size:
             return f"{numeral(counts / (1000 if size == 1e4 else size))}{unit}"
@@ -92,7 +92,7 @@ def _short(counts: float) -> str:
 def agreement_figure(
     said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float], colour: str
 ) -> Figure:
-    """Draw what two tables of each release say of one node, `said` (releases, 2), as dots; they agree on the line."""
+    """Draw the counts of one node in two tables of each release, `said` (releases, 2), as dots; equal on the line."""
     low, high = limits
     line = {"color": BOUND, "width": 1.5, "dash": "dash"}
     agree = LINES | {"x": [low, high], "y": [low, high], "line": line}

@@ -14,9 +14,9 @@ _BAND = ": standard error"
 
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
-    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
+    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the chosen precision.
 
-    NaN is a gap, and a curve of nothing else is left out.
+    NaN is a gap, and a curve without numbers is left out.
     """
     curves = [curve for curve in curves if np.isfinite(curve.y).any()]
     traces: list[Trace] = []
@@ -27,7 +27,7 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
     shown = [curve.y for curve in curves]
     low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
     traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
-    # From zero, the few dots of one precision would be one.
+    # On an axis from zero, the dots of a single precision would overlap.
     span = {"range": [0, 1.06 * float(high)]} if len(precisions) > 1 and high > 0 else {"rangemode": "normal"}
     axis = titled("mean squared error (scaled units²)", automargin=True, exponentformat="none", **span)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
@@ -42,9 +42,9 @@ def epsilon_figure(
     marked: float,
     colour: str,
 ) -> Figure:
-    """Draw epsilon of one sample (P,): proved, and as in the paper, red where that is below the proved one.
+    """Draw epsilon of one sample (P,): proved, and as in the paper, which is red where it is below the proved epsilon.
 
-    `several` is the proved epsilon of all samples together, if they are more than one.
+    `several` is the proved epsilon of all samples together, if there are several.
     """
     bold = {"color": colour, "width": 3}
     traces = [LINES | {"x": precisions, "y": certified, "line": bold, "name": "proved"}]
@@ -67,7 +67,7 @@ def epsilon_figure(
 
 
 def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[float, float]) -> list[Trace]:
-    """Add the precision looked at. A single one needs no mark, and makes no lines and bands: dots and bars instead."""
+    """Mark the chosen precision. A single precision has no mark, and dots with error bars instead of lines."""
     if len(precisions) > 1:
         line = {"color": BOUND, "width": 1.5}
         return [*traces, LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}]
@@ -80,7 +80,7 @@ def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[f
 
 
 def _dot(trace: Trace) -> Trace:
-    """Return a dot as its line is: an open one where that is not drawn through, so that it hides none."""
+    """Return the dot of a line; it is open for a dashed line, so that it covers no other dot."""
     open_one = trace["line"].get("dash", "solid") != "solid"
     return {"color": trace["line"]["color"], "size": 14 if open_one else 8, "symbol": f"circle{'-open' * open_one}"}
 
@@ -89,7 +89,7 @@ def _band(curve: Curve) -> Trace:
     above, below, precisions = curve.y + curve.error, curve.y - curve.error, curve.x
     finite = np.flatnonzero(np.isfinite(above))
     x, y = [], []
-    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN ends an area, and the next one begins
+    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN separates two areas
         x += [np.nan, *precisions[run], *precisions[run[::-1]]]
         y += [np.nan, *above[run], *below[run[::-1]]]
     return LINES | {

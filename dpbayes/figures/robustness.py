@@ -1,4 +1,4 @@
-"""Pictures of robustness: how far one record moves a posterior, and how many answers reveal the table."""
+"""Pictures of robustness: the change of a posterior by one record, and the answers that reveal the table."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def moved_figure(
 ) -> Figure:
     """Draw divergences in nats against the prior's strength (points,), both axes logarithmic.
 
-    `printed` is red where `broken`; `chosen` is the strength that is set and the exact divergence there.
+    `printed` is red where `broken`; `chosen` is the chosen strength and the exact divergence there.
     """
     traces = [
         _line(prior, proved, "proved", {"color": BOUND, "width": 2}),
@@ -33,9 +33,9 @@ def moved_figure(
 def answers_figure(
     prior: FloatArray, *, least: FloatArray, most: FloatArray, promised: FloatArray, too_few: BoolArray, at: float
 ) -> Figure:
-    """Draw the bracket of needed answers and what the paper promises (points,), both axes logarithmic.
+    """Draw the bracket of needed answers and the number that the paper states (points,), both axes logarithmic.
 
-    `promised` is red where it is `too_few`; `at` marks the strength that is set.
+    `promised` is red where it is `too_few`; `at` is the chosen strength.
     """
     edge = {"color": EXACT, "width": 1.5}
     traces = [
@@ -50,7 +50,7 @@ def answers_figure(
         x=_strength(prior),
         y=_log("answers"),
         height=360,
-        legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would turn it round
+        legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would reverse the order
         shapes=[upright(at, {"color": BOUND, "width": 1, "dash": "dot"})],
     )
 

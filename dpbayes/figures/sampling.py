@@ -26,7 +26,7 @@ from dpbayes.figures.style import (
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
 SEEN = 0.02
-"""A share of a line below this is too short to be seen, and gets no name."""
+"""A part of a line below this share is too short to be visible, and has no legend entry."""
 
 
 def trim_figure(
@@ -37,10 +37,10 @@ def trim_figure(
     name: str,
     colour: str,
 ) -> Figure:
-    """Draw densities, each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
+    """Draw densities, each relative to its peak, the allowed region, and samples (N,) as ticks.
 
-    `densities` are theta, the exact and the trimmed density, (grid,) each; without an exact one the trimmed one is the
-    public prior's.
+    `densities` are theta, the exact and the trimmed density, (grid,) each. Without an exact density, the trimmed one is
+    that of the public prior.
     """
     theta, exact, trimmed = densities
     traces: list[Trace] = [_band(region)]
@@ -50,7 +50,7 @@ def trim_figure(
         traces.append(LINES | fill | blue | {"name": "exact posterior (curator view)"})
     line = {"color": colour, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
     label = "trimmed posterior (curator view)" if exact is not None else "trimmed prior (public)"
-    live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros beside it
+    live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros next to it
     traces.append(LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
     shown = draws[:SHOWN_DRAWS]
     ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": colour}, "color": colour}
@@ -88,7 +88,7 @@ def _band(region: tuple[float, float]) -> Trace:
 
 
 def _to_peak(density: FloatArray) -> FloatArray:
-    """Scale to an interior peak of 1; what is infinite at 0 or 1 is cut there."""
+    """Scale to an interior peak of 1; infinite values at 0 or 1 are cut."""
     peak = float(density[2:-2].max()) or 1.0
     return np.minimum(density / peak, 1.0)
 
@@ -102,7 +102,7 @@ def mean_error_figure(
     colour: str,
     measured: tuple[int, float, float] | None = None,
 ) -> Figure:
-    """Draw the error of the mean of N draws, (curves, N) over N; the first curve is bold, the best N of each a star.
+    """Draw the error of the mean of N samples, (curves, N) over N; the first curve is bold, and stars mark the best N.
 
     `measured` is (N, error, standard error) of a simulation.
     """
@@ -135,7 +135,7 @@ def omega_figure(
     chosen: tuple[float, float],
     colour: str,
 ) -> Figure:
-    """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
+    """Draw omega over epsilon (grid,); red where the paper's omega is too small, with a dot at the chosen setting."""
     safe = printed >= certified * (1 - 1e-9)
     violated = printed < certified * (1 - 1e-9)
     at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen"}
@@ -160,7 +160,7 @@ def game_figure(
 ) -> Figure:
     """Draw the attacker's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
 
-    `ceilings` are (name, values (J,), whether none of all games is above it).
+    `ceilings` are (name, values (J,), whether no game exceeds it).
     """
     others = belief[:, 1 : SHOWN_GAMES + 1].T
     gap = np.full((len(others), 1), np.nan)
@@ -189,7 +189,7 @@ def adversary_figure(
     colour: str,
     marks: Sequence[tuple[str, float, bool]],
 ) -> Figure:
-    """Draw how often the attacker is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
+    """Draw how often the attacker is right (J,) with two standard errors; `marks` are (name, answers, is valid)."""
     low, high, name = right - 2 * error, right + 2 * error, "± 2 standard errors"
     traces: list[Trace] = [
         band_of(answers, low, high, faded(colour, 0.25), name=name, showlegend=True),
@@ -213,7 +213,7 @@ def adversary_figure(
 def robustness_figure(
     records: FloatArray, divergence: FloatArray, bound: FloatArray, printed: FloatArray | None
 ) -> Figure:
-    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the printed one if there is."""
+    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the paper's bound, if any."""
     traces = [
         LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL (computed)"},
         LINES

@@ -1,4 +1,4 @@
-"""Where one curve of an accuracy study overtakes another, and which proved curve is the best at each epsilon."""
+"""The epsilons at which one curve of an accuracy study overtakes another, and the best proved curve at each epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.mechanisms.parameters import Calibration
 
 FAR = 3.0
-"""A difference is clear from so many standard errors on; from more where repeats are few, so that it is as rare."""
+"""Standard errors from which a difference is clear; more for few repeats, for the same probability of an error."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where one curve gets ahead of another, in points of the grid; in between, nothing is claimed.
+    """The points of the grid between which one curve overtakes another.
 
-    `behind` is the last epsilon at which it is clearly behind, None where there is none. It is clearly ahead at
-    `ahead`, the first such epsilon above, and at every point of the grid from there to `until`.
+    `behind` is the last epsilon at which the curve is clearly below, or None. `ahead` is the first larger epsilon at
+    which it is clearly above; it is also clearly above at all points of the grid up to `until`.
     """
 
     behind: float | None
@@ -32,15 +32,15 @@ class Crossing:
 
 
 def overtakes(study: AccuracyStudy, method: Method, other: Method) -> Crossing | None:
-    """Return where `method` comes to predict better than `other`.
+    """Return where `method` becomes more accurate than `other`.
 
-    None where it is clearly better nowhere on the grid, or nowhere above the last epsilon at which it is clearly worse.
+    None if it is nowhere clearly better, or nowhere above the last epsilon at which it is clearly worse.
     """
     return _crossing(study, lead_of(study, method, other))
 
 
 def within(study: AccuracyStudy, method: Method, margin: float) -> Crossing | None:
-    """Return where a method's accuracy comes within `margin` of the exact posterior's; None as for `overtakes`."""
+    """Return where a method's accuracy is within `margin` of the exact posterior's; None as for `overtakes`."""
     return _crossing(study, margin - lead_of(study, EXACT, method))
 
 
