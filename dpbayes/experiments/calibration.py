@@ -17,6 +17,7 @@ from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, part_of, slices
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.experiments.least_epsilon.tables import joint_counts
 from dpbayes.mechanisms import (
     ConsistentLaplace,
     GaussianResiduals,
@@ -147,7 +148,7 @@ def drawn_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Gene
     if all(len(family) <= 2 for family in network.families):
         return _forest_counts(network, cpts, n, rng)
     if int(np.prod(network.cards)) <= _JOINT:
-        return _joint_counts(network, cpts, n, rng)
+        return joint_counts(network, cpts, n, rng)
     return np.stack([count(network, sample_dataset(network, theta, n, rng)).values for theta in cpts])
 
 
@@ -161,24 +162,6 @@ def _forest_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Ge
         records = of_states[parents[0]] if parents else np.full((len(cpts), 1), n)
         drawn = rng.multinomial(records, chances / chances.sum(axis=-1, keepdims=True))
         counts[:, cells], of_states[node] = drawn.reshape(len(cpts), -1), drawn.sum(axis=1)
-    return counts
-
-
-def _joint_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
-    cards = [int(card) for card in network.cards]
-    codes = np.indices(cards).reshape(len(cards), -1)
-    cells = []
-    for node, family in enumerate(network.families):
-        index = np.zeros(codes.shape[1], dtype=np.int64)
-        for member in family:
-            index = index * cards[member] + codes[member]
-        cells.append(index + network.cell_offsets[node])
-    chances = np.prod([cpts[:, index] for index in cells], axis=0)
-    joint = rng.multinomial(n, chances / chances.sum(axis=-1, keepdims=True))
-    counts = np.zeros(cpts.shape, dtype=np.int64)
-    for index in cells:
-        for cell in np.unique(index):
-            counts[:, cell] = joint[:, index == cell].sum(axis=-1)
     return counts
 
 

@@ -76,7 +76,7 @@ def planned_tables_steps(
     if draws * network.cell_count > MOST_COUNTS:
         raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; choose fewer.")
     if are_drawn_together(source):
-        return Counts(network, _of_joint_states(source, cpts, n, draws, rng, network), n)
+        return Counts(network, joint_counts(source, cpts, n, rng, fitted=network, draws=draws), n)
     if draws * n > MOST_DRAWN:
         raise InputError(
             f"{draws:,} tables of {n:,} records are too many to sample. Choose fewer tables or fewer records."
@@ -104,13 +104,32 @@ def are_drawn_together(network: Network) -> bool:
     return bool(np.prod(network.cards.astype(np.float64)) <= MOST_JOINT)
 
 
-def _of_joint_states(
-    source: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator, fitted: Network
+def joint_counts(
+    source: Network,
+    cpts: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    fitted: Network | None = None,
+    draws: int | None = None,
 ) -> IntArray:
-    """Return the counts of multinomial samples of joint states: each joint state is in one cell of every node."""
+    """Return counts of tables of n records, each sampled as one multinomial number of all joint states.
+
+    Args:
+        source: The network of the records, with few joint states.
+        cpts: Its CPTs, (K,) for all tables or (R, K) for one table each.
+        n: Records of each table.
+        rng: The source of randomness.
+        fitted: The network whose cells are counted; `source` by default.
+        draws: The number of tables, for CPTs (K,).
+
+    Returns:
+        The counts (draws, K) or (R, K).
+    """
+    fitted = fitted or source
     states = np.indices(tuple(source.cards.tolist())).reshape(len(source.names), -1).T
-    probabilities = cpts[_cells(source, states)].prod(axis=0)
-    drawn = rng.multinomial(n, probabilities / probabilities.sum(), size=draws)
+    probabilities = cpts[..., _cells(source, states)].prod(axis=-2)
+    drawn = rng.multinomial(n, probabilities / probabilities.sum(axis=-1, keepdims=True), size=draws)
     member = np.zeros((len(states), fitted.cell_count))
     for own in _cells(fitted, states[:, _columns(source, fitted)]):
         member[np.arange(len(own)), own] = 1.0
