@@ -98,14 +98,24 @@ class Blanket:
 
         The order is the same. The cells of all other nodes are not used, and have counts of zero.
         """
-        network, local = self.network, self.local.network
-        local_counts = np.zeros((*counts.shape[:-1], local.cell_count))
-        for node, name in enumerate(local.names):
-            here = network.index(name)
-            if self.target in network.families[here]:
-                cells = slice(*network.cell_offsets[here : here + 2])
-                local_counts[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
+        local, cells = self._own_cells
+        if len(local) == self.local.network.cell_count:
+            return counts[..., cells]
+        local_counts = np.zeros((*counts.shape[:-1], self.local.network.cell_count))
+        local_counts[..., local] = counts[..., cells]
         return local_counts
+
+    @cached_property
+    def _own_cells(self) -> tuple[IntArray, IntArray]:
+        """The cells of the target's families in the `local` network, and the same cells in the whole network."""
+        own, every = self.local.network, np.arange(self.network.cell_count)
+        pairs = [
+            (np.arange(own.cell_count)[slice(*own.cell_offsets[node : node + 2])], self.network.index(name))
+            for node, name in enumerate(own.names)
+            if self.target in self.network.families[self.network.index(name)]
+        ]
+        cells = [every[slice(*self.network.cell_offsets[here : here + 2])] for _, here in pairs]
+        return np.concatenate([local for local, _ in pairs]), np.concatenate(cells)
 
     def differences(self, log_cpts: FloatArray) -> SingleArray:
         """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""

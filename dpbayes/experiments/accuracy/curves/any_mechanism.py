@@ -20,7 +20,7 @@ from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms.base import NetworkMechanism, simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights
 from dpbayes.mechanisms.parameters import DELTA, Noise
-from dpbayes.mechanisms.release import Outcome
+from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -33,8 +33,11 @@ AT_DELTA = f"δ = {numeral(DELTA.typical)}"
 _LEAST = 1e-300
 """Smaller probabilities are replaced by this value, which has a logarithm."""
 
-_CALL, _RELEASE, _VALUE = 1e-4, 2e-4, 2e-7
-"""About how many seconds take: a batch of releases at one epsilon, one release, and each value of a release."""
+_BATCHED, _BATCHED_VALUE = 2e-6, 1e-7
+"""About how many seconds take: a release in a batch, and each of its values."""
+
+_SINGLE, _SINGLE_VALUE = 2e-4, 5e-7
+"""About how many seconds take: a single release, and each of its values."""
 
 
 def typical(
@@ -112,8 +115,10 @@ def single_log_cpts(
 
 
 def _log_cpts(mechanism: AnyMechanism, releases: Releases, tables: Counts, rng: np.random.Generator) -> FloatArray:
-    probabilities = simulated(mechanism, tables, rng).outcome.probabilities
-    return np.log(np.maximum(releases.blanket.local_counts(probabilities), _LEAST))
+    outcome, local = simulated(mechanism, tables, rng).outcome, releases.blanket.local_counts
+    if isinstance(outcome, ReleasedPosterior):
+        return releases.log_mean(np.maximum(local(outcome.updates), 0.0))
+    return np.log(np.maximum(local(outcome.probabilities), _LEAST))
 
 
 def curves_of(
@@ -153,8 +158,9 @@ def curves_of(
         return np.array([mechanism.certified.epsilon for mechanism in mechanisms_of(kind, releases)])
 
     def seconds(size: Size) -> float:
-        call = _CALL / size.repeats_together if size.noise in batched else _RELEASE
-        return size.epsilons * (call + _VALUE * size.cells)
+        if size.noise in batched:
+            return size.epsilons * (_BATCHED + _BATCHED_VALUE * size.cells)
+        return size.epsilons * (_SINGLE + _SINGLE_VALUE * size.cells)
 
     def formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
         clipped = " Negative counts are set to zero." if "noise" in parameters else ""

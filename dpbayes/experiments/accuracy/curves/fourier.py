@@ -206,7 +206,7 @@ CERTIFIED = Method(
     option=("fourier", "Fourier"),
     calibrations=(Calibration.CERTIFIED,),
     log_cpts=_log_cpts,
-    seconds=lambda size: 2e-7 * size.cells * size.epsilons,
+    seconds=lambda size: 1e-7 * size.cells * size.epsilons,
     prepared=_prepared_seconds,
 )
 PRINTED = Method(
